@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _BLOCKS = tuple(1 << power for power in range(4, 13))
 _NARROW = (torch.float16, torch.bfloat16)
+_WIDER_THAN_SINGLE = (torch.float64, torch.int64, torch.int32)
 _MOST_OVER = 15  # largest remainder of a division by the block size
 _STRIDE_NAMES = ("inc", "ld", "stride")
 
@@ -180,9 +181,14 @@ def _constants(problem: ProblemDefinition, inputs: Arguments, place: int) -> Ite
 def _precisions(inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
     """Inputs rounded to a narrow type, and an overflow of one in the arithmetic."""
     floats = [place for place in read if tensor_at(inputs, place).is_floating_point()]
+    wide = [place for place in read if tensor_at(inputs, place).dtype in _WIDER_THAN_SINGLE]
+    if wide:
+        facts: Facts = {"dtype": "float32"}
+        to_single = partial(_rounded, inputs, wide, _through_single)
+        yield Supposition(symptom=Symptom.ROUNDED_INPUTS, arguments=to_single, facts=facts)
     if any(tensor_at(inputs, place).dtype == torch.float32 for place in floats):
         to_tf32 = partial(_rounded, inputs, floats, _to_tf32)
-        facts: Facts = {"dtype": "TensorFloat-32"}
+        facts = {"dtype": "TensorFloat-32"}
         yield Supposition(symptom=Symptom.ROUNDED_INPUTS, arguments=to_tf32, facts=facts)
     for narrow in _NARROW:
         facts = {"dtype": dtype_name(narrow)}
@@ -208,6 +214,14 @@ def _rounded(inputs: Arguments, floats: Sequence[int], to_narrow: Callable[[torc
 
 def _through(values: torch.Tensor, *, dtype: torch.dtype) -> torch.Tensor:
     return values.to(dtype).to(values.dtype)
+
+
+def _through_single(values: torch.Tensor) -> torch.Tensor:
+    """Rounded to float32; an integer that rounds to more than the largest one of its type is that one."""
+    if values.is_floating_point():
+        return values.float().to(values.dtype)
+    largest, rounded = torch.iinfo(values.dtype).max, values.float().double()
+    return torch.where(rounded >= float(largest), largest, rounded.to(values.dtype))
 
 
 def _to_tf32(values: torch.Tensor) -> torch.Tensor:

@@ -10,7 +10,7 @@ import torch
 from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
-from engine.model import ProblemDefinition
+from engine.model import Category, ProblemDefinition
 
 if TYPE_CHECKING:
     from engine.model import Arguments
@@ -22,6 +22,9 @@ def operand_clues(comparison: Comparison, problem: ProblemDefinition, inputs: Ar
     if comparison.got.dtype == torch.bool:
         numbers = [one for one in inputs if isinstance(one, int | float) and not isinstance(one, bool)]
         yield from _equal(comparison, [*operands.values(), *numbers])
+    elif problem.category is Category.SORT:
+        for name, operand in operands.items():
+            yield from _sorted_lines(comparison, name, operand)
     elif comparison.is_exact:
         for name, value in zip(problem.arguments, inputs, strict=True):
             if isinstance(value, torch.Tensor) and value.numel() > 1:
@@ -48,6 +51,14 @@ def _equal(comparison: Comparison, operands: Sequence[torch.Tensor | float]) -> 
         equal = operands[0] == operands[1]
         explained, contradicted = (comparison.wrong & equal).sum(), (~comparison.wrong & equal).sum()
         yield Clue(symptom=Symptom.EQUAL_OPERANDS, explained=int(explained), contradicted=int(contradicted))
+        has_nan = (operands[0] != operands[0]) | _is_nan(operands[1])
+        explained, contradicted = (comparison.wrong & has_nan).sum(), (~comparison.wrong & has_nan).sum()
+        yield Clue(
+            symptom=Symptom.COMPARED_NAN,
+            explained=int(explained),
+            contradicted=int(contradicted),
+            facts={"found": str(bool((comparison.got & comparison.wrong).any()))},
+        )
 
 
 def _kept_nan(comparison: Comparison, name: str, operand: torch.Tensor) -> Iterator[Clue]:
@@ -68,9 +79,49 @@ def _ties(comparison: Comparison, name: str, values: torch.Tensor) -> Iterator[C
         inside = (got >= 0) & (got < count)
         if bool(((expected < 0) | (expected >= count)).any()):
             continue
-        alike = lines.gather(1, got.clamp(0, count - 1)) == lines.gather(1, expected)
+        alike = _alike(lines.gather(1, got.clamp(0, count - 1)), lines.gather(1, expected))
         tied = (alike & inside).view(comparison.got.shape)
         yield Clue(symptom=Symptom.TIE, explained=int((comparison.wrong & tied).sum()), facts={"argument": name})
+        has_nan = (lines != lines).any(1).view(comparison.got.shape)
+        yield from _nan_place(comparison, name, has_nan & ~tied)
+
+
+def _sorted_lines(comparison: Comparison, name: str, values: torch.Tensor) -> Iterator[Clue]:
+    """Positions of elements that equal the right ones, and lines that are right but for the places of their NaN."""
+    for dim, count in enumerate(values.shape):
+        got, expected = comparison.got, comparison.expected
+        facts = {"argument": name, "where": "are in lines whose numbers are in the right order without the NaN"}
+        if comparison.is_exact:
+            if bool(((expected < 0) | (expected >= count) | (got < 0) | (got >= count)).any()):
+                continue
+            got, expected = values.gather(dim, got.long()), values.gather(dim, expected.long())
+            tied = comparison.wrong & _alike(got, expected)
+            yield Clue(symptom=Symptom.TIE, explained=int(tied.sum()), facts=facts)
+        numbers_agree = _alike(_nan_last(got, dim), _nan_last(expected, dim)).all(dim, keepdim=True)
+        moved = comparison.wrong & numbers_agree & (got != got).any(dim, keepdim=True) & ~_alike(got, expected)
+        yield Clue(symptom=Symptom.NAN_PLACE, explained=int(moved.sum()), facts=facts)
+
+
+def _nan_last(values: torch.Tensor, dim: int) -> torch.Tensor:
+    """Lines along a dimension with their numbers in the order that they had, and NaN behind them."""
+    return values.gather(dim, (values != values).sort(dim=dim, stable=True).indices)
+
+
+def _nan_place(comparison: Comparison, name: str, has_nan: torch.Tensor) -> Iterator[Clue]:
+    """A clue where lines with NaN are wrong and all others, of which there are some, are right."""
+    if bool(has_nan.any()) and not bool(has_nan.all()) and not bool((comparison.wrong & ~has_nan).any()):
+        right = int((has_nan & ~comparison.wrong).sum())
+        facts = {"argument": name, "where": "belong to lines with a NaN, and no line without one is wrong"}
+        yield Clue(symptom=Symptom.NAN_PLACE, explained=comparison.wrong_count, contradicted=right, facts=facts)
+
+
+def _alike(some: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+    """Where elements are equal, or both NaN."""
+    return (some == others) | ((some != some) & (others != others))
+
+
+def _is_nan(operand: torch.Tensor | float) -> torch.Tensor | bool:
+    return operand != operand
 
 
 def _lines(values: torch.Tensor, shape: torch.Size) -> Iterator[torch.Tensor]:

@@ -82,6 +82,16 @@ WORDS = {
         "of equal elements of {argument} another one is chosen: the rule for ties is wrong",
         "{counted} are positions of an element that equals the expected one",
     ),
+    Symptom.COMPARED_NAN: Words(
+        _K.WRONG_COMPARISON,
+        "comparisons with NaN give {found}: negated, as not (a > b) in place of a <= b, they give the opposite",
+        "{counted} have an operand that is NaN",
+    ),
+    Symptom.NAN_PLACE: Words(
+        _K.WRONG_COMPARISON,
+        "NaN of {argument} has the wrong place among the numbers: PyTorch orders it above all of them",
+        "{counted} {where}",
+    ),
     Symptom.CONTIGUOUS: Words(
         _K.WRONG_STRIDE,
         "{argument} treated as contiguous: strides {strides} ignored",

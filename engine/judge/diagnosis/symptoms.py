@@ -23,6 +23,8 @@ class Symptom(enum.StrEnum):
     UNSATURATED = "unsaturated"
     EQUAL_OPERANDS = "equal_operands"
     TIE = "tie"
+    COMPARED_NAN = "compared_nan"
+    NAN_PLACE = "nan_place"
     CONTIGUOUS = "contiguous"
     ROW_STRIDE = "row_stride"
     FIRST_ROW = "first_row"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 
 from engine.judge.diagnosis.explain import Explainer
-from engine.model import (
-    Tolerance,
-)
+from engine.model import Category, Tolerance
 from tests.engine.judge.diagnosis.mistakes import (
     CHOOSE,
     FMAX,
@@ -66,6 +65,49 @@ def test_last_of_several_maxima_is_a_wrong_tie(dim):
     last = len(flat) - 1 - flat.flip(0).argmax(0).reshape(largest.reference(x).shape)
     words = "of equal elements of x another one is chosen: the rule for ties is wrong"
     assert first_words(largest, (x,), last) == words
+
+
+@pytest.mark.parametrize(("negated", "found"), [(lambda x, y: ~(x <= y), "True"), (lambda x, y: x > y, "False")])
+def test_negated_comparison_of_nan_is_named(negated, found):
+    right = operator("x, y", (lambda x, y: x > y) if found == "True" else lambda x, y: ~(x <= y))
+    x, y = normal(80), normal(80, seed=4)
+    x[3:7], y[9] = math.nan, math.nan
+    words = first_words(right, (x, y), negated(x, y))
+    assert words.startswith(f"comparisons with NaN give {found}")
+
+
+def test_maximum_of_numbers_beside_nan_is_a_wrong_place():
+    largest = operator("x", lambda x: x.argmax(1))
+    x = normal(30, 40)
+    x[4, 7] = x[9, 0] = math.nan
+    words = "NaN of x has the wrong place among the numbers: PyTorch orders it above all of them"
+    assert first_words(largest, (x,), x.nan_to_num(-9.0).argmax(1)) == words
+
+
+def test_equal_elements_sorted_backwards_are_a_wrong_tie():
+    x = torch.randint(0, 4, (30, 40), generator=torch.Generator().manual_seed(3)).float()
+    backwards = 39 - x.flip(1).sort(dim=1, stable=True).indices
+    words = "of equal elements of x another one is chosen: the rule for ties is wrong"
+    order = replace(operator("x", lambda x: x.sort(dim=1, stable=True).indices), category=Category.SORT)
+    assert first_words(order, (x,), backwards) == words
+
+
+def test_nan_sorted_first_is_in_the_wrong_place():
+    x = normal(30, 40)
+    x[4, 7] = x[9, 0] = math.nan
+    got = torch.where(x.isnan(), -math.inf, x).sort(1).values
+    got[got == -math.inf] = math.nan
+    values = replace(operator("x", lambda x: x.sort(1).values), category=Category.SORT)
+    words = "NaN of x has the wrong place among the numbers: PyTorch orders it above all of them"
+    assert first_words(values, (x,), got) == words
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_integers_compared_in_float32_are_rounded_inputs(dtype):
+    x = torch.randint(2**29, 2**30, (80,), generator=torch.Generator().manual_seed(3), dtype=dtype)
+    y = x + torch.arange(80, dtype=dtype) % 3 - 1
+    words = "the inputs are rounded to float32 before they are used"
+    assert first_words(GREATER, (x, y), x.float() > y.float()) == words
 
 
 def test_missing_saturation_is_an_overflow():
