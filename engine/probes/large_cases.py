@@ -16,7 +16,7 @@ from engine.errors import EngineError
 from engine.model import Case, Finding, Severity, Tier
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import Lab, Replayed
+from engine.probes.lab.case_session import CallContent, Lab, Replayed
 from engine.verdict.observed_effects import operator_findings
 
 LAYER = Layer.BEHAVIOUR
@@ -51,7 +51,9 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 async def _observe(lab: Lab, case: Case) -> tuple[protocol.Observed | None, str]:
     """Record of one call without launches, and why it is missing or incomplete."""
     async with lab.at(case) as session:
-        called = await session.make(poison=_POISON, fresh=False, withhold=protocol.Withhold(), observe=True)
+        called = await session.make(
+            poison=_POISON, content=CallContent(fresh=False), withhold=protocol.Withhold(), observe=True
+        )
     why = called.trouble if isinstance(called, Replayed) else ""
     if isinstance(called, Replayed) and called.lost:
         return None, why

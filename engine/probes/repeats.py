@@ -18,7 +18,7 @@ from engine import protocol
 from engine.model import Finding, Location, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CaseSession, Lab, Passed
+from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed
 from engine.probes.lab.repeat_calls import Contrasting, one_larger, smallest_first, watched
 from engine.probes.lab.sizes import is_large
 
@@ -135,7 +135,7 @@ async def _race_of(session: CaseSession, program_order: protocol.ProgramOrder) -
     if not session.lab.process_pool.interpreted:
         return None
     witnessed = msgspec.structs.replace(program_order, witness=True)
-    called = await session.make(poison=_POISONS[0], fresh=False, program_order=witnessed)
+    called = await session.make(poison=_POISONS[0], content=CallContent(fresh=False), program_order=witnessed)
     return called.race if isinstance(called, protocol.Called) else None
 
 

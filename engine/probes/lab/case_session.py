@@ -158,6 +158,17 @@ class Lab:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CallContent:
+    """Inputs of a call: new content (that of `seed`, where one is given), else that of the prepared case."""
+
+    fresh: bool = True
+    seed: int | None = None
+
+
+NEW_CONTENT = CallContent()
+
+
+@dataclass(frozen=True, kw_only=True)
 class CaseSession:
     """One case laid out in memory; every call of it gets new random content in that same memory."""
 
@@ -186,7 +197,7 @@ class CaseSession:
         Raises:
             EngineError: the judge failed.
         """
-        await self._refill(fresh=True, poison=0)
+        await self._refill(NEW_CONTENT, poison=0)
         command = protocol.Record(
             id=protocol.new_id(),
             arguments=self.prepared.arguments,
@@ -212,26 +223,23 @@ class CaseSession:
         self,
         *,
         poison: int,
-        fresh: bool = True,
+        content: CallContent | None = NEW_CONTENT,
         withhold: protocol.Withhold | None = None,
         program_order: protocol.ProgramOrder | None = None,
         watch: protocol.Watch | None = None,
         observe: bool = False,
         tape: Path | None = None,
-        seed: int | None = None,
-        refills: bool = True,
     ) -> protocol.Called | Replayed:
         """Make a call whose outputs are compared later, or return its trouble.
 
-        Without `fresh` the content is that of the case as it was prepared; new content is that of `seed`, where one is
-        given.  Without `refills` the memory is as it was prepared.  The tape of the call goes to the file `tape`.
+        Without `content` the memory is as it was prepared.  The tape of the call goes to the file `tape`.
 
         Raises:
             EngineError: the judge failed.
         """
         lab = self.lab
-        if refills:
-            await self._refill(fresh=fresh, poison=poison, seed=seed)
+        if content is not None:
+            await self._refill(content, poison=poison)
         command = protocol.Call(
             id=protocol.new_id(),
             case=self.case.name,
@@ -264,8 +272,10 @@ class CaseSession:
         """How long the case took when it was verified; nothing when it was not."""
         return max((one.result.elapsed_s for one in self.lab.passed if one.case == self.case), default=0.0)
 
-    async def _refill(self, *, fresh: bool, poison: int, seed: int | None = None) -> None:
-        refill = protocol.Refill(id=protocol.new_id(), fresh=fresh, poison=poison, seed=seed, apart=self.lab.apart)
+    async def _refill(self, content: CallContent, *, poison: int) -> None:
+        refill = protocol.Refill(
+            id=protocol.new_id(), fresh=content.fresh, poison=poison, seed=content.seed, apart=self.lab.apart
+        )
         refilled = await self.lab.process_pool.ask_judge(refill)
         if not isinstance(refilled, protocol.Done):
             raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")

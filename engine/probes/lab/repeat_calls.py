@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engine import protocol
 from engine.errors import EngineError
-from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
+from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed, Replayed
 
 _ENOUGH = 256  # fewest elements: a race or a late write affects few of them
 _MOST_TIMES = 16  # largest work of a further case, relative to the small one
@@ -48,7 +48,9 @@ async def watched(
     Raises:
         EngineError: the judge failed.
     """
-    called = await session.make(poison=poison, fresh=fresh, program_order=program_order, watch=watch_of(session))
+    called = await session.make(
+        poison=poison, content=CallContent(fresh=fresh), program_order=program_order, watch=watch_of(session)
+    )
     if isinstance(called, Replayed):
         return Contrasting(trouble=called.trouble, lost=called.lost, silent=called.silent)
     return await _contrasted(session, called.returned, keep=keep, reordered=called.reordered)

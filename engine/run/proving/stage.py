@@ -14,7 +14,7 @@ from engine.errors import EngineError, WireError
 from engine.model import Determinism, Finding, Severity, Stage, events
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import CaseProof, Gap
-from engine.probes.lab.case_session import CaseSession, Lab, Passed
+from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed
 from engine.protocol.proof.proof_file import ProvenRun
 from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
 from engine.replay.agreement import Agreement, Disagreement, agreement, different_numbers
@@ -191,7 +191,8 @@ class ProvingStage:
             for number, poison in enumerate(_POISONS):
                 if number:
                     seed = self._draws.number(one.case.name)
-                taped = await self._taped(session, poison=poison, refills=number > 0, seed=seed)
+                content = CallContent(seed=seed) if number else None
+                taped = await self._taped(session, poison=poison, content=content)
                 if isinstance(taped, CaseProof):
                     return taped
                 tapes.append(taped)
@@ -199,10 +200,10 @@ class ProvingStage:
                     break
         return TapedCalls(tapes=tapes, seed=seed)
 
-    async def _taped(self, session: CaseSession, *, poison: int, refills: bool, seed: int) -> Tape | CaseProof:
+    async def _taped(self, session: CaseSession, *, poison: int, content: CallContent | None) -> Tape | CaseProof:
         name = session.case.name
         path = session.outputs.with_suffix(".tape")
-        called = await session.make(poison=poison, seed=seed, refills=refills, tape=path)
+        called = await session.make(poison=poison, content=content, tape=path)
         trouble = getattr(called, "trouble", "")
         if trouble:
             return CaseProof(case=name, gap=Gap.UNSTEADY, reason=f"another call of this case failed: {trouble}")

@@ -27,7 +27,7 @@ from engine.model import (
 )
 from engine.model.layers import LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import Lab, Passed, Replayed
+from engine.probes.lab.case_session import NEW_CONTENT, CallContent, Lab, Passed, Replayed
 
 ARENA = protocol.ArenaSpec(path="/nowhere", storages=(), bytes=256)
 
@@ -165,12 +165,12 @@ class ScriptedBench:
         self,
         *,
         poison: int,
-        fresh: bool = True,
+        content: CallContent = NEW_CONTENT,
         program_order: protocol.ProgramOrder | None = None,
         watch: protocol.Watch | None = None,
     ) -> protocol.Called | Replayed:
         lab = self.lab
-        call = Called(case=self.case.name, fresh=fresh, program_order=program_order, watch=watch)
+        call = Called(case=self.case.name, fresh=content.fresh, program_order=program_order, watch=watch)
         lab.came = came = lab.script(call, len(lab.called))
         lab.called.append(call)
         if came.trouble:

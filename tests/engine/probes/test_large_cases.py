@@ -14,7 +14,7 @@ from engine.draws import Draws
 from engine.model import Case, Cost, DType, Finding, Problem, Severity, Tier, Tolerance
 from engine.model.layers import Coverage, LayerReport
 from engine.probes import large_cases
-from engine.probes.lab.case_session import Replayed
+from engine.probes.lab.case_session import CallContent, Replayed
 from tests.engine.probes.scripted import ScriptedLab, observed, passed
 
 MIB = 1 << 20
@@ -78,7 +78,7 @@ class TimedBench:
     name: str
 
     async def make(
-        self, *, poison: int, fresh: bool, withhold: protocol.Withhold, observe: bool
+        self, *, poison: int, content: CallContent, withhold: protocol.Withhold, observe: bool
     ) -> protocol.Called | Replayed:
         self.lab.asked.append((self.name, observe, withhold))
         if self.lab.trouble:

@@ -30,7 +30,7 @@ from engine.model import (
 )
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe, is_on_demand, name_of, probes
-from engine.probes.lab.case_session import Lab, Passed, Replayed, passed_of
+from engine.probes.lab.case_session import CallContent, Lab, Passed, Replayed, passed_of
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
@@ -179,7 +179,7 @@ def noted_deadlines(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> list[float
 async def test_call_accepts_kept_content_order_and_observation(stand: Stand) -> None:
     program_order, watch = protocol.ProgramOrder(seed=3), protocol.Watch(positions=(1,))
     async with stand.lab.at(CASE) as bench:
-        called = await bench.make(poison=7, fresh=False, program_order=program_order, watch=watch)
+        called = await bench.make(poison=7, content=CallContent(fresh=False), program_order=program_order, watch=watch)
     assert isinstance(called, protocol.Called)
     refill, call = (command for command in stand.asked if isinstance(command, protocol.Refill | protocol.Call))
     assert isinstance(refill, protocol.Refill)
@@ -190,7 +190,7 @@ async def test_call_accepts_kept_content_order_and_observation(stand: Stand) -> 
 
 async def test_call_without_refill_takes_prepared_inputs(stand: Stand) -> None:
     async with stand.lab.at(CASE, poison=7, seed=5) as bench:
-        await bench.make(poison=7, refills=False)
+        await bench.make(poison=7, content=None)
     (prepare,) = (command for command in stand.asked if isinstance(command, protocol.Prepare))
     assert (prepare.poison, prepare.seed) == (7, 5)
     assert (stand.count(protocol.Refill), stand.count(protocol.Call)) == (0, 1)
