@@ -106,11 +106,6 @@ class Engine:
         return self._process_pool.versions if self._process_pool is not None else {}
 
     @property
-    def process_ids(self) -> tuple[int, ...]:
-        """The fork servers; every other process of this engine is below them."""
-        return tuple(fork_server.pid for fork_server in self._fork_servers if fork_server.pid is not None)
-
-    @property
     def folders(self) -> tuple[Path, ...]:
         """Folders in which the children of this engine work; removed by `aclose`."""
         return self._directories.folders if self._directories is not None else ()

@@ -190,20 +190,6 @@ class RecentFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Generation:
-    """One answer of a provider; `source` is None when no source came back."""
-
-    problem: str
-    provider: str
-    model: str
-    prompt_tokens: int
-    completion_tokens: int
-    cost_microusd: int | None
-    source: bytes | None
-    elapsed_s: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Answer:
     """The answer of a model that a candidate came from; tokens and cost are None where they are unknown."""
 

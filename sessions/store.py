@@ -25,7 +25,7 @@ from sessions.candidates.checked import CheckedStore
 from sessions.candidates.generations import GenerationStore, followed
 from sessions.database import Database, Value, open_file, open_memory
 from sessions.queries.browsing import Browser
-from sessions.rows import Generation, Review, RunRow, RunState
+from sessions.rows import Review, RunRow, RunState
 from sessions.values import path_value, tiers_value, timestamp
 from sessions.writing.carrying import Carried, Renumbered, put, take
 from sessions.writing.deleting import Deleted, delete
@@ -50,13 +50,6 @@ _NEXT_SEQ = "select coalesce(max(seq), 0) + 1 from events where run = :run"
 _SET_NOTE = "update runs set note = :value where id = :run"
 _SET_REVIEW = "update runs set review = :value where id = :run"
 _SET_TAG = "update runs set tag = :value where id = :run"
-_INSERT_GENERATION = """
-insert into generations (
-    session, problem, provider, model, prompt_tokens, completion_tokens, cost_microusd, candidate, ended_at, elapsed_s
-) values (
-    :session, :problem, :provider, :model, :prompt_tokens, :completion_tokens, :cost_microusd, :candidate, :ended_at,
-    :elapsed_s
-)"""
 
 Clock = Callable[[], datetime]
 
@@ -265,27 +258,6 @@ class Store(Browser):
     def compact(self) -> bool:
         """Return the space of deleted runs to the disk; False where another process has the file open."""
         return self._database.compact()
-
-    def add_generation(self, session_id: int, generation: Generation) -> int:
-        """Keep what a provider answered and what it cost, with the source that came back."""
-        ended_at = self._now()
-        with self._database.transaction() as connection:
-            digest = (
-                None if generation.source is None else _keep_source(connection, generation.source, seen_at=ended_at)
-            )
-            values: dict[str, Value] = {
-                "session": self._present_session(session_id),
-                "problem": generation.problem,
-                "provider": generation.provider,
-                "model": generation.model,
-                "prompt_tokens": generation.prompt_tokens,
-                "completion_tokens": generation.completion_tokens,
-                "cost_microusd": generation.cost_microusd,
-                "candidate": digest,
-                "ended_at": ended_at,
-                "elapsed_s": generation.elapsed_s,
-            }
-            return _new_id(connection.execute(_INSERT_GENERATION, values).lastrowid)
 
     def find_cached(
         self,

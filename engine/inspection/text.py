@@ -49,11 +49,6 @@ class PageLine:
         return "".join(part.text for part in self.parts).rstrip()
 
 
-def as_plain(inspection: Inspection, *, width: int = WIDTH) -> str:
-    """The page for a terminal."""
-    return "".join(f"{line}\n" for line in page_lines(page_of(inspection), width=width))
-
-
 def page_lines(page: Page, *, width: int) -> Iterator[PageLine]:
     """The page line by line, none longer than `width` unless a word is."""
     yield from (_line(Part(text=text, mark=page.mark, strong=True)) for text in textwrap.wrap(page.title, width))

@@ -26,8 +26,7 @@ from engine.protocol.proof.tape import (
 )
 from engine.replay.checks import TapeError
 from engine.replay.elements import cast, look_up, scalar_of, view_of
-from engine.replay.execution import KernelStoppedError, Replay, Stored, replay
-from engine.replay.rearranged import Rearranged
+from engine.replay.execution import KernelStoppedError, Stored
 
 _BASE, _GAP = 1 << 32, 1 << 16  # addresses that kernels see: aligned and far apart
 
@@ -42,18 +41,6 @@ class Kernel:
     module: Module
     arguments: tuple[str, ...]
     makes_pointers: bool = False
-
-
-def replay_on_host(
-    tape: Tape,
-    arguments: Sequence[Array],
-    kernels: Mapping[int, Kernel],
-    *,
-    poison: Callable[[int], Array],
-    rearranged: Rearranged | None = None,
-) -> Replay:
-    """As `replay`, on the bytes of the arena's storages, which change in place; `kernels` by specialisation."""
-    return replay(tape, HostMemory(tape, arguments, kernels, poison=poison), rearranged=rearranged)
 
 
 def values_of(step: Launched, kernel: str, names: Sequence[str]) -> tuple[TapedValue, ...]:

@@ -15,8 +15,6 @@ from pygments.token import Token  # type: ignore[import-untyped]  # Pygments has
 from rich.color import Color as RichColor
 from rich.style import Style as RichStyle
 from textual.color import Color
-from textual.content import Content
-from textual.content import Span as ContentSpan
 from textual.style import Style
 
 TokenType: TypeAlias = Any  # a tuple of words with a parent; Pygments has no types
@@ -129,11 +127,6 @@ def spans_of(tokens: Iterable[tuple[int, TokenType, str]]) -> tuple[Span, ...]:
             start = spans.pop().start
         spans.append(Span(start, end, ink))
     return tuple(spans)
-
-
-def content_of(text: str, spans: Iterable[Span]) -> Content:
-    """The text in its inks, for any widget that shows Content; markup in the text is not interpreted."""
-    return Content(text, spans=[ContentSpan(span.start, span.end, INK_STYLES[span.ink]) for span in spans])
 
 
 def rich_style(definition: str, variables: dict[str, str], background: Color) -> RichStyle:

@@ -12,7 +12,6 @@ from problems.rules.values import is_occupied, same_values, settings_of, tensors
 
 MOST_ELEMENTS = 130 * 1024
 CARD_BYTES = 24 << 30
-_ROLES = ("make_inputs", "reference", "eager", "tolerance", "cost")
 
 
 def formula(trial: Trial) -> Iterator[str]:

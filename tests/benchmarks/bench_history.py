@@ -26,7 +26,8 @@ from engine.model.events import (
     RunStarted,
     StageFinished,
 )
-from sessions import Generation, Result, RunFilter, Store, open_store
+from sessions import Result, RunFilter, Store, open_store
+from tests.generated import Generation, add_generation
 
 RUNS = 100_000
 SESSIONS = 400
@@ -108,7 +109,7 @@ def fill(store: Store, *, runs: int) -> None:
     for number in range(runs):
         if number % max(1, runs // SESSIONS) == 0:
             session_id = store.begin_session(f"session {number}", environment={"torch": "2.13.0"})
-            store.add_generation(session_id, _generation(number))
+            add_generation(store, session_id, _generation(number))
         run_id = store.begin_run(
             session_id,
             _candidate(number),

@@ -39,7 +39,7 @@ class _Formula:
 def headlines(results: Sequence[Result]) -> tuple[Headline, ...]:
     """The headline metrics of the suites that these results are of."""
     found = []
-    for suite, formulas in _FORMULAS.items():
+    for suite, formulas in FORMULAS.items():
         problems: dict[str, list[Result]] = {}
         for result in results:
             if result.problem.partition("::")[0] == suite and is_counted(result):
@@ -95,7 +95,7 @@ _MEAN = _Formula(
     metric="mean speed-up", formula="arithmetic mean over correct first samples", value=_mean_of_correct,
     is_share=False,
 )  # fmt: skip
-_FORMULAS: Mapping[str, tuple[_Formula, ...]] = {
+FORMULAS: Mapping[str, tuple[_Formula, ...]] = {
     "kernelbench": (_FAST_1,),
     "multikernelbench": (_FAST_1,),
     "kernelbenchx": (_CORRECT, _MEAN),
@@ -108,5 +108,3 @@ _FORMULAS: Mapping[str, tuple[_Formula, ...]] = {
     ),
     "flashinfer": (_Formula(metric="win@1", formula="best sample faster than the reference", value=_win_1),),
 }  # fmt: skip
-SUITES = tuple(_FORMULAS)
-"""The libraries of the suites that have a headline metric here."""

@@ -29,7 +29,6 @@ from kgtui.widgets.text.viewport import Viewport
 LONGEST_LINE = 4_000
 LONGEST_LOG_LINE = 400
 MOST_LINES = 20_000
-CACHED_LINES = 512
 
 
 class CodeView(ScrollView, can_focus=True):

@@ -85,16 +85,6 @@ class SourceEditor(TextArea):
         self.register_theme(_SourceTheme(name="source"))
         self.theme = "source"
 
-    @property
-    def is_coloured(self) -> bool:
-        """True when every line of the text has its colours."""
-        return self._colours.is_finished
-
-    @property
-    def linked_line(self) -> int | None:
-        """The line that is pointed out, from one."""
-        return None if self._linked_row is None else self._linked_row + 1
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave the keys of undo and redo to the app where nothing can be edited."""
         return not (self.read_only and action in _OF_EDITING) and super().check_action(action, parameters)

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from rich.cells import cell_len
 
 from kgtui.widgets.text.code_lines import Hit
 from kgtui.widgets.text.line_painter import LinePainter
 from kgtui.widgets.text.viewport import Viewport
-
-
-class Finder(Protocol):
-    """Search in any view of text."""
-
-    def search(self, text: str) -> int:
-        """Find `text`, go to the first hit from the cursor on, and return how many there are.
-
-        Capital letters count only where `text` has some.  The empty text ends the search.
-        """
-
-    def hit(self, step: int) -> None:
-        """Go to the next hit, or for -1 to the one before; after the last comes the first."""
 
 
 class CodeFinder:
@@ -49,7 +35,10 @@ class CodeFinder:
         return bool(self._painter.hits.sought)
 
     def search(self, text: str) -> int:
-        """Highlight `text` everywhere; see `Finder`."""
+        """Highlight `text` everywhere, go to the first hit from the cursor on, and return how many there are.
+
+        Capital letters count only where `text` has some.  The empty text ends the search.
+        """
         self._painter.hits.seek(self._painter.lines, text)
         self._redraw()
         self._show(self._painter.hits.from_line(self._cursor()))

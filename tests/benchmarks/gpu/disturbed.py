@@ -31,6 +31,7 @@ from engine.engine import Engine
 from engine.model import BenchmarkPlan, Candidate, Outcome, Plan, Severity, Stage, Tier
 from engine.model.events import CaseBenchmarked, RunFinished, StageStarted
 from problems.index import open_index
+from tests.engine.process_tree import children_of, fork_servers_of
 
 SAMPLE = Path(__file__).parents[3] / "kgtui" / "samples" / "softmax.py"
 KINDS = ("kgtui-judge", "kgtui-worker", "kgtui-compiler", "kgtui-forkserv")
@@ -95,10 +96,10 @@ def kill_later(engine: Engine, kind: str, after_s: float, killed: list[int]) -> 
 
 def processes_of(engine: Engine) -> Iterator[int]:
     """The fork servers, and what they started."""
-    for fork_server in engine.process_ids:
+    for fork_server in fork_servers_of(engine):
         yield fork_server
         with contextlib.suppress(OSError):
-            yield from map(int, Path(f"/proc/{fork_server}/task/{fork_server}/children").read_text().split())
+            yield from children_of(fork_server)
 
 
 def name_of(pid: int) -> str:

@@ -13,6 +13,7 @@ import pytest
 from engine.engine import Engine
 from engine.model import Candidate, Outcome, Plan, Stage, Tier, Verdict, events
 from tests.engine.end_to_end.conftest import COPY_KERNEL, SMALL
+from tests.engine.process_tree import children_of, fork_servers_of
 from tests.operators import find
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -52,9 +53,9 @@ async def judged(engine: Engine, kind: str, *, at: Stage | None) -> tuple[Verdic
 
 def processes_of(engine: Engine) -> Iterator[int]:
     """The fork servers, and what they started."""
-    for fork_server in engine.process_ids:
+    for fork_server in fork_servers_of(engine):
         yield fork_server
-        yield from map(int, Path(f"/proc/{fork_server}/task/{fork_server}/children").read_text().split())
+        yield from children_of(fork_server)
 
 
 def name_of(pid: int) -> str:

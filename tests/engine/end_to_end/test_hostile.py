@@ -12,6 +12,7 @@ from engine.engine import Engine
 from engine.model import Outcome
 from tests.candidates import cheat
 from tests.engine.end_to_end.conftest import SMALL
+from tests.engine.process_tree import children_of, fork_servers_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -371,15 +372,11 @@ async def test_engine_works_after_all_hostile_candidates(evaluate, copy_kernel):
 def _below(engine: Engine, name: str) -> set[int]:
     """The processes that are called so: whatever a candidate forks inherits the name of its worker."""
     found: set[int] = set()
-    level = list(engine.process_ids)
+    level = fork_servers_of(engine)
     while level:
-        level = [child for pid in level for child in _children(pid)]
+        level = [child for pid in level for child in children_of(pid)]
         found |= {pid for pid in level if _name(pid) == name}
     return found
-
-
-def _children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _name(pid: int) -> str:

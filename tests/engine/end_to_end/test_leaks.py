@@ -17,6 +17,7 @@ from engine.engine import Engine
 from engine.model import Candidate, Limits, Outcome, Plan, Stage, Tier
 from engine.model.commands import CancelRun
 from engine.model.events import CaseFinished, RunFinished, StageStarted
+from tests.engine.process_tree import fork_servers_of
 from tests.guards import PATIENCE_S
 from tests.operators import find
 
@@ -170,7 +171,7 @@ def _state(engine: Engine) -> dict[str, int]:
 
 
 def _processes(engine: Engine) -> list[int]:
-    return [pid for fork_server in engine.process_ids for pid in (fork_server, *_descendants(fork_server))]
+    return [pid for fork_server in fork_servers_of(engine) for pid in (fork_server, *_descendants(fork_server))]
 
 
 def _descendants(root: int) -> list[int]:

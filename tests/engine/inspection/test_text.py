@@ -13,7 +13,7 @@ from engine.inspection.evidence import Inspection, inspect
 from engine.inspection.html import as_html
 from engine.inspection.page import page_of
 from engine.inspection.speedup_claim import Claim
-from engine.inspection.text import as_json, as_markdown, as_plain, page_lines
+from engine.inspection.text import WIDTH, as_json, as_markdown, page_lines
 from engine.model import (
     CacheState,
     Case,
@@ -206,6 +206,11 @@ UNCLEARED = inspected(
     claim=Claim(speedup=2.3, baseline="compile"),
     file=f"kernels/{HOSTILE}.py",
 )
+
+
+def as_plain(inspection: Inspection) -> str:
+    """The lines of the page as `kgtui inspect` prints them."""
+    return "".join(f"{line}\n" for line in page_lines(page_of(inspection), width=WIDTH))
 
 
 @pytest.mark.parametrize(

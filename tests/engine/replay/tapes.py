@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 import numpy as np
 
+from engine.machine.numerics import Array
 from engine.machine.reader import read_module
 from engine.model import Launch
 from engine.protocol.proof.tape import Launched, Step, Tape, TapedArgument, TapedNumber, TapedStorage, TapedView
-from engine.replay.host_memory import Kernel
+from engine.replay.execution import Replay, replay
+from engine.replay.host_memory import HostMemory, Kernel
+from engine.replay.rearranged import Rearranged
 
 ELEMENTS = 6
 BYTES = 4 * ELEMENTS
@@ -75,3 +80,15 @@ def content() -> np.ndarray:
 def zeros(size_bytes: int) -> np.ndarray:
     """Poison that a test can foresee."""
     return np.zeros(size_bytes, np.uint8)
+
+
+def replay_on_host(
+    tape: Tape,
+    arguments: Sequence[Array],
+    kernels: Mapping[int, Kernel],
+    *,
+    poison: Callable[[int], Array],
+    rearranged: Rearranged | None = None,
+) -> Replay:
+    """As `replay`, on the bytes of the arena's storages, which change in place; `kernels` by specialisation."""
+    return replay(tape, HostMemory(tape, arguments, kernels, poison=poison), rearranged=rearranged)

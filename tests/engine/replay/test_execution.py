@@ -13,8 +13,8 @@ from engine.machine.reader import read_module
 from engine.protocol.proof.tape import Addressed, Filled, Given, Moved, TapedPlace, TapedStorage
 from engine.replay.checks import TapeError, check_tape
 from engine.replay.execution import KernelStoppedError
-from engine.replay.host_memory import Kernel, replay_on_host
-from tests.engine.replay.tapes import BYTES, content, double, launched, tape, vector, zeros
+from engine.replay.host_memory import Kernel
+from tests.engine.replay.tapes import BYTES, content, double, launched, replay_on_host, tape, vector, zeros
 
 
 def _replay(recorded, arguments=None):

@@ -12,8 +12,7 @@ from engine.errors import KgtuiError
 from engine.protocol.proof.tape import Filled, Given, Moved, read_tape
 from engine.replay.checks import check_tape
 from engine.replay.execution import KernelStoppedError
-from engine.replay.host_memory import replay_on_host
-from tests.engine.replay.tapes import BYTES, content, double, launched, tape, vector, zeros
+from tests.engine.replay.tapes import BYTES, content, double, launched, replay_on_host, tape, vector, zeros
 
 _TAPES = int(os.environ.get("KGTUI_FUZZED_TAPES", "300"))
 _SEED = 20_261_123

@@ -21,9 +21,8 @@ from engine.protocol.proof.tape import (
     TapedStorage,
     TapedView,
 )
-from engine.replay.host_memory import replay_on_host
 from engine.replay.rearranged import Rearranged, rearranged_of
-from tests.engine.replay.tapes import ELEMENTS, content, double, launched, tape, vector, zeros
+from tests.engine.replay.tapes import ELEMENTS, content, double, launched, replay_on_host, tape, vector, zeros
 
 ARGUMENT = protocol.TensorSpec(storage=0, dtype="float32", shape=(ELEMENTS,), strides=(1,), first=0)
 HALF = ELEMENTS // 2

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import UsageError
 from kgtui.batches.candidates import suite_candidates
-from kgtui.batches.figures.headline import SUITES
+from kgtui.batches.figures.headline import FORMULAS
 from problems.suites.scanning import formats
 from problems.suites.source import suite_at
 
@@ -50,4 +50,4 @@ def test_no_candidate_for_a_task_is_refused(suite, tmp_path, name):
 
 
 def test_every_suite_has_a_headline_metric():
-    assert {one.id for one in formats()} == set(SUITES)
+    assert {one.id for one in formats()} == set(FORMULAS)

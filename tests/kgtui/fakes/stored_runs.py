@@ -12,7 +12,8 @@ from engine.model.events import Event, OtherLoaded
 from kgtui.history.comparison_source import read_side
 from kgtui.history.recorder import StoreRecording
 from kgtui.state.compare.sides import Side
-from sessions import Generation, Store, open_memory_store
+from sessions import Store, open_memory_store
+from tests.generated import Generation, add_generation
 from tests.kgtui.fakes.cases import passed
 from tests.kgtui.fakes.kernels import SOURCE
 from tests.kgtui.fakes.recording import NOW
@@ -75,7 +76,8 @@ class Runs:
 
     def answered(self, source: bytes, *, model: str = "a model [8b] 模型", cost: int | None = 1250) -> None:
         """A model wrote this text."""
-        self.store.add_generation(
+        add_generation(
+            self.store,
             self.session,
             Generation(
                 problem="aten::softmax",

@@ -8,7 +8,7 @@ from rich.color import Color as RichColor
 from textual.app import App
 from textual.color import Color
 
-from kgtui.highlighting.inks import INK_STYLES, Ink, Span, ThemedInks, content_of, ink_of, rich_style, spans_of
+from kgtui.highlighting.inks import INK_STYLES, Ink, Span, ThemedInks, ink_of, rich_style, spans_of
 
 BLACK = Color(0, 0, 0)
 
@@ -26,10 +26,6 @@ def test_every_token_type_of_pygments_has_an_answer() -> None:
 def test_neighbours_of_one_ink_are_one_span() -> None:
     tokens = [(0, Token.Comment, "# a"), (3, Token.Comment.Single, " b\n")]
     assert spans_of(tokens) == (Span(0, 5, Ink.COMMENT),)
-
-
-def test_brackets_in_code_stay_text() -> None:
-    assert content_of("x[0] [bold]", (Span(0, 1, Ink.VARIABLE),)).plain == "x[0] [bold]"
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "nord", "ansi-dark", "ansi-light"])

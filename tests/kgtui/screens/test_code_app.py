@@ -71,7 +71,7 @@ async def test_moving_in_code_highlights_source_line(make_bench: Any) -> None:
         screen.set_focus(code.view)
         code.view.go_to(max(EXP_PLACES) - 1)
         await pilot.pause()
-        assert screen.source.editor.linked_line == EXP_LINE
+        assert screen.source.editor._linked_row == EXP_LINE - 1
         assert (screen.source.line, code.view.linked) == (before, EXP_PLACES)
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from engine.errors import UsageError
 from engine.model import Outcome, Policy
-from sessions import Generation, Result, RunFilter
+from sessions import Result, RunFilter
 from sessions.rows import VARIANT_TAG
+from tests.generated import Generation, add_generation
 
 
 def numbers(found):
@@ -111,8 +112,8 @@ class TestTotals:
         judge(source=b"a")
         judge(Outcome.WRONG_VALUE, source=b"b")
         judge(flagged=True, source=b"c")
-        store.add_generation(session_id, answer(b"a"))
-        store.add_generation(session_id, answer(None))
+        add_generation(store, session_id, answer(b"a"))
+        add_generation(store, session_id, answer(None))
         totals = store.totals()
         assert (totals.runs, totals.sessions, totals.passed, totals.flagged) == (3, 1, 1, 1)
         assert totals.elapsed_s == pytest.approx(3 * 1.25)
@@ -122,12 +123,12 @@ class TestTotals:
         judge(source=b"a")
         judge(source=b"a")
         judge(Outcome.WRONG_VALUE, source=b"b")
-        store.add_generation(session_id, answer(b"a"))
-        store.add_generation(session_id, answer(b"b", cost=5))
+        add_generation(store, session_id, answer(b"a"))
+        add_generation(store, session_id, answer(b"b", cost=5))
         assert store.totals(RunFilter(result=Result.PASSED)).cost_microusd == 1000
 
     def test_unknown_price_gives_no_cost(self, store, session_id):
-        store.add_generation(session_id, answer(None, cost=None))
+        add_generation(store, session_id, answer(None, cost=None))
         assert store.totals().cost_microusd is None
 
     def test_totals_of_no_runs_are_zero(self, store):
@@ -194,23 +195,23 @@ class TestMilestones:
 
 class TestTheAnswerThatARunCameFrom:
     def test_run_of_model_text_has_model_tokens_price(self, store, session_id, judge):
-        store.add_generation(session_id, answer(b"a", cost=250))
+        add_generation(store, session_id, answer(b"a", cost=250))
         found = store.answer(judge(source=b"a"))
         assert (found.provider, found.model, found.cost_microusd) == ("p", "m", 250)
 
     def test_run_of_own_text_has_no_model(self, store, session_id, judge):
-        store.add_generation(session_id, answer(b"a"))
+        add_generation(store, session_id, answer(b"a"))
         assert store.answer(judge(source=b"b")) is None
 
     def test_answer_of_own_session_precedes_newer_other(self, store, session_id, judge):
         run = judge(source=b"a")
-        store.add_generation(session_id, answer(b"a", cost=1))
-        store.add_generation(session_id, answer(b"a", cost=2))
-        store.add_generation(store.begin_session("another"), answer(b"a", cost=3))
+        add_generation(store, session_id, answer(b"a", cost=1))
+        add_generation(store, session_id, answer(b"a", cost=2))
+        add_generation(store, store.begin_session("another"), answer(b"a", cost=3))
         assert store.answer(run).cost_microusd == 2
 
     def test_same_text_for_other_operator_is_other_answer(self, store, session_id, judge):
-        store.add_generation(session_id, answer(b"a", problem="vllm::rope"))
+        add_generation(store, session_id, answer(b"a", problem="vllm::rope"))
         assert store.answer(judge(source=b"a")) is None
 
     def test_missing_run_has_no_answer(self, store):

@@ -12,10 +12,10 @@ import pytest
 
 from engine.model import Candidate, Tier
 from engine.model.events import Event
-from sessions import Generation, RunState, Store, StoreDamagedError, open_store
+from sessions import RunState, Store, StoreDamagedError, open_store
 from sessions.candidates.checked import ListedCandidate
 from sessions.candidates.generation_rows import Attempt, GenerationState, Limits
-from tests.generated import NEW_GENERATION, settlement
+from tests.generated import NEW_GENERATION, Generation, add_generation, settlement
 
 GENERATION = Generation(
     problem="aten::softmax",
@@ -115,7 +115,7 @@ def test_every_table_is_copied_with_the_session(
     whole_run: tuple[Event, ...], store: Store, begin: Begin, path: Path, session_id: int
 ) -> None:
     store.record_all(begin(), whole_run)
-    store.add_generation(session_id, GENERATION)
+    add_generation(store, session_id, GENERATION)
     batch = store.generations.begin_batch(session_id, "{}", Limits(tokens=9))
     generation = store.generations.reserve(session_id, batch, NEW_GENERATION)
     store.generations.add_attempt(generation, Attempt(number=1, status=429, message="too many requests"))

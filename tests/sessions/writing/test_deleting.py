@@ -9,7 +9,8 @@ import pytest
 
 from engine.errors import UsageError
 from engine.model import Outcome
-from sessions import Generation, StoreLockedError, open_store
+from sessions import StoreLockedError, open_store
+from tests.generated import Generation, add_generation
 
 TABLES = (
     "runs", "events", "cases", "findings", "timings", "kernels", "artefacts", "benchmarks", "comparisons", "summaries",
@@ -49,7 +50,7 @@ class TestOneRun:
         first, second = judge(source=b"shared"), judge(source=b"shared")
         store.delete_run(first)
         assert left(ask, "candidates") == 1
-        store.add_generation(session_id, Generation(
+        add_generation(store, session_id, Generation(
             problem="aten::softmax", provider="p", model="m", prompt_tokens=1, completion_tokens=1, cost_microusd=None,
             source=b"shared", elapsed_s=1.0,
         ))  # fmt: skip
@@ -102,7 +103,7 @@ class TestSession:
     def test_session_is_deleted_with_runs_answers_environment(self, path, store, judge, ask):
         with open_store(path) as another:
             session = another.begin_session("to go", environment={"torch": "2.13.0"})
-            another.add_generation(session, Generation(
+            add_generation(another, session, Generation(
                 problem="aten::softmax", provider="p", model="m", prompt_tokens=1, completion_tokens=1,
                 cost_microusd=7, source=b"answer", elapsed_s=1.0,
             ))  # fmt: skip

@@ -10,7 +10,8 @@ import pytest
 from engine.errors import StoreError
 from engine.model import Outcome, Stage
 from engine.model.events import RunStarted, StageStarted
-from sessions import Generation, RunState, Store
+from sessions import RunState, Store
+from tests.generated import Generation, add_generation
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def test_a_generation_keeps_tokens_cost_and_source(store, session_id, ask):
         source=b"def softmax(x): ...\n",
         elapsed_s=2.5,
     )
-    assert store.add_generation(session_id, answered) == 1
+    assert add_generation(store, session_id, answered) == 1
     assert ask("""select model, prompt_tokens, completion_tokens, cost_microusd, elapsed_s, cast(source as text)
         from generations join candidates on candidates.digest = generations.candidate""") == [
         ("a model", 1000, 200, 4500, 2.5, "def softmax(x): ...\n")
@@ -163,6 +164,6 @@ def test_generation_without_source_or_price_is_stored(store, session_id, ask):
         source=None,
         elapsed_s=0.5,
     )
-    store.add_generation(session_id, answered)
+    add_generation(store, session_id, answered)
     assert ask("select candidate, cost_microusd from generations") == [(None, None)]
     assert store.session(session_id).cost_microusd is None

@@ -10,8 +10,7 @@ from engine.errors import UnsupportedError
 from engine.protocol.proof.tape import Addressed, Filled, Given, LookedUp, Moved, Step, TapedPlace, TapedView
 from engine.replay.device.memory import DeviceMemory
 from engine.replay.execution import Replay, Stored, replay
-from engine.replay.host_memory import replay_on_host
-from tests.engine.replay.tapes import BYTES, content, launched, tape, vector, zeros
+from tests.engine.replay.tapes import BYTES, content, launched, replay_on_host, tape, vector, zeros
 
 TWO = np.float32(7).tobytes()
 

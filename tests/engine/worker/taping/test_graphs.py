@@ -13,11 +13,10 @@ import triton
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
 from engine.protocol.proof.tape import Filled, Given, Launched, Moved, Tape, read_tape
-from engine.replay.host_memory import replay_on_host
 from engine.worker.monitor.operators.ledger import Ledger
 from engine.worker.taping import graphs
 from engine.worker.taping.recorder import TapeRecorder
-from tests.engine.replay.tapes import ELEMENTS, double, zeros
+from tests.engine.replay.tapes import ELEMENTS, double, replay_on_host, zeros
 
 
 @triton.jit

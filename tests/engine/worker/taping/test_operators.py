@@ -12,10 +12,9 @@ from engine.protocol.proof.tape import Given, LookedUp, Tape, read_tape
 from engine.replay.checks import check_tape
 from engine.replay.elements import view_of
 from engine.replay.execution import Replay
-from engine.replay.host_memory import replay_on_host
 from engine.worker.monitor.operators.ledger import Ledger
 from engine.worker.taping.recorder import TapeRecorder
-from tests.engine.replay.tapes import zeros
+from tests.engine.replay.tapes import replay_on_host, zeros
 
 TABLE = torch.arange(4.0)
 

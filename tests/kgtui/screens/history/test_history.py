@@ -14,7 +14,7 @@ from kgtui.state.history.paging import MOST
 from kgtui.state.history.past_runs import counted
 from kgtui.widgets.tables.paged_grid import PagedGrid
 from kgtui.widgets.text.toned import Lines
-from sessions import Generation
+from tests.generated import Generation, add_generation
 from tests.kgtui.screens.history.past_runs import TIERS, Past, details, head, history, listed, settled, typed
 
 
@@ -27,7 +27,7 @@ async def test_newest_run_is_first_with_totals(looking_back: Any, some: Past) ->
 
 
 async def test_cost_of_answers_is_in_the_totals(looking_back: Any, some: Past) -> None:
-    some.store.add_generation(some.session, Generation(
+    add_generation(some.store, some.session, Generation(
         problem="aten::softmax", provider="p", model="m", prompt_tokens=900, completion_tokens=2100,
         cost_microusd=410_000, source=None, elapsed_s=3.0,
     ))  # fmt: skip

@@ -154,7 +154,7 @@ async def test_a_change_of_theme_changes_the_colours() -> None:
 async def test_large_file_is_coloured_to_its_end() -> None:
     app = Bench("x = 1\n" * 3_000)
     async with app.run_test() as pilot:
-        while not app.editor.is_coloured:
+        while not app.editor._colours.is_finished:
             await pilot.pause()
         app.editor.goto(3_000)
         await pilot.pause()
@@ -173,7 +173,7 @@ async def test_source_is_plain_until_lexer_is_ready(monkeypatch: pytest.MonkeyPa
         assert [app.row(row).split(maxsplit=1)[1].rstrip() for row in (0, 1)] == ["y", "import triton"]
         assert [*app.colours(4)] == ["5", "return x + 1  # note"]
         may_go_on.set()
-        while not app.editor.is_coloured:
+        while not app.editor._colours.is_finished:
             await pilot.pause()
         drawn(app)
         assert {"return", "# note"} <= set(app.colours(4))
