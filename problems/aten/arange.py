@@ -32,6 +32,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, start="-100", end="100", step=["2", "5", "7"], dtype=[*FLOATS, DType.INT64, DType.INT8]),
     *_over(Tier.FULL, _NAME, start="3", end="120", step="4", dtype=_INTEGERS),
     *_over(Tier.FULL, _NAME, start="9007199254740993", end="9007199254741993", step="3", dtype=DType.INT64),
+    *_over(Tier.FULL, _NAME, start="-5", end="2199023255552", step="4294967297", dtype=DType.INT64),
     *_over(Tier.FULL, _NAME, start="0.5", end="1000.5", step="1", dtype=FLOATS),
     *_over(Tier.FULL, _NAME, start="0.5", end="2600.5", step="0.5", dtype=[F32, DType.FLOAT64]),
     *_over(Tier.BENCH, _NAME, end="16777216", dtype=[F32, DType.INT64]),

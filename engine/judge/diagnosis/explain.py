@@ -1,9 +1,9 @@
 """Causes of a wrong output, as far as its values, the expected ones and the inputs show them.
 
 Only for outputs that are wrong, after the verdict on them: nothing here can make an output right.  The
-work is bounded by the size of the case, and what fitted the case before is tried first.  All of it is done
-on the host: a supposed index may be outside of its tensor, which the host refuses with an error, and a
-device by refusing everything from then on.
+work is bounded by the size of the case, the memory by a limit, and what fitted the case before is tried
+first.  All of it is done on the host: a supposed index may be outside of its tensor, which the host
+refuses with an error, and a device by refusing everything from then on.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from engine.judge.diagnosis.scale_origins import as_divisor, with_origin
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.judge.inputs import cases
 from engine.judge.inputs.outputs import expected_outputs, output_names, written_specs
+from engine.judge.limited_memory import limited_memory
 from engine.model import Diagnosis, Explanation, Outcome, OutputReport, ProblemDefinition, WrongElement
 from engine.protocol import tensors
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _MOST_ELEMENTS = 1 << 22  # elements of all arguments and outputs: larger cases are not recomputed
 _MOST_WORK = 1 << 26  # elements times computations
 _MOST_TRIALS = 200
+_MOST_BYTES = 1 << 30  # of one trial: supposed numbers may make an output that no memory holds
 _MOST_ASKED = 40  # calls of a reference in another process, about 20 ms each
 _MOST_UNTRIED = 300  # characters
 _NOT_ASKED = "only the first wrong cases of a run are explained; run this case alone to have it explained"
@@ -124,7 +126,10 @@ class Explainer:
             supposed, most = [one for one in supposed if one.arithmetic is None], min(most, _MOST_ASKED)
         supposed.sort(key=lambda one: (problem.name, one.symptom) != self._last)
         for supposition in supposed[:most]:
-            guess = _guess(problem, supposition, number, comparison)
+            try:
+                guess = _guess(problem, supposition, number, comparison)
+            except MemoryError:
+                return  # it took seconds to fill the memory, and the others may be as large
             clue = comparison.clue(supposition.symptom, guess, **supposition.facts) if guess is not None else None
             if guess is not None and clue is not None and clue.explained:
                 clue = as_divisor(clue, guess, comparison.expected)
@@ -193,9 +198,16 @@ def _is_perfect(clue: Clue, comparison: Comparison) -> bool:
 def _guess(
     problem: ProblemDefinition, supposition: Supposition, number: int, comparison: Comparison
 ) -> torch.Tensor | None:
-    """Output of the reference under the supposition, cut to the shape of the output; None when there is none."""
+    """Output of the reference under the supposition, cut to the shape of the output; None when there is none.
+
+    Raises:
+        MemoryError: the reference allocates too much.
+    """
     try:
-        outputs = supposition.outcome(lambda arguments: expected_outputs(problem, arguments))
+        with limited_memory(_MOST_BYTES):
+            outputs = supposition.outcome(lambda arguments: expected_outputs(problem, arguments))
+    except MemoryError:
+        raise
     except Exception:  # a reference may reject the assumed arguments with any exception, which rules the hypothesis out
         return None
     expected = comparison.expected

@@ -52,6 +52,19 @@ def test_hypothesis_memory_is_bounded_by_its_tensor():
     assert max(sizes) <= 16 * x.untyped_storage().nbytes() + (1 << 18)
 
 
+def test_trial_that_fills_the_memory_ends_the_search():
+    def steps(start, end):
+        lengths.append(end - start)
+        return torch.tensor([start + number for number in range(end - start)])
+
+    lengths, far = [], 1 << 27
+    supposed = operator("start, end", steps)
+    comparison = compared(supposed, (far, far + 9), torch.arange(9) % 4 + far)
+    Explainer().diagnoses(supposed, (far, far + 9), 0, comparison)
+    assert max(lengths) > 1 << 26
+    assert lengths.index(max(lengths)) == len(lengths) - 1
+
+
 def test_error_while_explaining_is_reported_and_output_stays_wrong():
     def refuses(*_):
         raise RuntimeError("not on this device")
