@@ -26,8 +26,12 @@ def obedient(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
     return protocol.Done(id=command.id)
 
 
+FORK_SERVER_PID = 1 << 22
+"""Beyond every process id, so that no process of the machine counts as one of the run."""
+
+
 class FakeForkServer:
-    """Stands for a Nest: its children live in this process, and `answer` plays their part."""
+    """A fork server whose children run in this process; `answer` gives their replies."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -36,7 +40,7 @@ class FakeForkServer:
         self.serving = 0
         """The pid of the child that is being asked."""
         self.launchers_for: tuple[str, ...] = ("cuda",)
-        self.pid = 1 << 22  # beyond every process id: what the machine runs is none of the usage of a run
+        self.pid = FORK_SERVER_PID
         self.pids = ()
         self.losses = 0
         self.not_preloaded = ""

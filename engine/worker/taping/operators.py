@@ -98,7 +98,11 @@ def _cloned(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, An
 
 
 def _share_storage(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return bool(Base.untyped_storage(one).data_ptr() == Base.untyped_storage(other).data_ptr())
+    """Whether two tensors have one storage; a tensor subclass may have none that has an address."""
+    try:
+        return bool(Base.untyped_storage(one).data_ptr() == Base.untyped_storage(other).data_ptr())
+    except RuntimeError:
+        return False
 
 
 def _joined(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:

@@ -18,6 +18,7 @@ from engine.model import CacheState, Outcome
 from engine.model.benchmark import OTHER, CaseBenchmark, Interval, Method, Peaks, Timing
 from engine.timing.measurement_context import MeasurementContext
 from engine.timing.peaks.measured_peaks import write_peaks
+from tests.engine.conftest import FORK_SERVER_PID
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -45,7 +46,7 @@ class Driver:
     NVMLError = DriverError
 
     def __init__(self) -> None:
-        self.pids: tuple[int, ...] | None = (1,)
+        self.pids: tuple[int, ...] | None = (FORK_SERVER_PID,)
         self.busy_percent = 30
         quiet = {"ClockInfo": 1980, "Temperature": 41, "PowerUsage": 90_000, "CurrentClocksThrottleReasons": 0}
         for name, value in quiet.items():
@@ -135,21 +136,21 @@ async def test_peaks_measured_by_lock_holder_are_reused(laboratory: Laboratory) 
 
 
 async def test_measurement_waits_for_other_processes_to_end(laboratory: Laboratory) -> None:
-    laboratory.driver.pids = (1, 77, 4711)
+    laboratory.driver.pids = (FORK_SERVER_PID, 77, 4711)
     trouble = (
         "the device's peaks could not be measured: other processes use it: 77, 4711; stop them, and the next run "
         "measures"
     )
     assert await laboratory.learn() == (None, (trouble,))
     assert (laboratory.measured, laboratory.stored()) == ([], [])
-    laboratory.driver.pids = (1,)
+    laboratory.driver.pids = (FORK_SERVER_PID,)
     peaks, said = await laboratory.learn()
     assert peaks is not None
     assert (said, len(laboratory.stored())) == ((), 1)
 
 
 async def test_peaks_disturbed_by_other_processes_are_discarded(laboratory: Laboratory) -> None:
-    laboratory.during = lambda: setattr(laboratory.driver, "pids", (1, 77))
+    laboratory.during = lambda: setattr(laboratory.driver, "pids", (FORK_SERVER_PID, 77))
     peaks, (trouble,) = await laboratory.learn()
     assert peaks is None
     assert "other processes use it: 77" in trouble

@@ -19,6 +19,17 @@ from tests.engine.replay.tapes import replay_on_host, zeros
 TABLE = torch.arange(4.0)
 
 
+class Wrapped(torch.Tensor):
+    """A tensor without memory, whose operators are answered by its own code."""
+
+    inner: torch.Tensor
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        """The exponential of the inner tensor, whatever the operator is."""
+        return args[0].inner.exp()
+
+
 def taped(call: Callable[[torch.Tensor], torch.Tensor]) -> tuple[Tape, torch.Tensor, torch.Tensor]:
     """The tape of a call on a (4, 6) tensor, its argument as it was, and what it returned."""
     recorder, argument = TapeRecorder(), torch.arange(24.0)
@@ -161,3 +172,14 @@ def test_storages_beyond_the_limit_make_tape_incomplete(monkeypatch):
     monkeypatch.setattr("engine.worker.taping.memory.MOST_STORAGES", 2)
     tape, _, _ = taped(lambda x: x.clone().clone())
     assert tape.incomplete == "a call of more than 2 pieces of memory"
+
+
+def test_clone_of_tensor_without_memory_is_not_disturbed():
+    def call(x: torch.Tensor) -> torch.Tensor:
+        wrapped = torch.Tensor._make_wrapper_subclass(Wrapped, x.shape, dtype=x.dtype)
+        wrapped.inner = x
+        return wrapped.clone()
+
+    tape, before, returned = taped(call)
+    assert torch.equal(returned, before.view(4, 6).exp())
+    assert tape.incomplete.startswith("RuntimeError while it was recorded")
