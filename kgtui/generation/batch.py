@@ -165,7 +165,9 @@ class Batch:
     async def attempt(self, task: Task, model: ModelName, place: str, messages: Sequence[Message]) -> Result:
         """Send a request, then run the answer."""
         spot = Spot(problem=task.problem.name, model=str(model), place=place)
-        saves = SaveVerifier(task.problem, spot, verifier=self._verifier, emit=self._emit)
+        saves = SaveVerifier(
+            task.problem, spot, verifier=self._verifier, add_save=self._store.add_save, emit=self._emit
+        )
         async with contextlib.aclosing(saves):
             row = await self._requester.ask(model, spot, messages, entry=task.problem.entry, saved=saves)
         if row.digest is None:

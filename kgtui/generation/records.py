@@ -97,10 +97,14 @@ class FileSaved:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerEnded:
-    """The end of an answer; `usage` is None where the provider did not report it."""
+    """The end of an answer; `usage` is None where the provider did not report it.
+
+    `reported_microusd` is the cost as an agent reports it; it counts where the list of prices has none.
+    """
 
     stop: Stop
     usage: TokenUsage | None
+    reported_microusd: int | None = None
 
 
 Chunk: TypeAlias = TextArrived | FileSaved | AnswerEnded

@@ -21,6 +21,7 @@ from kgtui.generation.extraction import extract
 from kgtui.generation.prices import PriceList
 from kgtui.generation.providers import Provider
 from kgtui.generation.records import (
+    AnswerEnded,
     CompletionRequest,
     ConnectionCutError,
     FileSaved,
@@ -31,7 +32,7 @@ from kgtui.generation.records import (
     TextArrived,
 )
 from kgtui.generation.retrying import Sleep, stream_with_retries
-from sessions.candidates.generation_rows import Attempt, GenerationRow, NewGeneration, Settlement, Stop, TokenUsage
+from sessions.candidates.generation_rows import Attempt, GenerationRow, NewGeneration, Settlement, Stop
 from sessions.candidates.generations import GenerationStore
 
 _TEMPLATE_TOKENS = 200
@@ -91,11 +92,11 @@ class Requester:
         messages: Sequence[Message],
         *,
         entry: str,
-        saved: Callable[[bytes], None] = lambda source: None,
+        saved: Callable[[int, bytes], None] = lambda generation, source: None,
     ) -> GenerationRow:
         """The stored answer to these messages at this place; the source in it defines `entry`.
 
-        `saved` gets what an agent saves while it works.
+        `saved` gets the number of the stored request and what an agent saves while it works.
 
         Raises:
             ProviderError: the provider refused, which cost nothing.
@@ -145,8 +146,7 @@ class Requester:
                 refused = RequestRefused(spot=exchange.spot, message=attempt.message, waited_s=attempt.waited_s)
                 self._emit(refused)
 
-        stop: Stop = Stop.CUT
-        usage: TokenUsage | None = None
+        end = AnswerEnded(stop=Stop.CUT, usage=None)
         chunks = stream_with_retries(self._provider_of(model), request, attempted=attempted, sleep=self._clocks.sleep)
         try:
             async with contextlib.aclosing(chunks):
@@ -155,35 +155,32 @@ class Requester:
                         exchange.text += chunk.text
                         self._emit(AnswerGrew(spot=exchange.spot, text=chunk.text))
                     elif isinstance(chunk, FileSaved):
-                        exchange.saved(chunk.source)
+                        exchange.saved(exchange.number, chunk.source)
                     else:
-                        stop, usage = chunk.stop, chunk.usage
+                        end = chunk
         except ConnectionCutError:
-            stop, usage = Stop.CUT, None
+            end = AnswerEnded(stop=Stop.CUT, usage=None)
         except ProviderError as error:
             self._store.fail(exchange.number, str(error))
             await self.budget.settle(exchange.worst, None)
             raise
         except asyncio.CancelledError:
             # Not in a thread: a task that is cancelled must not wait, and what was sent may be charged.
-            self._settle(model, exchange, stop=Stop.CANCELLED, usage=None, entry=entry)
+            self._settle(model, exchange, end=AnswerEnded(stop=Stop.CANCELLED, usage=None), entry=entry)
             await self.budget.settle(exchange.worst, Amount(microusd=None, tokens=exchange.worst.tokens))
             raise
-        cost = self._settle(model, exchange, stop=stop, usage=usage, entry=entry)
-        tokens = usage.total_tokens if usage is not None else exchange.worst.tokens
+        cost = self._settle(model, exchange, end=end, entry=entry)
+        tokens = end.usage.total_tokens if end.usage is not None else exchange.worst.tokens
         await self.budget.settle(exchange.worst, Amount(microusd=cost, tokens=tokens))
 
-    def _settle(
-        self, model: ModelName, exchange: _Exchange, *, stop: Stop, usage: TokenUsage | None, entry: str
-    ) -> int | None:
+    def _settle(self, model: ModelName, exchange: _Exchange, *, end: AnswerEnded, entry: str) -> int | None:
         """Store the answer; its cost, None where it is unknown."""
-        found = extract(exchange.text, entry=entry, stop=stop)
-        now = self._clocks.now()
-        cost = None if usage is None else self._prices.cost(model.provider, model.model, usage, at=now)
+        found = extract(exchange.text, entry=entry, stop=end.stop)
+        cost = self._cost(model, end)
         settlement = Settlement(
             received=exchange.text,
-            stop=stop,
-            usage=usage,
+            stop=end.stop,
+            usage=end.usage,
             cost_microusd=cost,
             source=None if found.source is None else found.source.encode(),
             extraction=found.reason,
@@ -191,6 +188,13 @@ class Requester:
         )
         self._store.settle(exchange.number, settlement)
         return cost
+
+    def _cost(self, model: ModelName, end: AnswerEnded) -> int | None:
+        """By the list of prices, else as reported; None where neither is known."""
+        if end.usage is None:
+            return end.reported_microusd
+        cost = self._prices.cost(model.provider, model.model, end.usage, at=self._clocks.now())
+        return end.reported_microusd if cost is None else cost
 
     def _worst(self, model: ModelName, request: CompletionRequest) -> Amount:
         """The most that a request can cost: a token for each byte of the prompt, and every token of the answer."""
@@ -210,5 +214,5 @@ class _Exchange:
     spot: Spot
     worst: Amount
     began_s: float
-    saved: Callable[[bytes], None]
+    saved: Callable[[int, bytes], None]
     text: str = ""

@@ -66,6 +66,7 @@ insert into attempts (generation, number, status, message, waited_s)
 values (:generation, :number, :status, :message, :waited_s)"""
 _SELECT_ATTEMPTS = "select * from attempts where generation = :generation order by number"
 _ATTACH_RUN = "update generations set run = :run where id = :generation"
+_ADD_SAVE = "insert or ignore into agent_saves (generation, run) values (:generation, :run)"
 _SELECT_GENERATIONS = f"""
 select generations.*, {RUN_COLUMNS}
 from generations left join runs on runs.id = generations.run {RUN_SUMMARY}"""
@@ -79,22 +80,29 @@ _GROUPS = {
     CostBy.SESSION: "generations.session",
 }
 # A refused request was not charged and is no answer; a lost one may have been.  A run counts once, for the answer that
-# caused it: the first of those with its source, and none where the run began before that answer was requested.
+# caused it: the first of those with its source or that saved it, and none where the run began before it was requested.
 _SELECT_COSTS = """
 select {group} as grouped, count(*) as answers, sum(cost_microusd is null) as unpriced,
     coalesce(sum(prompt_tokens), 0) as input_tokens, coalesce(sum(cached_tokens), 0) as cached_tokens,
     coalesce(sum(completion_tokens), 0) as output_tokens, coalesce(sum(reasoning_tokens), 0) as reasoning_tokens,
     sum(cost_microusd) as cost_microusd, coalesce(sum(generations.elapsed_s), 0) as wall_s,
-    coalesce(sum(caused.elapsed_s), 0) as engine_s,
-    sum((select sum(elapsed_s) from benchmarks where benchmarks.run = caused.id)) as device_s,
+    coalesce(sum(caused.engine_s), 0) as engine_s, sum(caused.device_s) as device_s,
     coalesce(sum(runs.outcome = 'pass' and runs.flagged = 0), 0) as correct,
     sum(case when summaries.speedup is not null then
         runs.outcome = 'pass' and runs.flagged = 0 and summaries.speedup > 1 end) as faster
 from generations left join runs on runs.id = generations.run
 left join summaries on summaries.run = runs.id and summaries.baseline = 'eager'
-left join (select run, min(id) as first from generations where run is not null group by run) as causes
-    on causes.first = generations.id
-left join runs as caused on caused.id = causes.run and caused.started_at >= coalesce(generations.began_at, '')
+left join (
+    select first, sum(runs.elapsed_s) as engine_s,
+        sum((select sum(elapsed_s) from benchmarks where benchmarks.run = runs.id)) as device_s
+    from (
+        select run, min(generation) as first from (
+            select id as generation, run from generations where run is not null
+            union select generation, run from agent_saves)
+        group by run) as causes
+    join runs on runs.id = causes.run
+    join generations as causing on causing.id = first and runs.started_at >= coalesce(causing.began_at, '')
+    group by first) as caused on caused.first = generations.id
 where state in ('settled', 'lost'){narrowed} group by grouped order by grouped"""
 
 
@@ -269,6 +277,11 @@ class GenerationStore:
         """Note which run verified the candidate."""
         with self._database.transaction() as connection:
             connection.execute(_ATTACH_RUN, {"generation": self._generation(generation), "run": run})
+
+    def add_save(self, generation: int, run: int) -> None:
+        """Note a run of a file that an agent saved before its answer."""
+        with self._database.transaction() as connection:
+            connection.execute(_ADD_SAVE, {"generation": self._generation(generation), "run": run})
 
     def at_place(self, batch: int, new: NewGeneration) -> GenerationRow | None:
         """The answer that the batch has at this place already; None when it has to be paid for."""

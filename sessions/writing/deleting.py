@@ -28,10 +28,12 @@ _CHILDREN = (
 _DELETE_RUNS = (
     f"update generations set run = null where run in {_GOING}",
     f"update check_results set run = null where run in {_GOING}",
+    f"delete from agent_saves where run in {_GOING}",
     *(f"delete from {table} where run in {_GOING}" for table in _CHILDREN),
     f"delete from runs where id in {_GOING}",
 )
 _DELETE_SESSION = (
+    "delete from agent_saves where generation in (select id from generations where session = :session)",
     "delete from attempts where generation in (select id from generations where session = :session)",
     "delete from generations where session = :session",
     # An answer of another session, which resumed a batch of this one, stays.

@@ -88,7 +88,12 @@ class AgentProvider:
             if process.returncode in (NOT_CONFINED, NOT_FOUND):
                 raise ProviderError(f"{request.model} did not start: {shortened(output.text)}")
             yield TextArrived(text=rest + output.without_secrets(_answer(folder, stop)))
-            yield AnswerEnded(stop=stop, usage=self._description.usage(output.text))
+            reported = self._description
+            yield AnswerEnded(
+                stop=stop,
+                usage=reported.usage(output.text),
+                reported_microusd=reported.cost_microusd(output.text),
+            )
 
     async def aclose(self) -> None:
         """No operation: nothing is open between requests."""

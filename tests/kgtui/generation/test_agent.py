@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import UsageError
-from kgtui.generation.agents.described import FOLDER, read_agent
 from kgtui.generation.agents.output import MOST_SHOWN_CHARACTERS
 from kgtui.generation.extraction import extract
 from kgtui.generation.providers import open_provider
@@ -182,14 +180,3 @@ async def test_a_fence_in_the_file_stays_code(agent):
     program = "open('kernel.py', 'w').write('\"\"\"```\"\"\"\\ndef softmax(self):\\n    return self\\n')"
     text, _ = await agent(program)
     assert taken(text).source.startswith('"""```"""')
-
-
-def test_every_known_agent_is_described():
-    names = sorted(path.stem for path in FOLDER.glob("*.json"))
-    assert names == ["aider", "claude", "codex"]
-    assert all("{task}" in read_agent(name, (FOLDER,)).command for name in names)
-
-
-def test_an_unknown_agent_lists_the_known_ones():
-    with pytest.raises(UsageError, match="described are aider, claude, codex"):
-        read_agent("nope", (FOLDER,))

@@ -109,6 +109,14 @@ async def test_a_model_without_a_price_is_unknown(bench):
     assert (bench.rows[0].cost_microusd, bench.rows[0].reserved_microusd) == (None, None)
 
 
+@pytest.mark.parametrize("is_priced", [True, False])
+async def test_reported_cost_counts_without_a_price(bench, is_priced):
+    bench.provider.answers, bench.provider.reported_microusd = [answer()], 31
+    bench.prices = bench.prices if is_priced else PriceList()
+    await bench.run()
+    assert bench.rows[0].cost_microusd == bench.budget.spent.microusd == (COST if is_priced else 31)
+
+
 @pytest.mark.parametrize("affordable", [0, 1, 2])
 async def test_the_budget_stops_before_it_is_exceeded(bench, affordable):
     bench.provider.answers = [answer()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kgtui.generation.events import CandidateSaved, SaveVerified, Spot
+from kgtui.generation.events import CandidateSaved, RunAdvanced, SaveVerified, Spot
 from kgtui.generation.saves import SaveVerifier
 from tests.kgtui.fakes import softmax_problem
 from tests.kgtui.generation.fakes import finished
@@ -24,6 +24,10 @@ class GatedVerifier:
         return finished(problem.name, source.decode(), number=1)
 
 
+def unstored(generation, run):
+    """No operation: the test is about events."""
+
+
 async def test_newest_save_replaces_running_one():
     events, verifier, verified = [], GatedVerifier(), asyncio.Event()
 
@@ -32,9 +36,9 @@ async def test_newest_save_replaces_running_one():
         if isinstance(event, SaveVerified):
             verified.set()
 
-    saves = SaveVerifier(softmax_problem(), SPOT, verifier=verifier, emit=emit)
-    saves(b"first")
-    saves(b"wrong")
+    saves = SaveVerifier(softmax_problem(), SPOT, verifier=verifier, add_save=unstored, emit=emit)
+    saves(7, b"first")
+    saves(7, b"wrong")
     for gate in verifier.gates.values():
         gate.set()
     await verified.wait()
@@ -47,7 +51,24 @@ async def test_newest_save_replaces_running_one():
 
 async def test_running_save_ends_with_the_answer():
     events = []
-    saves = SaveVerifier(softmax_problem(), SPOT, verifier=GatedVerifier(), emit=events.append)
-    saves(b"first")
+    saves = SaveVerifier(softmax_problem(), SPOT, verifier=GatedVerifier(), add_save=unstored, emit=events.append)
+    saves(7, b"first")
     await saves.aclose()
     assert not any(isinstance(event, SaveVerified) for event in events)
+
+
+async def test_cancelled_run_of_a_save_is_stored():
+    stored, began = [], asyncio.Event()
+
+    def emit(event):
+        if isinstance(event, RunAdvanced):
+            began.set()
+
+    def add_save(generation, run):
+        stored.append((generation, run))
+
+    saves = SaveVerifier(softmax_problem(), SPOT, verifier=GatedVerifier(), add_save=add_save, emit=emit)
+    saves(7, b"first")
+    await began.wait()
+    await saves.aclose()
+    assert stored == [(7, 1)]

@@ -136,6 +136,7 @@ class TestEngineTime:
             number = store.generations.reserve(session_id, batch, new_generation(model=model, place=place))
             store.generations.settle(number, settlement())
             store.generations.attach_run(number, run)
+            return number
 
         return store_answer
 
@@ -149,6 +150,20 @@ class TestEngineTime:
         answer("alpha", "sample-2", run)
         answer("beta", "sample-1", run)
         assert engine_s() == {"replay:alpha": 1.25, "replay:beta": 0.0}
+
+    def test_runs_of_an_agents_saves_count_once(self, answer, engine_s, store, judge):
+        drafts, final = [judge(), judge()], judge()
+        number = answer("alpha", "sample-1", final)
+        for run in (*drafts, final, drafts[0]):
+            store.generations.add_save(number, run)
+        answer("beta", "sample-1", drafts[1])
+        assert engine_s() == {"replay:alpha": 3.75, "replay:beta": 0.0}
+
+    def test_deleted_run_of_a_save_counts_for_none(self, answer, engine_s, store, judge):
+        draft = judge()
+        store.generations.add_save(answer("alpha", "sample-1", judge()), draft)
+        store.delete_run(draft)
+        assert engine_s() == {"replay:alpha": 1.25}
 
     def test_run_of_an_earlier_save_counts_for_none(self, answer, engine_s, judge, clock):
         run = judge()

@@ -119,6 +119,7 @@ def test_every_table_is_copied_with_the_session(
     batch = store.generations.begin_batch(session_id, "{}", Limits(tokens=9))
     generation = store.generations.reserve(session_id, batch, NEW_GENERATION)
     store.generations.add_attempt(generation, Attempt(number=1, status=429, message="too many requests"))
+    store.generations.add_save(generation, 1)
     store.checked.begin(session_id, "{}", (CANDIDATE,))
     store.note_answer(1)
     before = contents(path)
