@@ -25,6 +25,7 @@ from engine.judge.inputs.copies import private_copies
 from engine.judge.inputs.outputs import as_tensors
 from engine.loading.poison import Poison
 from engine.model import CalledCase, Case, OutputMatch, PointerArray, Tolerance
+from engine.protocol.objects import with_instances
 from engine.protocol.tensors import tensors_in
 
 RIGHT, WRONG, NOT_RUN = 0, 1, 2
@@ -175,11 +176,11 @@ class _Call:
 
 
 def _as_given(value: Any) -> Any:
-    """An argument as an entry gets it: an array of pointers as the addresses of its tensors."""
+    """An argument as an entry gets it: an array of pointers as addresses, an object as an instance of its class."""
     if isinstance(value, PointerArray):
         addresses = [tensor.data_ptr() for tensor in value.tensors]
         return torch.tensor(addresses, dtype=torch.int64)  # on torch's default device
-    return value
+    return with_instances(value)
 
 
 def _numbered(name: str, values: Any) -> dict[str, Any]:

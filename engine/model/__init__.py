@@ -25,7 +25,7 @@ from engine.model.problems.form import CandidateForm
 from engine.model.problems.problem import Cost, Problem, ProblemId, Tolerance
 from engine.model.problems.semantics import Determinism, FrameworkWork, Rearrangement
 from engine.model.problems.suite_origin import Precision, SuiteOrigin
-from engine.model.problems.values import PointerArray
+from engine.model.problems.values import ObjectKind, PlainObject, PointerArray, parts_of, with_parts
 from engine.model.results import (
     CaseResult,
     Finding,
@@ -68,12 +68,14 @@ __all__ = [
     "Launch",
     "Limits",
     "Location",
+    "ObjectKind",
     "OutOfBounds",
     "Outcome",
     "OutputMatch",
     "OutputReport",
     "Outputs",
     "Parameter",
+    "PlainObject",
     "Plan",
     "PointerArray",
     "Policy",
@@ -94,5 +96,7 @@ __all__ = [
     "Value",
     "Verdict",
     "WrongElement",
+    "parts_of",
     "specialisation",
+    "with_parts",
 ]

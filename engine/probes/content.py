@@ -161,7 +161,9 @@ async def _shape_facts(lab: Lab) -> tuple[Fact, ...]:
     if not isinstance(described, protocol.Described):
         said = f": {described.message}" if isinstance(described, protocol.Failed) else ""
         raise EngineError(f"the judge could not describe the cases{said}")
-    tensors = [list(_tensors(shape.arguments)) for shape in described.shapes]
+    tensors = [
+        [part for value in shape.arguments for part in protocol.tensor_specs(value)] for shape in described.shapes
+    ]
     counts = {
         "boundary shapes": sum(any(_is_boundary(spec) for spec in specs) for specs in tensors),
         "strided inputs": sum(any(_is_strided(spec) for spec in specs) for specs in tensors),
@@ -170,14 +172,6 @@ async def _shape_facts(lab: Lab) -> tuple[Fact, ...]:
     return tuple(
         Fact(name=name, value=f"in {count or 'none'} of {len(names)} verified cases") for name, count in counts.items()
     )
-
-
-def _tensors(values: tuple[protocol.ValueSpec, ...]) -> Iterator[protocol.TensorSpec]:
-    for value in values:
-        if isinstance(value, protocol.TensorSpec):
-            yield value
-        elif isinstance(value, protocol.SequenceSpec | protocol.MappingSpec | protocol.PointersSpec):
-            yield from _tensors(value.items)
 
 
 def _is_boundary(spec: protocol.TensorSpec) -> bool:

@@ -10,6 +10,8 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
+from engine.model.problems.values import ObjectKind, require_names
+
 MOST_NUMBER = 2**63 - 1  # the largest integer of SQLite and of every other consumer of events
 MOST_WORD, MOST_TEXT = 512, 1 << 16  # characters
 MOST_DIMENSIONS, MOST_RETURNED = 64, 64
@@ -99,6 +101,20 @@ class MappingSpec(Message, tag_field="kind", tag="mapping", frozen=True):
             raise ValueError(f"a mapping of {len(self.keys)} keys to {len(self.items)} values")
 
 
+class ObjectSpec(Message, tag_field="kind", tag="object", frozen=True):
+    """A PlainObject: the entry gets an instance of a class of this name with these attributes."""
+
+    name: Word
+    of_kind: ObjectKind
+    keys: tuple[Word, ...]
+    items: tuple[ValueSpec, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.keys) != len(self.items):
+            raise ValueError(f"an object of {len(self.keys)} attributes and {len(self.items)} values")
+        require_names(self.name, self.of_kind, self.keys)
+
+
 class PointersSpec(Message, tag_field="kind", tag="pointers", frozen=True):
     """A PointerArray: the entry gets the addresses of these tensors."""
 
@@ -106,7 +122,15 @@ class PointersSpec(Message, tag_field="kind", tag="pointers", frozen=True):
 
 
 ValueSpec: TypeAlias = (
-    TensorSpec | ScalarSpec | FloatSpec | ComplexSpec | DTypeSpec | SequenceSpec | MappingSpec | PointersSpec
+    TensorSpec
+    | ScalarSpec
+    | FloatSpec
+    | ComplexSpec
+    | DTypeSpec
+    | SequenceSpec
+    | MappingSpec
+    | ObjectSpec
+    | PointersSpec
 )
 
 
@@ -115,7 +139,7 @@ def tensor_specs(spec: ValueSpec) -> list[TensorSpec]:
     match spec:
         case TensorSpec():
             return [spec]
-        case SequenceSpec() | MappingSpec() | PointersSpec():
+        case SequenceSpec() | MappingSpec() | ObjectSpec() | PointersSpec():
             return [part for item in spec.items for part in tensor_specs(item)]
         case _:
             return []

@@ -17,7 +17,9 @@ import msgspec
 import torch
 
 from engine import protocol
-from engine.model import DType, PointerArray
+from engine.model import DType, PlainObject, PointerArray, parts_of
+from engine.protocol.messages import ObjectSpec
+from engine.protocol.objects import with_instances
 
 if TYPE_CHECKING:
     from engine.model import Value
@@ -209,6 +211,13 @@ def lay_out(
             )
         if isinstance(value, dict):
             return protocol.MappingSpec(keys=tuple(value), items=tuple(spec_of(item) for item in value.values()))
+        if isinstance(value, PlainObject):
+            return ObjectSpec(
+                name=value.name,
+                of_kind=value.kind,
+                keys=tuple(value.attributes),
+                items=tuple(spec_of(item) for item in value.attributes.values()),
+            )
         return protocol.ScalarSpec(value=value)
 
     specs = tuple(
@@ -266,18 +275,19 @@ def tensors_in(value: Value) -> Iterator[torch.Tensor]:
         yield value
     elif isinstance(value, PointerArray):
         yield from value.tensors
-    elif isinstance(value, list | tuple | dict):
-        for item in value.values() if isinstance(value, dict) else value:
+    else:
+        for item in parts_of(value):
             yield from tensors_in(item)
 
 
 def argument_of(spec: protocol.ValueSpec, storages: Sequence[torch.Tensor]) -> object:
-    """The value that `spec` describes, as an entry gets it: a PointerArray as the addresses of its tensors.
+    """The value that `spec` describes, as an entry gets it.
 
-    Addresses keep nothing alive: `storages` must outlive the call.
+    A PointerArray becomes the addresses of its tensors, a PlainObject an instance of a class of its name.  Addresses
+    keep nothing alive: `storages` must outlive the call.
     """
     value = value_of(spec, storages)
-    return _addresses(value, storages) if isinstance(value, PointerArray) else value
+    return _addresses(value, storages) if isinstance(value, PointerArray) else with_instances(value)
 
 
 def _addresses(value: PointerArray, storages: Sequence[torch.Tensor]) -> torch.Tensor:
@@ -305,6 +315,9 @@ def value_of(spec: protocol.ValueSpec, storages: Sequence[torch.Tensor]) -> Valu
             return tuple(items) if spec.is_tuple else items
         case protocol.MappingSpec():
             return {key: value_of(item, storages) for key, item in zip(spec.keys, spec.items, strict=True)}
+        case ObjectSpec():
+            items = [value_of(item, storages) for item in spec.items]
+            return PlainObject(name=spec.name, kind=spec.of_kind, attributes=dict(zip(spec.keys, items, strict=True)))
         case protocol.ScalarSpec():
             return spec.value
 

@@ -10,7 +10,7 @@ import os
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import torch
@@ -20,6 +20,7 @@ from engine.clock.instruments import Instruments, instruments_of
 from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 from engine.loading.loader import hide_ourselves
+from engine.model import PlainObject, with_parts
 from engine.protocol import tensors
 from engine.protocol.reference import (
     ANSWERS,
@@ -240,15 +241,14 @@ def _carried(values: Sequence[object]) -> tuple[Answered, list[torch.Tensor]]:
     return Answered(values=specs, storages=tuple(storage.numel() for storage in storages)), storages
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> Any:  # Any: whatever the code of a suite makes
     """A value that can travel: parameters as plain tensors, and what a spec has no word for refused by its type."""
     if isinstance(value, torch.Tensor):
         return value.detach().as_subclass(torch.Tensor)
-    if isinstance(value, list | tuple):
-        items = [_plain(item) for item in value]
-        return items if isinstance(value, list) else tuple(items)
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | PlainObject) or (
+        isinstance(value, dict) and all(isinstance(key, str) for key in value)
+    ):
+        return with_parts(value, _plain)
     if value is None or isinstance(value, bool | int | float | complex | str | torch.dtype):
         return value
     raise UnavailableError(f"a value of type {type(value).__name__} cannot be handed to a candidate")

@@ -225,7 +225,8 @@ class _Worker:
         call = forms.bound(entry, arguments)
         edges = GuardZones(command.poison, self._device) if self._has_edges(command) else None
         is_plain = command.withhold is None and command.program_order is None
-        has_work = all(tensor.numel() for value in values for tensor in tensors.tensors_in(value))
+        inputs = [tensor for value in values for tensor in tensors.tensors_in(value)]
+        has_work = all(tensor.numel() for tensor in inputs)
         started = time.perf_counter()
         with (
             self._gpu_need.looking_into(
@@ -236,7 +237,7 @@ class _Worker:
             self._withholding.during(command.withhold, case=storages),
             edges or contextlib.nullcontext(),
             Poison(command.poison, self._launches.allocations if self._launches is not None else None),
-            self._observer.calling(command.case, arguments, operators=command.observe),
+            self._observer.calling(command.case, (*arguments, *inputs), operators=command.observe),
             self._taping(command, storages),
         ):
             returned = call()

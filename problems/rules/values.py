@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
-from engine.model import PointerArray
+from engine.model import PlainObject, PointerArray, parts_of, with_parts
 from problems.kit import torch
 
 if TYPE_CHECKING:
@@ -21,12 +21,10 @@ def tensors_in(values: Iterable[Value]) -> list[torch.Tensor]:
     for value in values:
         if isinstance(value, torch.Tensor):
             found.append(value)
-        elif isinstance(value, list | tuple):
-            found += tensors_in(value)
-        elif isinstance(value, dict):
-            found += tensors_in(value.values())
         elif isinstance(value, PointerArray):
             found += dict.fromkeys(value.tensors)
+        else:
+            found += tensors_in(parts_of(value))
     return found
 
 
@@ -40,11 +38,7 @@ def _changed(value: Value, changed: Callable[[torch.Tensor], torch.Tensor]) -> V
         return changed(value)
     if isinstance(value, PointerArray):
         return PointerArray(tensors=tuple(map(changed, value.tensors)))
-    if isinstance(value, list):
-        return [_changed(item, changed) for item in value]
-    if isinstance(value, dict):
-        return {key: _changed(item, changed) for key, item in value.items()}
-    return tuple(_changed(item, changed) for item in value) if isinstance(value, tuple) else value
+    return with_parts(value, lambda item: _changed(item, changed))
 
 
 def as_tuple(returned: Returned) -> Outputs:
@@ -68,6 +62,8 @@ def same_values(left: object, right: object) -> bool:
         return len(left) == len(right) and all(map(same_values, left, right))
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(same_values(value, right[key]) for key, value in left.items())
+    if isinstance(left, PlainObject) and isinstance(right, PlainObject):
+        return (left.name, left.kind) == (right.name, right.kind) and same_values(left.attributes, right.attributes)
     if isinstance(left, float) and isinstance(right, float):
         return left == right or (math.isnan(left) and math.isnan(right))
     return left == right
@@ -79,6 +75,8 @@ def settings_of(value: object) -> object:
         return tuple(value.shape), value.stride(), value.dtype
     if isinstance(value, PointerArray):
         return settings_of(value.tensors)
+    if isinstance(value, PlainObject):
+        return value.name, value.kind, settings_of(value.attributes)
     if isinstance(value, dict):
         return {key: settings_of(item) for key, item in value.items()}
     return [settings_of(item) for item in value] if isinstance(value, list | tuple) else repr(value)

@@ -16,7 +16,7 @@ import torch
 
 from engine.errors import ReferenceFaultError
 from engine.judge.compare.compare import compare_elements
-from engine.model import Tolerance
+from engine.model import Tolerance, with_parts
 from engine.problem_source import ReferenceUnavailableError
 from engine.protocol.tensors import tensors_in
 
@@ -78,11 +78,7 @@ def moved(  # Any: arguments of an untrusted function, nested
     """
     if isinstance(value, torch.Tensor):
         return _moved(value, direction, generator) if _is_moved(value) else value
-    if isinstance(value, dict):
-        return {key: moved(item, direction, generator) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(moved(item, direction, generator) for item in value)
-    return value
+    return with_parts(value, lambda item: moved(item, direction, generator))
 
 
 def _is_moved(tensor: torch.Tensor) -> bool:

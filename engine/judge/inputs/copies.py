@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.model import PointerArray
+from engine.model import PointerArray, with_parts
 
 if TYPE_CHECKING:
     import torch
@@ -33,9 +33,7 @@ def _private(value: Value) -> Value:
         return _copy(value)
     if isinstance(value, PointerArray):
         return PointerArray(tensors=tuple(_copy(tensor) for tensor in value.tensors))
-    if isinstance(value, list):
-        return [_private(item) for item in value]
-    return tuple(_private(item) for item in value) if isinstance(value, tuple) else value
+    return with_parts(value, _private)
 
 
 def _copy(tensor: torch.Tensor) -> torch.Tensor:

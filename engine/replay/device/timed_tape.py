@@ -9,6 +9,7 @@ import torch
 from engine import protocol
 from engine.errors import UnsupportedError
 from engine.protocol.messages import PointersSpec
+from engine.protocol.objects import tensors_given
 from engine.protocol.proof.tape import Addressed, Filled, Given, Launched, LookedUp, Moved, Tape
 from engine.replay.checks import check_tape
 from engine.replay.device.kernels import DeviceKernels
@@ -56,19 +57,10 @@ class TimedTape:
         device = self._noise.device
         found = [torch.empty(0, dtype=torch.uint8, device=device) for _ in self._sizes]
         for spec, value in zip(self._specs, values, strict=True):
-            parts = zip(protocol.tensor_specs(spec), _tensors_in(value), strict=True)
+            parts = zip(protocol.tensor_specs(spec), tensors_given(value), strict=True)
             for part, tensor in parts:
                 found[part.storage] = found[part.storage].set_(tensor.untyped_storage())
         return found
-
-
-def _tensors_in(value: object) -> Iterator[torch.Tensor]:
-    """The tensors of an argument, in the order of its spec."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _tensors_in(part)
 
 
 def _untimed(command: protocol.TimeTape) -> Iterator[str]:

@@ -8,17 +8,18 @@ whose result is summed up.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from engine.model import Case
+from engine.model import Case, PlainObject
 from engine.model.problems.health import Defect, Weakness
 from problems.kit import torch
 from problems.rules.trial import OTHER_SEED, Trial
 from problems.rules.values import as_tuple, form_of, has_fractions, same_values
 
 if TYPE_CHECKING:
-    from engine.model import Arguments
+    from engine.model import Arguments, Value
 
     Change: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
     Place: TypeAlias = tuple[int | str, ...]
@@ -94,6 +95,9 @@ def _inside(value: object, name: str, place: Place) -> Iterator[tuple[str, Place
         for index, item in enumerate(value):
             inner = str(value[0]) if is_named else name if name == _STATE else f"{name}[{index}]"
             yield from _inside(item, inner, (*place, index))
+    elif isinstance(value, PlainObject):
+        for key, item in value.attributes.items():
+            yield from _inside(item, f"{name}.{key}", (*place, key))
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _inside(item, f"{name}[{key!r}]", (*place, key))
@@ -102,7 +106,8 @@ def _inside(value: object, name: str, place: Place) -> Iterator[tuple[str, Place
 def _at(arguments: Arguments, place: Place) -> torch.Tensor:
     found: Any = arguments  # Any: nested values, by numbers and keys
     for index in place:
-        found = found[index]
+        parts: Any = found.attributes if isinstance(found, PlainObject) else found  # Any: as above
+        found = parts[index]
     assert isinstance(found, torch.Tensor)
     return found
 
@@ -116,6 +121,9 @@ def _put(arguments: Arguments, place: Place, tensor: torch.Tensor) -> Arguments:
 def _replaced(value: object, place: Place, tensor: torch.Tensor) -> object:
     if not place:
         return tensor
+    if isinstance(value, PlainObject):
+        attributes = cast("dict[str, Value]", _replaced(value.attributes, place, tensor))
+        return replace(value, attributes=attributes)
     if isinstance(value, dict):
         return {key: _replaced(item, place[1:], tensor) if key == place[0] else item for key, item in value.items()}
     assert isinstance(value, list | tuple)

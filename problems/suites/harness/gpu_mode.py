@@ -15,6 +15,7 @@ from engine.loading.loader import import_file
 from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import UnavailableError
 from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
+from problems.suites.harness.objects import TaskObjects
 from problems.suites.harness.values import answered, copied
 from problems.suites.harness.written import Effects, effects_of
 
@@ -35,6 +36,7 @@ class GpuModeTask:
 
     def __init__(self, reference: ModuleType, details: Mapping[str, str], seeds: Seeds) -> None:
         self._reference, self._details, self._seeds = reference, details, seeds
+        self._objects = TaskObjects()
         self._effects: dict[str, Effects] = {}
         self.notes: tuple[str, ...] = ("seeds of the task.yml are replaced by fresh ones",)
 
@@ -54,7 +56,7 @@ class GpuModeTask:
         if "seed" in values:
             values["seed"] = seed % _MOST_SEED
         self._seeds.start(seed)
-        arguments = (copied(self._reference.generate_input(**values)),)
+        arguments = (copied(self._objects.plain(self._reference.generate_input(**values))),)
         if case not in self._effects:
             self._effects[case] = effects_of(self._compute, arguments, has_buffers=True)
         self._effects[case].poison(arguments)
@@ -70,11 +72,11 @@ class GpuModeTask:
 
     def _compute(self, arguments: tuple[Any, ...]) -> object:
         """Returned values of ref_kernel; it may write to its input."""
-        return self._reference.ref_kernel(arguments[0])
+        return self._reference.ref_kernel(self._objects.restored(arguments[0]))
 
     def passes_own_rule(self, arguments: tuple[Any, ...], outputs: tuple[torch.Tensor, ...]) -> bool:
         """Whether the task's own check_implementation accepts an output; it gets a copy of the input."""
-        (data,) = copied(arguments)
+        data = self._objects.restored(copied(arguments[0]))
         output = outputs[0] if len(outputs) == 1 else outputs
         return verdict_of(self._reference.check_implementation(data, output))[0]
 

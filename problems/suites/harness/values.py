@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from engine.model import PlainObject, parts_of, with_parts
 from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import UnavailableError
 from problems.suites.harness.double import in_double
@@ -22,7 +23,7 @@ _LOWER = {torch.float64: torch.float32, torch.float32: torch.bfloat16, torch.com
 
 
 def copied(value: T) -> T:
-    """A deep copy of nested tuples, lists and dicts; strides and shared memory between views are kept.
+    """A deep copy of nested tuples, lists, dicts and PlainObjects; strides and shared memory between views are kept.
 
     Raises:
         UnavailableError: something in it cannot be moved to a candidate's process.
@@ -85,12 +86,11 @@ def _outputs(returned: object, given: object, written: Sequence[int]) -> tuple[t
     return (*results, *(found[number].detach() for number in written))
 
 
-def leaves(value: object) -> list[torch.Tensor]:
-    """The tensors in nested tuples, lists and dicts, in their order."""
+def leaves(value: Any) -> list[torch.Tensor]:  # Any: nested values
+    """The tensors in nested tuples, lists, dicts and PlainObjects, in their order."""
     if isinstance(value, torch.Tensor):
         return [value]
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return [leaf for item in items for leaf in leaves(item)]
+    return [leaf for item in parts_of(value) for leaf in leaves(item)]
 
 
 def _dtypes(value: object) -> set[torch.dtype]:
@@ -109,12 +109,12 @@ def _mapped(
             return seen[view]
         case torch.Size():
             return tuple(value)
-        case list():
-            return [_mapped(item, change, seen, table) for item in value]
+        case list() | PlainObject():
+            return with_parts(value, lambda item: _mapped(item, change, seen, table))
         case tuple() if not hasattr(value, "_fields"):
-            return tuple(_mapped(item, change, seen, table) for item in value)
+            return with_parts(value, lambda item: _mapped(item, change, seen, table))
         case dict() if all(isinstance(key, str) for key in value):
-            return {key: _mapped(item, change, seen, table) for key, item in value.items()}
+            return with_parts(value, lambda item: _mapped(item, change, seen, table))
         case torch.dtype():
             return (table or {}).get(value, value)
         case None | bool() | int() | float() | complex() | str():

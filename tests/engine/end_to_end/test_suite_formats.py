@@ -106,17 +106,32 @@ tests:
   - {"n": 100, "seed": 1}
 """
 REFERENCE = """
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import torch
+
+class Range(NamedTuple):
+    low: float
+    high: float
+
+@dataclass(frozen=True)
+class Config:
+    factor: float
+    limits: Range
+    mask: torch.Tensor
 
 def generate_input(n, seed):
     gen = torch.Generator(device="cuda")
     gen.manual_seed(seed)
     weights = {"scale": torch.randn(n, generator=gen, device="cuda"), "shift": torch.ones(n, device="cuda")}
-    return torch.randn(n, generator=gen, device="cuda"), weights, {"factor": 0.5}
+    config = Config(0.5, Range(-1.0, 1.0), torch.randn(n, generator=gen, device="cuda"))
+    return torch.randn(n, generator=gen, device="cuda"), weights, config
 
 def ref_kernel(data):
     x, weights, config = data
-    return x * weights["scale"] * config["factor"] + weights["shift"]
+    assert isinstance(config, Config) and isinstance(config.limits, Range)
+    return (x * weights["scale"] * config.factor).clamp(*config.limits) * config.mask + weights["shift"]
 
 def check_implementation(data, output):
     return True, ""
@@ -127,21 +142,25 @@ import triton
 import triton.language as tl
 
 @triton.jit
-def kernel(x, scale, shift, out, n, factor, BLOCK: tl.constexpr):
+def kernel(x, scale, shift, mask, out, n, factor, low, high, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     inside = at < n
-    value = tl.load(x + at, mask=inside) * tl.load(scale + at, mask=inside) * factor + tl.load(shift + at, mask=inside)
-    tl.store(out + at, value, mask=inside)
+    value = tl.load(x + at, mask=inside) * tl.load(scale + at, mask=inside) * factor
+    value = tl.minimum(tl.maximum(value, low), high) * tl.load(mask + at, mask=inside)
+    tl.store(out + at, value + tl.load(shift + at, mask=inside), mask=inside)
 
 def custom_kernel(data):
     x, weights, config = data
     out = torch.empty_like(x)
-    kernel[(1,)](x, weights["scale"], weights["shift"], out, x.numel(), config["factor"], BLOCK=128)
+    assert type(config).__name__ == "Config"
+    low, high = config.limits
+    shift, factor = weights["shift"], config.factor
+    kernel[(1,)](x, weights["scale"], shift, config.mask, out, x.numel(), factor, low, config.limits.high, BLOCK=128)
     return out
 """
 
 
-async def test_input_with_dicts_reaches_submission(engine: Engine, tmp_path: Path) -> None:
+async def test_input_with_dicts_and_objects_reaches_submission(engine: Engine, tmp_path: Path) -> None:
     folder = tmp_path / "problems" / "bioml" / "weighted_py"
     folder.mkdir(parents=True)
     (folder / "task.yml").write_text(TASK)
@@ -150,7 +169,7 @@ async def test_input_with_dicts_reaches_submission(engine: Engine, tmp_path: Pat
     problem = source.problem("gpumode::bioml/weighted_py")
 
     right = await judged(engine, SUBMISSION, problem)
-    wrong = await judged(engine, SUBMISSION.replace("* factor +", "* 2 * factor +"), problem)
+    wrong = await judged(engine, SUBMISSION.replace("* factor\n", "* 2 * factor\n"), problem)
 
     assert (right.verdict.outcome, right.verdict.passed, right.verdict.proven) == (Outcome.PASS, 1, 1)
     assert wrong.verdict.outcome is Outcome.WRONG_VALUE

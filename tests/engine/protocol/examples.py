@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from engine import protocol
-from engine.model import CacheState, Launch, Location, Outcome, OutOfBounds, OutputReport, ProblemId
+from engine.model import CacheState, Launch, Location, ObjectKind, Outcome, OutOfBounds, OutputReport, ProblemId
 from engine.model.native import NativeLanguage
 from engine.model.problems.health import Defect, Weakness
+from engine.protocol.messages import ObjectSpec
 from engine.protocol.proof.binaries import MapLayout
 from engine.protocol.proof.tape import (
     Filled,
@@ -52,6 +53,7 @@ VALUES = (
     protocol.ComplexSpec(real="0x1.8p+1", imaginary="-inf"),
     protocol.DTypeSpec(name="bfloat16"),
     protocol.MappingSpec(keys=("eps",), items=(protocol.FloatSpec(hex="0x1p-20"),)),
+    ObjectSpec(name="Config", of_kind=ObjectKind.NAMED_TUPLE, keys=("n",), items=(protocol.ScalarSpec(value=3),)),
     protocol.SequenceSpec(
         items=(protocol.FloatSpec(hex="-inf"), protocol.SequenceSpec(items=(), is_tuple=False)), is_tuple=True
     ),

@@ -12,7 +12,10 @@ import pytest
 import torch
 
 from engine import protocol
+from engine.model import ObjectKind, PlainObject
 from engine.protocol import tensors
+from engine.protocol.messages import ObjectSpec
+from engine.protocol.objects import tensors_given, with_instances
 
 DTYPES = (
     torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8,
@@ -122,6 +125,37 @@ def test_tensors_in_lists_arrive_in_lists(tmp_path: Path) -> None:
 def test_tensors_in_dicts_arrive_in_dicts(tmp_path: Path) -> None:
     with arrived(tmp_path / "a", {"w": torch.ones(2), "options": {"eps": 0.5}}) as ([got], _, _):
         assert (list(got), got["w"].tolist(), got["options"]) == (["w", "options"], [1.0, 1.0], {"eps": 0.5})
+
+
+@pytest.mark.parametrize("kind", ObjectKind)
+def test_objects_arrive_as_records_and_become_instances(tmp_path: Path, kind: ObjectKind) -> None:
+    inner = PlainObject(name="Range", kind=ObjectKind.NAMED_TUPLE, attributes={"low": 0.5, "high": None})
+    sent = PlainObject(name="Config", kind=kind, attributes={"x": torch.ones(2), "limits": [inner]})
+    with arrived(tmp_path / "a", sent) as ([got], _, _):
+        first, second = with_instances((got, got))
+
+    assert (got.name, got.kind, list(got.attributes)) == ("Config", kind, ["x", "limits"])
+    assert (type(first).__name__, first.x.tolist(), first.limits[0].low) == ("Config", [1.0, 1.0], 0.5)
+    assert (type(first) is type(second), first.limits == [(0.5, None)]) == (True, True)
+    assert [one.tolist() for one in tensors_given((first, {"y": torch.zeros(1)}))] == [[1.0, 1.0], [0.0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "keys", "reason"),
+    [
+        ("a b", "dataclass", ("n",), "'a b' of class 'a b' is no name in Python"),
+        ("Config", "dataclass", ("class",), "'class' of class 'Config' is no name"),
+        ("Config", "dataclass", ("__init__",), "must not begin with __: __init__"),
+        ("Config", "named_tuple", ("_n",), "must not begin with _: _n"),
+        ("Config", "dataclass", ("n", "n"), "an attribute twice"),
+        ("Config", "dataclass", (), "an object of 0 attributes and 2 values"),
+    ],
+)
+def test_object_that_no_class_can_have_refused(name: str, kind: str, keys: tuple[str, ...], reason: str) -> None:
+    items = (protocol.ScalarSpec(value=1),) * (len(keys) or 2)
+
+    with pytest.raises(ValueError, match=reason):
+        ObjectSpec(name=name, of_kind=ObjectKind(kind), keys=keys, items=items)
 
 
 def test_shared_storage_is_shared_after_transfer(tmp_path: Path) -> None:

@@ -158,6 +158,14 @@ def test_reference_writing_arguments_gets_private_copies() -> None:
     assert base.tolist() == torch.arange(12.0).view(3, 4).tolist()
 
 
+def test_reference_writing_into_dict_gets_private_copies() -> None:
+    base = torch.ones(3)
+    problem = replace(answering(1), reference=lambda given: given["x"].zero_())
+    [written] = expected_outputs(problem, ({"x": base},))
+
+    assert (written.tolist(), base.tolist()) == ([0.0, 0.0, 0.0], [1.0, 1.0, 1.0])
+
+
 def returned(shape: tuple[int, ...], dtype: str = "float32", size: int | None = None) -> protocol.ReturnedSpec:
     elements = min(torch.Size(shape).numel(), 1 << 40)
     return protocol.ReturnedSpec(

@@ -1,0 +1,53 @@
+"""Instances of dataclasses and named tuples, made from their attributes alone.
+
+Their own classes are defined by files of a foreign suite, which neither judge nor worker imports.  A class made here
+has the name and the attributes of the original and no methods but those that Python generates.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, make_dataclass
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from engine.model import ObjectKind, PlainObject, parts_of, with_parts
+
+_MOST_CLASSES = 64
+
+
+def with_instances(value: Any) -> Any:  # Any: nested values, in which objects become instances
+    """The value with an instance in place of each PlainObject in it; itself where there is none."""
+    if not _has_object(value):
+        return value
+    if isinstance(value, PlainObject):
+        made = _class(value.name, value.kind, tuple(value.attributes))
+        return made(*map(with_instances, value.attributes.values()))
+    return with_parts(value, with_instances)
+
+
+def tensors_given(value: Any) -> Iterator[torch.Tensor]:  # Any: as above
+    """The tensors in an argument as an entry gets it, those of instances too, in the order of its spec."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from tensors_given(getattr(value, field.name))
+    else:
+        for part in parts_of(value):
+            yield from tensors_given(part)
+
+
+def _has_object(value: Any) -> bool:  # Any: as above
+    return isinstance(value, PlainObject) or any(map(_has_object, parts_of(value)))
+
+
+@lru_cache(maxsize=_MOST_CLASSES)
+def _class(name: str, kind: ObjectKind, attributes: tuple[str, ...]) -> Callable[..., object]:
+    """One class for all instances of equal form, so that those of one call can be compared."""
+    if kind is ObjectKind.NAMED_TUPLE:
+        return namedtuple(name, attributes)
+    return make_dataclass(name, attributes, frozen=kind is ObjectKind.FROZEN_DATACLASS)
