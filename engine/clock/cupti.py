@@ -218,7 +218,7 @@ def open_recorder(device: torch.device) -> Recorder:
             _registered[path] = Recorder(library)
         _prove(_registered[path], device)
         return _registered[path]
-    raise CuptiError("no libcupti was found: neither loaded by torch nor beside it")
+    raise CuptiError("no libcupti was found: torch neither loaded nor contains one")
 
 
 def read_records(addresses: Sequence[int]) -> list[Activity]:

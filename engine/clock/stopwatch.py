@@ -230,7 +230,7 @@ class Stopwatch:
 
     def _collect(self, command: protocol.Collect) -> protocol.AnyReply:
         if self._calls is None or self._instruments is None or not self._last:
-            return _refused(command, "there is nothing to collect: no burst or replay came before")
+            return _refused(command, "there is nothing to collect: no burst or replay has run")
         outputs = [values_of(value) for value in self._calls.kept]
         # Before anything is copied: a copy must not be mistaken for a returned tensor.
         shared = _share_memory(outputs)

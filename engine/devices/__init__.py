@@ -72,7 +72,7 @@ def platform_named(name: str) -> Platform:
     """
     known = platforms()
     if name not in known:
-        raise UsageError(f"{name!r} is no device: use one of {', '.join(sorted(known))}")
+        raise UsageError(f"unknown device {name!r}: use one of {', '.join(sorted(known))}")
     return known[name]
 
 

@@ -156,7 +156,7 @@ def _untimed(run: RunRecord) -> str:
     if unended := _unended(run):
         return unended
     if run.verdict is not None and run.verdict.outcome is not Outcome.PASS:
-        return "nothing is timed of a kernel that is not right"
+        return "only passing kernels are timed"
     if _executed_on_cpu(run):
         return EXECUTED_ON_CPU
     reasons = (report.why for report in run.layers if report.layer is Layer.TIMING and report.why)

@@ -313,5 +313,5 @@ def _provenance(inspection: Inspection) -> Section:
         *((("inspected at", inspection.inspected_at),) if inspection.inspected_at is not None else ()),
     )
     return Section(
-        title="Where this comes from", entries=tuple(Entry(name=name, text=printable(text)) for name, text in facts)
+        title="Origin of this page", entries=tuple(Entry(name=name, text=printable(text)) for name, text in facts)
     )

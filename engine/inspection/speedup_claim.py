@@ -75,13 +75,13 @@ def parse_claim(text: str, *, baselines: Sequence[str]) -> Claim:
     speedup = float(form["speedup"]) if form else 0.0
     if form is None or not (math.isfinite(speedup) and speedup > 0):
         raise UsageError(
-            f"{printable(text[:80])!r} is no claim: expected a speed-up above 0 such as 2.3x, "
+            f"invalid claim {printable(text[:80])!r}: expected a speed-up above 0 such as 2.3x, "
             f'or with its baseline in quotes, "2.3x {DEFAULT_BASELINE}"'
         )
     baseline = form["baseline"] or DEFAULT_BASELINE
     if baseline not in baselines:
         raise UsageError(
-            f"the claim {printable(text)!r} names {printable(baseline)!r}, which is no baseline: "
+            f"the claim {printable(text)!r} names an unknown baseline, {printable(baseline)!r}: "
             f"use one of {', '.join(baselines)}"
         )
     return Claim(speedup=speedup, baseline=baseline)

@@ -85,7 +85,7 @@ class Reference:
             )
         except (OSError, WindowError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            raise ReferenceFaultError(f"the reference process is gone: {reason}") from error
+            raise ReferenceFaultError(f"the reference process has exited: {reason}") from error
 
     def allow(self, seconds: float) -> None:
         """Set how much of its time the process has for all later questions together."""

@@ -324,7 +324,7 @@ class Builder:
             return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
         except OSError as error:
             await session.clear()  # it may be running without the candidate
-            message = f"no compiler found room: {error.strerror or error}; free some space"
+            message = f"no space left for a compiler: {error.strerror or error}; free some space"
             return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
 
     async def _load(self, session: CandidateSession) -> None:

@@ -134,7 +134,7 @@ def timed_cases(problem: Problem, typed: Sequence[str]) -> tuple[Case, ...]:
             near = difflib.get_close_matches(word, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"use {', '.join(Tier)} or a case's name"
             raise UsageError(
-                f"{printable(word)!r} is no case of {problem.name}: {hint} (`kgtui problems show {problem.name}`)"
+                f"unknown case {printable(word)!r} of {problem.name}: {hint} (`kgtui problems show {problem.name}`)"
             )
         if word in tiers and all(case.tier != word for case in problem.cases):
             raise UsageError(

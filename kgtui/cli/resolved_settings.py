@@ -22,7 +22,7 @@ def settled(options: argparse.Namespace, console: Console) -> Preferences:
     """The settings for the command line; prints errors of the file."""
     preferences = load_quietly(options, console)
     for problem in preferences.problems:
-        console.warn(f"{problem} (`kgtui config show` tells what holds)")
+        console.warn(f"{problem} (`kgtui config show` lists the values in use)")
     return preferences
 
 

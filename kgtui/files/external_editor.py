@@ -58,9 +58,9 @@ def _words(editor: str) -> list[str]:
     try:
         words = shlex.split(editor)
     except ValueError as error:
-        raise UsageError(f"the editor is {editor!r}, which is no command: {error}; set EDITOR to one") from error
+        raise UsageError(f"the editor {editor!r} is not a valid command: {error}; set EDITOR to one") from error
     if not words:
-        raise UsageError(f"the editor is {editor!r}, which is no command; set EDITOR to one")
+        raise UsageError(f"the editor {editor!r} is not a valid command; set EDITOR to one")
     return words
 
 

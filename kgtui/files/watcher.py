@@ -203,7 +203,7 @@ class Watcher:
             self._report_save(path, report.at_s)
         elif report.sight is Sight.GONE:
             self._report_trouble(
-                TroubleKind.GONE, path, f"{path.name} is gone from {path.parent}; it is watched until it returns"
+                TroubleKind.GONE, path, f"{path.name} no longer exists in {path.parent}; watching for its return"
             )
         elif report.sight is Sight.UNREADABLE:
             message = f"{path.name} cannot be read: {report.reason}; it is tried again when it changes"
@@ -270,4 +270,4 @@ def _polling_message(directory: str, error: OSError, every_s: float) -> str:
         errno.EMFILE: "the system has no watch instances left; fs.inotify.max_user_instances sets how many there are",
     }
     reason = reasons.get(error.errno or 0, error.strerror or str(error))
-    return f"{directory} is looked at every {every_s:g} s instead of watched: {reason}"
+    return f"{directory} is polled every {every_s:g} s instead of watched: {reason}"

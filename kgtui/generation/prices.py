@@ -90,7 +90,7 @@ def read_prices(path: Path) -> PriceList:
     except FileNotFoundError:
         return PriceList()
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} is no price list: {error}") from error
+        raise UsageError(f"{path} is not a price list: {error}") from error
     return PriceList({name: _own_price(values, path=path, name=name) for name, values in document.items()})
 
 

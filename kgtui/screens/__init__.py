@@ -61,7 +61,7 @@ def screen_module(screen_id: str, *, package: str = __name__) -> ScreenModule:
     """
     known = _module_by_id(package)
     if screen_id not in known:
-        raise EngineError(f"{screen_id!r} is no screen: {package.replace('.', '/')} has {', '.join(sorted(known))}")
+        raise EngineError(f"unknown screen {screen_id!r}: {package.replace('.', '/')} has {', '.join(sorted(known))}")
     module = importlib.import_module(known[screen_id])
     missing = [name for name in _REQUIRED if not hasattr(module, name)]
     file = f"{known[screen_id].replace('.', '/')}.py"

@@ -271,7 +271,7 @@ ACTIONS = (
     Action(id="next-side", keys=("right_square_bracket",), label="next side", group="Compare",
            help="show the next side beside the reference", where=Where.COMPARE, call="screen.turn_side(1)"),
     Action(id="previous-side", keys=("left_square_bracket",), label="side before", group="Compare",
-           help="show the side before beside the reference", where=Where.COMPARE, call="screen.turn_side(-1)"),
+           help="show the previous side beside the reference", where=Where.COMPARE, call="screen.turn_side(-1)"),
     Action(id="best", keys=("b",), label="best", help="the best run against the current one, whatever is marked",
            group="Compare", where=Where.COMPARE, call="screen.best", bar=True),
     Action(id="measure", keys=("m",), label="measure", group="Compare",
@@ -281,7 +281,7 @@ ACTIONS = (
            where=Where.COMPARE, call="screen.copy_value"),
     Action(id="copy-comparison", keys=("Y",), label="copy all", help="copy the whole comparison as Markdown",
            group="Compare", where=Where.COMPARE, call="screen.copy_result", bar=True),
-    Action(id="close", keys=("escape",), label="back", help="back to where you came from", group="Compare",
+    Action(id="close", keys=("escape",), label="back", help="return to the previous screen", group="Compare",
            where=Where.COMPARE, call="screen.close", bar=True, keep=2),
     # History
     Action(id="open-run", keys=("enter",), label="open", help="open the run read-only; list a session's runs",

@@ -82,7 +82,7 @@ def _wrong(key: str, action: Action) -> str:
     name = key_name(key)
     last = _MODIFIED.sub("", name, count=1)
     if not (len(last) == 1 or last in _NAMED or last in KEY_NAME_REPLACEMENTS.values() or key_to_character(last)):
-        return f'{key!r} is no key; write a character, "f11", "ctrl+t", "shift+tab", "enter", "pagedown"'
+        return f'unknown key {key!r}; use a character, "f11", "ctrl+t", "shift+tab", "enter", "pagedown"'
     if name in _SAME:
         return f"most terminals send {_SAME[name]} for {key}; choose another key"
     is_taken = name in _of_the_source() and name not in action.keys

@@ -29,7 +29,7 @@ MODELS = (
     Action(id="generate", keys=("r",), label="generate", help="type models and a budget, then generate",
            group="Models", where=Where.MODELS, call="screen.ask", bar=True),
     Action(id="resume-generation", keys=("R",), label="resume", group="Models", where=Where.MODELS,
-           help="generate what is left of a batch that was cut off", call="screen.resume", bar=True),
+           help="resume a batch that was cut off", call="screen.resume", bar=True),
     Action(id="copy-models", keys=("Y",), label="copy", help="copy the comparison as Markdown", group="Models",
            where=Where.MODELS, call="screen.copy_result"),
     Action(id="leave-models", keys=("escape",), label="back", help="stop typing, then generating; then go back",

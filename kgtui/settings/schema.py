@@ -232,7 +232,7 @@ def _flat(table: Mapping[str, object], before: str = "", depth: int = 0) -> Iter
 
 def template() -> str:
     """A file with every setting, each as a comment."""
-    lines = ["# Settings of kgtui. A line counts once its # is gone; `kgtui config show` tells what holds and why.", ""]
+    lines = ["# Settings of kgtui. Remove the # to set a value; `kgtui config show` lists the values in use.", ""]
     for option in OPTIONS:
         lines += [f"# {option.help}", f"# {option.key} = {toml(option.example)}", ""]
     lines += [

@@ -61,7 +61,7 @@ def format_of(path: Path) -> SuiteFormat:
     titles = ", ".join(one.title for one in formats())
     below = _suite_below(path) if path.is_dir() else None
     hint = f"did you mean {below}?" if below else _hint(path)
-    raise UsageError(f"{path} is no suite in a known format ({titles}); {hint}")
+    raise UsageError(f"{path} is not a suite in a known format ({titles}); {hint}")
 
 
 def _hint(path: Path) -> str:

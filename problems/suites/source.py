@@ -139,7 +139,7 @@ def open_source(argument: str) -> SuiteSource:
     """
     choice = choice_of(argument)
     if not choice.path.exists():
-        raise EngineError(f"{choice.path} is gone, the suite of this problem; put it back or name it again")
+        raise EngineError(f"{choice.path}, the suite of this problem, no longer exists; restore it or name it again")
     try:
         return SuiteSource(choice)
     except UsageError as error:

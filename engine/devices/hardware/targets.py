@@ -54,7 +54,7 @@ def asked_target(name: str) -> Target:
     """
     target = target_named(name)
     if name not in _SHARED_KIB and name not in _OTHER_TARGETS:
-        raise UsageError(f"{name!r} is no target that Triton compiles for; use one of {', '.join(KNOWN_TARGETS)}")
+        raise UsageError(f"unsupported target {name!r}; use one of {', '.join(KNOWN_TARGETS)}")
     return target
 
 
@@ -81,4 +81,4 @@ def target_named(name: str) -> Target:
         return Target(name=name, backend="hip", architecture=name, warp_size=warp_size, shared_bytes=shared_bytes)
     near = difflib.get_close_matches(name, KNOWN_TARGETS, n=1)
     hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(KNOWN_TARGETS)}"
-    raise UsageError(f"{name!r} is no target: expected sm_NN or gfxNNN; {hint}")
+    raise UsageError(f"unknown target {name!r}: expected sm_NN or gfxNNN; {hint}")

@@ -87,7 +87,7 @@ def baseline_named(name: str, *, package: str = __name__) -> Baseline:
     """
     found = _found(package)
     if name not in found:
-        raise UsageError(f"{name!r} is no baseline: use one of {', '.join(sorted(found))}")
+        raise UsageError(f"unknown baseline {name!r}: use one of {', '.join(sorted(found))}")
     return found[name]
 
 

@@ -158,7 +158,7 @@ def _routines() -> Routines:
     import torch
 
     if torch.version.cuda is None:
-        raise UnsupportedError("this torch was made without CUDA, and came without cuBLAS")
+        raise UnsupportedError("this torch is built without CUDA and contains no cuBLAS")
     return load(library_of(Path(torch.__file__).parent, cuda_version=torch.version.cuda))
 
 

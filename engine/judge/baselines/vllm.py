@@ -25,7 +25,7 @@ _OPERATORS = "vllm._custom_ops"
 def available(problem: ProblemDefinition, device: torch.device) -> str:
     """For the problems of the vllm source, on a GPU, where vllm can be imported."""
     if problem.library != "vllm":
-        return f"{problem.name} is no operator of vLLM"
+        return f"{problem.name} is not an operator of vLLM"
     if runtime_of(device).EXECUTED_ON_CPU:
         return f"vLLM's operators need a GPU; this device is {device.type}"
     if importlib.util.find_spec("vllm") is None:

@@ -162,7 +162,7 @@ def best_call_s(work: Callable[[], object], *, timer: Timer) -> float:
     while warmed_s < _WARM_UP_S:
         took_s = timer(work, calls)
         if took_s <= 0:
-            raise UnsupportedError(f"the device's timer saw {calls} calls take {took_s} s; it cannot be trusted")
+            raise UnsupportedError(f"the device's timer saw {calls} calls take {took_s} s; this is not reliable")
         warmed_s += took_s
         call_s = took_s / calls
         calls = max(1, math.ceil(_ROUND_S / call_s))

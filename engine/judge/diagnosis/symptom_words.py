@@ -79,7 +79,7 @@ WORDS = {
     ),
     Symptom.TIE: Words(
         _K.WRONG_COMPARISON,
-        "of equal elements of {argument} another one is chosen: the rule for ties is wrong",
+        "wrong rule for ties: another one of the equal elements of {argument} is chosen",
         "{counted} are positions of an element that equals the expected one",
     ),
     Symptom.COMPARED_NAN: Words(
@@ -154,7 +154,7 @@ WORDS = {
     ),
     Symptom.SHIFTED_INDEX: Words(
         _K.WRONG_STRIDE,
-        "every index in {argument} is read as one {step} than it is",
+        "every index in {argument} is read as one {step} than its value",
         "{counted} match when it is one {step}",
     ),
     Symptom.OWN_NUMBER: Words(

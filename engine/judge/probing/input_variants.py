@@ -177,10 +177,10 @@ class Variants:
         if not all(bool(computable(value).isfinite().all()) for value in content.expected):
             raise UnfairError("the reference is not finite")
         if variant not in _HARMLESS and any(_is_whole(value) for value in content.expected):
-            raise UnfairError("an answer of integers may hang on a rounding there")
+            raise UnfairError("an integer answer may depend on rounding there")
         pairs = zip(content.expected, prepared.base.expected, strict=True)
         if any(not _is_whole(value) and _typical(value) < _VANISHING * _typical(usual) for value, usual in pairs):
-            raise UnfairError("the answer nearly vanishes, and with it all that it may be off")
+            raise UnfairError("the answer is nearly zero, and so is its tolerance")
         zeros = tuple(map(torch.zeros_like, content.expected))
         if _agree(zeros, content.expected, _tolerances(prepared)):
             raise UnfairError("a zero is within tolerance of the answer")

@@ -44,6 +44,6 @@ def _line_of(message: protocol.AnyReply) -> bytes:
             raise WireError(f"{len(line)} bytes, more than the {protocol.MAX_LINE_BYTES} of a line")
     except (WireError, UnicodeEncodeError, OverflowError) as error:
         kind = message.kind if isinstance(message, protocol.Failed) else protocol.FailureKind.RAISED
-        text = f"what came of it does not fit a reply: {error}"
+        text = f"the result does not fit into a reply: {error}"
         return protocol.encode(protocol.Failed(id=message.id, kind=kind, message=text))
     return line

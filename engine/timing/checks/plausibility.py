@@ -57,7 +57,7 @@ def contradicted_by_the_clock(
     if claimed_s > CLOCK_MARGIN * wall_s:
         message = (
             f"{calls} calls of {device_us:.4g} us are {claimed_s * 1e3:.4g} ms of device time, "
-            f"but they were over after {wall_s * 1e3:.4g} ms; do not believe the device times of this case"
+            f"but they ended after {wall_s * 1e3:.4g} ms; the device times of this case are not credible"
         )
         return _finding("wall_clock", Severity.SUSPECT, message, case)
     if graph_wall_us is None:
@@ -241,7 +241,7 @@ def noisy(case: str, interval: Interval) -> Finding | None:
 
 def _moved_clock(case: str, before_mhz: int | None, after_mhz: int | None) -> Finding | None:
     if before_mhz is None or after_mhz is None:
-        message = "the driver does not tell the SM clock: whether it moved was not checked"
+        message = "the driver does not report the SM clock, so clock changes were not checked"
         return _finding("clock", Severity.NOTE, message, case)
     if abs(after_mhz - before_mhz) <= CLOCK_CHANGE * before_mhz:
         return None

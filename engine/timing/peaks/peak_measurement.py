@@ -26,7 +26,7 @@ async def measure_peaks(
         EngineError: the judge did not answer properly.
     """
     if device.driver is None:
-        raise UnsupportedError(f"{device.name} does not tell its driver, so its peaks could not be kept apart")
+        raise UnsupportedError(f"{device.name} does not report its driver version, so its peaks cannot be stored")
     reply = await ask_judge(protocol.MeasurePeaks(id=protocol.new_id()))
     if isinstance(reply, protocol.Failed) and reply.kind in (
         protocol.FailureKind.UNSUPPORTED,

@@ -94,7 +94,7 @@ class Batching:
         if self.row is None:
             raise UsageError("no batch to resume; r begins one")
         if all(result.row.is_done for result in self.results):
-            raise UsageError(f"nothing is left of batch {self.row.id}; r begins another one")
+            raise UsageError(f"batch {self.row.id} is complete; r starts another one")
         request = msgspec.json.decode(self.row.request, type=BatchRequest)
         if request.suites:
             raise UsageError("a batch of a suite is resumed by `kgtui check --suite PATH --candidates PATH --resume`")

@@ -103,7 +103,7 @@ class Generating:
         """
         self._refuse_second()
         if self.unfinished is None:
-            raise UsageError("the last batch has finished, so nothing is left to generate; r begins another one")
+            raise UsageError("the last batch is complete; r starts another one")
         self._start(partial(self._resume, self.unfinished, self._means()))
 
     def reply(self, row: GenerationRow, remark: str) -> None:
@@ -242,7 +242,7 @@ class Generating:
     def _means(self) -> Means:
         recording = self._host.past.recording
         if not hasattr(recording, "generations"):
-            raise UsageError("answers are paid for, so nothing is generated without a store to keep them in")
+            raise UsageError("answers that cost money must be stored, so nothing is generated without a store")
         return Means(
             recording=cast(GenerationRecording, recording),
             submit=self._service.enqueue,

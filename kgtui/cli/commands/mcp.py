@@ -64,7 +64,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
     ):
         if recording is None:
-            raise UsageError("the runs of an agent are kept for its user, so there is no server without a store")
+            raise UsageError("runs of agents must be stored, so the server does not start without a store")
         queue = RunQueue(on_trouble=console.warn)
         server = _server(console, recording, queue, operators=operators, device=device, target=target)
         engine = (engine_factory or real_engine)(

@@ -54,7 +54,7 @@ def generate(
         artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
     ):
         if recording is None:
-            raise UsageError("answers are paid for, so nothing is generated without a store to keep them in")
+            raise UsageError("answers that cost money must be stored, so nothing is generated without a store")
         engine = (engine_factory or real_engine)(
             device=order.device.platform,
             artefacts=artefacts,

@@ -61,7 +61,7 @@ def read_recording(path: Path) -> Recording:
             pause_s=recording.pause_s,
         )
     except (OSError, msgspec.DecodeError) as error:
-        raise UsageError(f"{path} is no recording of exchanges: {error}; {FILE_VARIABLE} names the file") from error
+        raise UsageError(f"{path} is not a recording of exchanges: {error}; {FILE_VARIABLE} names the file") from error
 
 
 def _with_text(exchange: Exchange, folder: Path) -> Exchange:

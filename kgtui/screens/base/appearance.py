@@ -50,7 +50,7 @@ class Appearance:
         """Trouble with the file, shown until it is repaired; "" without any."""
         problems = (*self.preferences.problems, *self.keymap.problems)
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        return f"{problems[0]}{more}; `kgtui config show` tells all" if problems else ""
+        return f"{problems[0]}{more}; `kgtui config show` lists all" if problems else ""
 
     @property
     def difference(self) -> tuple[str, ...]:

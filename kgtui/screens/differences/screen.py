@@ -242,6 +242,6 @@ def _summary(changed: Differences) -> Line:
         return line(Span("the code is the same", Tone.GOOD), muted("  but for places, numbering and registers' names"))
     lines = "line" if changed.removed == 1 else "lines"
     return line(
-        Span(f"{changed.removed:,} {lines} went, {changed.added:,} came", Tone.STRONG),
+        Span(f"{changed.removed:,} {lines} removed, {changed.added:,} added", Tone.STRONG),
         muted("  without places, numbering and registers' names"),
     )

@@ -24,9 +24,9 @@ class Deleter:
         """Ask whether to delete the run, or the session with its runs."""
         listed, session = self._listing.listed, self._listing.session
         if listed is not None:
-            question = f"Delete #{listed.run.id} with its events, times and source for good?"
+            question = f"Permanently delete #{listed.run.id} with its events, times and source?"
         elif session is not None:
-            question = f"Delete session {session.id} with its {counted(session.runs, 'run')} and its costs for good?"
+            question = f"Permanently delete session {session.id} with its {counted(session.runs, 'run')} and its costs?"
         subject = listed or session
         if subject is not None:
             answer = Answer(key="y", label="delete")

@@ -133,7 +133,7 @@ class TargetsScreen(KgtuiScreen):
         bench = self._workbench.bench
         view = bench.view
         if bench.old is not None:
-            return "this is a past run; esc, and esc again, leads to the newest, whose launches can be compiled"
+            return "this is an earlier run; press esc twice to show the newest, whose launches can be compiled"
         if view.verdict is None or bench.waiting:
             return "what the run launches is compiled for other targets as soon as it has its verdict"
         if not view.launches:

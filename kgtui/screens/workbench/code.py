@@ -130,7 +130,7 @@ class CodeLoader:
         """Go to the source line that the code under the cursor came from."""
         line = pane.source_line
         if line is None:
-            self._context.notify("the compiler did not note where this line came from")
+            self._context.notify("the compiler recorded no source line for this line")
         else:
             self._context.source.take_keys(line)
 

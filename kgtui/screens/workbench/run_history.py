@@ -118,7 +118,7 @@ class PastRunViewer:
         before = next((run.review for run in self.runs if run.number == number), "")
         review = None if before == wanted else Review(wanted)
         await past.ask(lambda archive: archive.review(number, review))
-        words = f"{review}; its verdict is what it was" if review else f"no longer {before}"
+        words = f"{review}; its verdict is unchanged" if review else f"no longer {before}"
         self._context.notify(f"run #{number} is {words}")
         await self._read()
 

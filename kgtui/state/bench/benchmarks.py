@@ -170,7 +170,7 @@ def why_nothing(view: RunRecord, problem: Problem) -> str:
     if view.holder is not None:
         return awaited(view.holder)
     if evidence(view) is Trust.WRONG:
-        return "nothing was timed: only a candidate that is right is timed; see the cases"
+        return "nothing was timed: only passing candidates are timed; see the cases"
     if view.verdict is not None and view.verdict.outcome is not Outcome.PASS:
         return (
             f"nothing was timed: the run ended before ({outcome_words(view.verdict.outcome)}); b times the bench cases"

@@ -72,7 +72,7 @@ def _narrowed(wanted: RunFilter, name: str, value: str) -> RunFilter:
         case "session":
             raise UsageError(f"session:{value} cannot be; a session is called by its number")
         case _:
-            raise UsageError(f"{name}: is no filter; use {', '.join(f'{known}:' for known in NAMES)} or plain words")
+            raise UsageError(f"unknown filter {name}:; use {', '.join(f'{known}:' for known in NAMES)} or plain words")
 
 
 def _chosen(choice: _Choice, value: str) -> str:

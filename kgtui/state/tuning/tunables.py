@@ -94,7 +94,7 @@ def parse_values(text: str) -> tuple[int, ...]:
         try:
             values[int(word)] = None
         except ValueError as error:
-            raise UsageError(f"{word!r} is no whole number: expected values such as 64, 128, 256") from error
+            raise UsageError(f"not an integer: {word!r}; expected values such as 64, 128, 256") from error
     return tuple(values)
 
 

@@ -150,7 +150,7 @@ def _task(text: str, *, stem: str, level: str, file: Path, shown: str) -> Task:
         raise SuiteFileError(f"{shown}: cannot be parsed: {error}; left out") from error
     missing = sorted({"Model", "get_inputs"} - {node.name for node in tree.body if hasattr(node, "name")})
     if missing:
-        raise SuiteFileError(f"{shown}: defines no {' and no '.join(missing)}, so it is no task; left out")
+        raise SuiteFileError(f"{shown}: defines no {' and no '.join(missing)}, so it is not a task; left out")
     return Task(
         name=f"{level}/{stem}" if level else stem,
         title=(stem.partition("_")[2] if _FILE.fullmatch(stem) else stem).replace("_", " ").strip(),

@@ -91,9 +91,9 @@ def _task(text: str, tree: ast.Module, *, file: Path, root: Path) -> Task:
     """
     defined = functions(tree)
     if not any(isinstance(node, ast.ClassDef) and node.name == "Model" for node in tree.body):
-        raise SuiteFileError(f"{file}: defines no class Model, so it is no task; left out")
+        raise SuiteFileError(f"{file}: defines no class Model, so it is not a task; left out")
     if _GROUPS not in defined and _INPUTS not in defined:
-        raise SuiteFileError(f"{file}: defines neither {_INPUTS} nor {_GROUPS}, so it is no task; left out")
+        raise SuiteFileError(f"{file}: defines neither {_INPUTS} nor {_GROUPS}, so it is not a task; left out")
     category = file.parent.resolve().name
     data, missing = _data(tree, file, root)
     return Task(

@@ -76,7 +76,7 @@ def separated(text: str, *, stem: str, shown: str) -> SeparatedFile:
     lines = lines_of(text)
     places = [number for number, line in enumerate(lines) if line.strip() == SEPARATOR]
     if not places:
-        raise SuiteFileError(f"{shown}: no line of 146 '#' between reference and tests, so it is no task; left out")
+        raise SuiteFileError(f"{shown}: no line of 146 '#' between reference and tests, so it is not a task; left out")
     reference, tests = "".join(lines[: places[0]]), "\n" * (places[-1] + 1) + "".join(lines[places[-1] + 1 :])
     upper, lower = parsed(reference, shown), parsed(tests, shown)
     entry, others = _tested(upper, lower, stem=stem, shown=shown)
@@ -100,7 +100,7 @@ def _tested(upper: ast.Module, lower: ast.Module, *, stem: str, shown: str) -> t
     defined, redefined = functions(upper), set(functions(lower))
     used = [name for name in dict.fromkeys(used_names(lower)) if name in defined and name not in redefined]
     if not used:
-        raise SuiteFileError(f"{shown}: its tests use no function of the reference, so it is no task; left out")
+        raise SuiteFileError(f"{shown}: its tests use no function of the reference, so it is not a task; left out")
     entry = stem if stem in used else used[0]
     return entry, tuple(name for name in used if name != entry)
 

@@ -83,7 +83,7 @@ def test_platform_without_required_name_is_refused(folder: Path, missing: str) -
 def test_an_unknown_platform_lists_those_that_exist() -> None:
     with pytest.raises(UsageError) as refused:
         devices.platform_named("tpu")
-    assert str(refused.value) == f"'tpu' is no device: use one of {', '.join(NAMES)}"
+    assert str(refused.value) == f"unknown device 'tpu': use one of {', '.join(NAMES)}"
 
 
 def test_platform_without_device_points_to_doctor(folder: Path) -> None:

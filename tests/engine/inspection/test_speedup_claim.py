@@ -47,12 +47,13 @@ def test_malformed_claim_is_refused_with_an_example(text):
     with pytest.raises(UsageError) as reported:
         parse_claim(text, baselines=BASELINES)
     assert str(reported.value) == (
-        f'{text!r} is no claim: expected a speed-up above 0 such as 2.3x, or with its baseline in quotes, "2.3x eager"'
+        f"invalid claim {text!r}: expected a speed-up above 0 such as 2.3x, "
+        'or with its baseline in quotes, "2.3x eager"'
     )
 
 
 def test_overlong_claim_is_refused():
-    with pytest.raises(UsageError, match="is no claim"):
+    with pytest.raises(UsageError, match="invalid claim"):
         parse_claim("9" * 400, baselines=BASELINES)
 
 
@@ -60,7 +61,7 @@ def test_unknown_baseline_error_lists_known_ones():
     with pytest.raises(UsageError) as reported:
         parse_claim("2.3x torch", baselines=BASELINES)
     assert str(reported.value) == (
-        "the claim '2.3x torch' names 'torch', which is no baseline: use one of compile, eager"
+        "the claim '2.3x torch' names an unknown baseline, 'torch': use one of compile, eager"
     )
 
 

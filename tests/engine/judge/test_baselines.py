@@ -122,7 +122,9 @@ def test_baseline_names_resolve_to_modules() -> None:
 
 
 def test_an_unknown_name_lists_those_that_exist() -> None:
-    with pytest.raises(UsageError, match="'fast' is no baseline: use one of compile, compile-max, cublas, eager, vllm"):
+    with pytest.raises(
+        UsageError, match="unknown baseline 'fast': use one of compile, compile-max, cublas, eager, vllm"
+    ):
         baseline_named("fast")
 
 
@@ -389,7 +391,7 @@ def test_vllm_reports_its_missing_parts(monkeypatch: pytest.MonkeyPatch) -> None
     vllm, problem = baseline_named("vllm"), PROBLEMS["vllm::rms_norm"]
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.delitem(sys.modules, "vllm", raising=False)
-    assert vllm.available(PROBLEMS["aten::mm"], CUDA) == "aten::mm is no operator of vLLM"
+    assert vllm.available(PROBLEMS["aten::mm"], CUDA) == "aten::mm is not an operator of vLLM"
     assert vllm.available(problem, CPU) == "vLLM's operators need a GPU; this device is cpu"
     assert vllm.available(problem, CUDA) == "vllm is not installed in this environment"
 

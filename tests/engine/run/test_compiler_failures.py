@@ -82,7 +82,7 @@ async def test_compiler_out_of_memory_is_reported_and_others_continue(
     site.builder.add(warps(8))
     await site.run()
     assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [
-        (Outcome.ENGINE_ERROR, "no compiler found room: No space left on device; free some space"),
+        (Outcome.ENGINE_ERROR, "no space left for a compiler: No space left on device; free some space"),
         (Outcome.PASS, ""),
     ]
 

@@ -37,8 +37,8 @@ def test_editor_opens_at_line_where_supported(editor: str, command: tuple[str, .
 @pytest.mark.parametrize(
     ("editor", "message"),
     [
-        ("vim '", 'the editor is "vim \'", which is no command: No closing quotation; set EDITOR to one'),
-        (" ", "the editor is ' ', which is no command; set EDITOR to one"),
+        ("vim '", 'the editor "vim \'" is not a valid command: No closing quotation; set EDITOR to one'),
+        (" ", "the editor ' ' is not a valid command; set EDITOR to one"),
     ],
 )
 def test_invalid_editor_command_is_refused(editor: str, message: str) -> None:
@@ -52,7 +52,7 @@ async def test_missing_editor_command_is_reported(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("E")
         assert [note.message for note in bench.app._notifications] == [
-            'the editor is "vim \'", which is no command: No closing quotation; set EDITOR to one'
+            'the editor "vim \'" is not a valid command: No closing quotation; set EDITOR to one'
         ]
 
 

@@ -133,7 +133,7 @@ _PANES = (
          keys=("e", "x", "ctrl+q")),
     Page(name="unsaved-switching", screen="workbench", says=("unsaved text", "save first", "discard"),
          keys=("e", "x", "escape", "shift+tab", "j", "enter"), sizes=SIZES[::-1]),
-    Page(name="gone", screen="workbench", says=("softmax.py is gone",), gone=True),
+    Page(name="gone", screen="workbench", says=("softmax.py no longer exists",), gone=True),
     Page(name="overtaken", screen="workbench", says=("also changed on disk", "keep mine"), keys=("e", "x"),
          overtaken=True),
 )  # fmt: skip
@@ -216,7 +216,7 @@ _PAST = (
          keys=("f8", "slash", *"nothing", "enter")),
     Page(name="history-a-note", screen="history", says=("an empty line takes it away",), store="full", opened=False,
          keys=("f8", "j", "j", "n")),
-    Page(name="history-deleting", screen="history", says=("for good?", "delete", "stay"), store="full",
+    Page(name="history-deleting", screen="history", says=("Permanently delete", "delete", "stay"), store="full",
          opened=False, keys=("f8", "d")),
     Page(name="history-restoring", screen="history", says=("is gone", "restore", "stay"), store="full", opened=False,
          keys=("f8", "enter")),

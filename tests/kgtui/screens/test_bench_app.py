@@ -169,7 +169,7 @@ async def test_failed_run_states_why_it_was_not_timed(on_gpu: Any) -> None:
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         await pilot.press("3")
-        assert note(bench) == "nothing was timed: only a candidate that is right is timed; see the cases"
+        assert note(bench) == "nothing was timed: only passing candidates are timed; see the cases"
 
 
 async def test_interrupted_benchmark_states_reason_beside_times(on_gpu: Any) -> None:

@@ -268,7 +268,7 @@ async def test_differences_to_previous_run_cover_code_only(two_runs: Any) -> Non
         assert text_of(screen, "#versus").splitlines() == [
             "Differences  run #1 ▸ run #2  x  ttir  [ptx]  sass   sm_90: softmax_kernel",
             "registers 40 ▸ 32   spilled 0 B   shared 16 B   occupancy 75% ▸ 100%",
-            "1 line went, 1 came  without places, numbering and registers' names",
+            "1 line removed, 1 added  without places, numbering and registers' names",
         ]
         changed = [text for text in screen._shown if text[:2] in ("- ", "+ ")]
         assert changed == ["-     ex2.approx.f32 %r3, %r2;", "+     ex2.approx.ftz.f32 %r3, %r9;"]

@@ -76,7 +76,7 @@ def test_screen_without_place_is_refused(package: str) -> None:
 
 
 def test_unknown_screen_is_refused_listing_known_ones(package: str) -> None:
-    with pytest.raises(EngineError, match="'inspekt' is no screen: shown_screens has blank, lost"):
+    with pytest.raises(EngineError, match="unknown screen 'inspekt': shown_screens has blank, lost"):
         screen_module("inspekt", package=package)
 
 

@@ -107,7 +107,7 @@ async def test_invalid_claim_is_reported_and_can_be_corrected(make_bench: Any) -
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         await pilot.press("I", "c", *"fast", "enter")
-        assert said(bench)[0].startswith("'fast' is no claim: expected a speed-up above 0")
+        assert said(bench)[0].startswith("invalid claim 'fast': expected a speed-up above 0")
         assert bench.app.screen.query_one("#claim").display
         await pilot.press(*["backspace"] * 4, *"2x", "enter")
         assert not bench.app.screen.query_one("#claim").display

@@ -133,7 +133,7 @@ async def test_error_in_file_is_shown_and_app_starts(make_bench: Any) -> None:
         banner = plain_text(bench.app.screen.query_one("#banner", Lines).lines)
         assert banner.endswith(
             "config.toml, theme: expected one of dark, light, ansi-dark, ansi-light, got 'pink' (and 1 more); "
-            "`kgtui config show` tells all"
+            "`kgtui config show` lists all"
         )
 
 

@@ -177,7 +177,7 @@ async def test_invalid_number_is_reported_and_can_be_corrected(make_bench: Any) 
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, "u", "enter", *["backspace"] * 15, *"four", "enter")
-        assert said(bench) == ["'four' is no whole number: expected values such as 64, 128, 256"]
+        assert said(bench) == ["not an integer: 'four'; expected values such as 64, 128, 256"]
         entry = bench.app.screen.query_one("#values", Input)
         assert entry.display
         await pilot.press(*["backspace"] * 4, "4", "enter")

@@ -72,10 +72,10 @@ def test_rejected_file_settings_are_known() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("device = 'tpu'", "config.toml, device: 'tpu' is no device: use one of"),
+        ("device = 'tpu'", "config.toml, device: unknown device 'tpu': use one of"),
         ("device = 'rocm'", "config.toml, device: "),
         ("target = 'sm_9'", "config.toml, target: "),
-        ("target = 'sm_999'", "config.toml, target: 'sm_999' is no target that Triton compiles for; use one of sm_75"),
+        ("target = 'sm_999'", "config.toml, target: unsupported target 'sm_999'; use one of sm_75"),
     ],
 )
 def test_unknown_device_or_target_falls_back_and_is_reported(text: str, problem: str) -> None:

@@ -81,12 +81,12 @@ def test_unknown_size_refused() -> None:
 
 def test_path_that_is_gone_refused(tmp_path: Path) -> None:
     gone = SuiteChoice(path=tmp_path / "gone", format="kernelbench")
-    with pytest.raises(EngineError, match=r"gone is gone"):
+    with pytest.raises(EngineError, match=r"gone, the suite of this problem, no longer exists"):
         open_source(f"problems.suites.source:{gone.text}")
 
 
 def test_path_that_is_no_suite_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no suite in a known format"):
+    with pytest.raises(UsageError, match="not a suite in a known format"):
         suite_at(tmp_path)
 
 
@@ -124,7 +124,7 @@ def test_damaged_parquet_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow.parquet", reason="the extra 'suites' is not installed")
     file = tmp_path / "export.parquet"
     file.write_bytes(b"PAR1 and no more PAR1")
-    with pytest.raises(UsageError, match="no suite in a known format"):
+    with pytest.raises(UsageError, match="not a suite in a known format"):
         suite_at(file)
 
 

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
             known.session(session)
     if not options.yes:
         what = f"run #{number} with its events, times and source" if session is None else f"session {session}"
-        raise UsageError(f"this deletes {what} for good; add --yes to confirm")
+        raise UsageError(f"this permanently deletes {what}; add --yes to confirm")
     with open_store(paths.sessions) as store:
         admin = StoreAdmin(store, remove_artefact=ArtefactStore(folder=paths.artefacts).remove)
         if session is None:

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     path = absolute(with_home(options.path, said_by="PATH"), console.folder)
     known = known_suites(options, console)
     if path not in known:
-        raise UsageError(f"{path} is no known suite; `kgtui suites list` shows them")
+        raise UsageError(f"unknown suite {path}; `kgtui suites list` lists the known ones")
     preferences = load_quietly(options, console)
     rest = os.pathsep.join(str(one) for one in known if one != path)
     config = preferences.config

@@ -173,7 +173,7 @@ def test_a_baseline_that_cannot_be_captured_is_unsupported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("cublas", "cuBLAS has no routine for toy::f"), ("fastest", "'fastest' is no baseline")]
+    ("name", "message"), [("cublas", "cuBLAS has no routine for toy::f"), ("fastest", "unknown baseline 'fastest'")]
 )
 def test_impossible_baseline_is_unsupported_with_reason(name: str, message: str) -> None:
     reply = Bench(DOUBLE).prepare(name)

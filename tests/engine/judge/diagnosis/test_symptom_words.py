@@ -63,7 +63,7 @@ def test_last_of_several_maxima_is_a_wrong_tie(dim):
     x = torch.randint(0, 4, (30, 40), generator=torch.Generator().manual_seed(3)).float()
     flat = x.reshape(-1, 1) if dim is None else x.movedim(dim, 0)
     last = len(flat) - 1 - flat.flip(0).argmax(0).reshape(largest.reference(x).shape)
-    words = "of equal elements of x another one is chosen: the rule for ties is wrong"
+    words = "wrong rule for ties: another one of the equal elements of x is chosen"
     assert first_words(largest, (x,), last) == words
 
 

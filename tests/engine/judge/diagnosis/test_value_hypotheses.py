@@ -104,7 +104,7 @@ def test_one_based_index_is_found():
     table, rows = normal(12, 7), torch.tensor([3, 0, 11, 5, 5, 2])
     assert reported(ROWS, (table, rows), table[(rows - 1).clamp(min=0)]) == (
         K.WRONG_STRIDE,
-        "every index in rows is read as one less than it is",
+        "every index in rows is read as one less than its value",
     )
 
 

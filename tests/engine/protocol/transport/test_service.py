@@ -106,7 +106,7 @@ def called(*type_names: str) -> protocol.Called:
 def test_reply_that_parent_would_refuse_is_failure(replies_to: Replies, reply: protocol.AnyReply) -> None:
     [failed] = replies_to(protocol.encode(protocol.Release(id="a")), carry_out=lambda command: reply)
     assert (failed.id, type(failed), failed.kind) == ("a", protocol.Failed, protocol.FailureKind.RAISED)
-    assert failed.message.startswith("what came of it does not fit a reply: ")
+    assert failed.message.startswith("the result does not fit into a reply: ")
 
 
 def test_overlong_failure_keeps_its_kind(replies_to: Replies) -> None:

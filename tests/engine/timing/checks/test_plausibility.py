@@ -52,8 +52,8 @@ def test_more_device_time_than_passed_is_impossible() -> None:
     assert finding == Finding(
         check="wall_clock",
         severity=Severity.SUSPECT,
-        message="1000 calls of 10 us are 10 ms of device time, but they were over after 9 ms; "
-        "do not believe the device times of this case",
+        message="1000 calls of 10 us are 10 ms of device time, but they ended after 9 ms; "
+        "the device times of this case are not credible",
         case="a case",
     )
 
@@ -348,7 +348,7 @@ def test_unknown_clock_is_reported(side: str) -> None:
     (finding,) = contention("a case", mute if side == "before" else QUIET, mute if side == "after" else QUIET)
     assert (finding.severity, finding.message) == (
         Severity.NOTE,
-        "the driver does not tell the SM clock: whether it moved was not checked",
+        "the driver does not report the SM clock, so clock changes were not checked",
     )
 
 

@@ -94,8 +94,8 @@ def timed(**changes: object) -> Callable[[Plan], Sequence[Event]]:
     ("arguments", "complaint"),
     [
         (["--cases", "bench", "silu.py"], "which file? put FILE before --cases and --baseline: they take every"),
-        (["silu.py", "--cases", "bensh"], "'bensh' is no case of aten::silu: did you mean 'bench'? (`kgtui problems"),
-        (["silu.py", "--cases", "?"], "'?' is no case of aten::silu: use smoke, full, bench or a case's name"),
+        (["silu.py", "--cases", "bensh"], "unknown case 'bensh' of aten::silu: did you mean 'bench'? (`kgtui problems"),
+        (["silu.py", "--cases", "?"], "unknown case '?' of aten::silu: use smoke, full, bench or a case's name"),
         (["silu.py", "--seconds", "0"], "argument --seconds: expected a number of seconds above 0, got '0'"),
         (["silu.py", "--seconds", "inf"], "argument --seconds: expected a number of seconds above 0, got 'inf'"),
         (["silu.py", "--seconds", "two"], "argument --seconds: expected a number of seconds above 0, got 'two'"),

@@ -81,7 +81,7 @@ def test_a_binary_file_without_an_operator(typed, folder):
 
 def test_an_unknown_device(typed, kernel):
     ended = typed("check", "silu.py", "--device", "tpu")
-    assert (ended.exit_code, ended.err) == (2, "kgtui: 'tpu' is no device: use one of cpu, cuda\n")
+    assert (ended.exit_code, ended.err) == (2, "kgtui: unknown device 'tpu': use one of cpu, cuda\n")
 
 
 def test_absent_device_exits_with_3(typed, kernel, monkeypatch):
@@ -95,7 +95,7 @@ def test_an_unknown_target_suggests_the_nearest(typed, kernel):
     ended = typed("check", "silu.py", "--target", "sm90")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: 'sm90' is no target: expected sm_NN or gfxNNN; did you mean sm_90?\n",
+        "kgtui: unknown target 'sm90': expected sm_NN or gfxNNN; did you mean sm_90?\n",
     )
 
 
@@ -103,14 +103,14 @@ def test_an_unknown_target_suggests_the_nearest(typed, kernel):
 def test_unsupported_target_is_refused_by_every_command(typed, kernel, command):
     ended = typed(*command, "silu.py", "--target", "sm_999", "--device", "cpu")
     assert (ended.exit_code, ended.out) == (2, "")
-    assert ended.err.startswith("kgtui: 'sm_999' is no target that Triton compiles for; use one of sm_75, sm_80, ")
+    assert ended.err.startswith("kgtui: unsupported target 'sm_999'; use one of sm_75, sm_80, ")
 
 
 def test_unsupported_target_in_kernel_file_names_file(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu target=sm_999\ndef silu(self): ...\n")
     ended = typed("check", "k.py", "--device", "cpu")
     assert ended.exit_code == 2
-    assert ended.err.startswith("kgtui: k.py, its `# kgtui:` line: 'sm_999' is no target that Triton compiles for; ")
+    assert ended.err.startswith("kgtui: k.py, its `# kgtui:` line: unsupported target 'sm_999'; ")
 
 
 @pytest.mark.parametrize(

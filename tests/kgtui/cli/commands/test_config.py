@@ -78,7 +78,8 @@ def test_command_reports_bad_setting_and_continues(typed, config, folder):
     ended = typed("new", "softmax")
     assert ended.exit_code == 0
     assert ended.err == (
-        f"kgtui: {config}, asci: there is no such setting; did you mean ascii? (`kgtui config show` tells what holds)\n"
+        f"kgtui: {config}, asci: there is no such setting; did you mean ascii? "
+        "(`kgtui config show` lists the values in use)\n"
     )
     assert [path.relative_to(folder).as_posix() for path in folder.rglob("*.py")] == ["mine/softmax.py"]
 

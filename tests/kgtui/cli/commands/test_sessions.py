@@ -175,7 +175,7 @@ def test_runs_are_found_as_in_history(typed, two_runs):
     assert [line.split()[0] for line in typed("sessions", "--find", "is:failed").out.splitlines()[1:]] == ["#1"]
     ended = typed("sessions", "--find", "colour:red")
     assert (ended.exit_code, ended.out) == (2, "")
-    assert ended.err.startswith("kgtui: colour: is no filter; use op:, file:, ")
+    assert ended.err.startswith("kgtui: unknown filter colour:; use op:, file:, ")
 
 
 def test_source_is_restored_only_into_new_file(typed, two_runs, kernel, folder):
@@ -196,7 +196,7 @@ def test_a_run_is_deleted_when_that_is_confirmed(typed, two_runs):
     ended = typed("sessions", "delete", "1")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: this deletes run #1 with its events, times and source for good; add --yes to confirm\n",
+        "kgtui: this permanently deletes run #1 with its events, times and source; add --yes to confirm\n",
     )
     assert typed("sessions", "delete", "1", "--yes").out == "deleted run #1\n"
     assert [line.split()[0] for line in typed("sessions", "--runs").out.splitlines()[1:]] == ["#2"]

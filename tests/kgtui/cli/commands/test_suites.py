@@ -65,7 +65,7 @@ def test_shown_problem_states_what_is_not_yet_known(typed):
     ("arguments", "said"),
     [
         (("suites", "add", "nowhere"), "there is no"),
-        (("suites", "remove", "nowhere"), "is no known suite"),
+        (("suites", "remove", "nowhere"), "unknown suite "),
         (("problems", "show", "level1/23_Softmax", "--suite", str(SAMPLE), "--size", "dim=x"), "expected NAME=N"),
         (
             ("problems", "show", "level1/23_Softmax", "--suite", str(SAMPLE), "--size", "din=3"),

@@ -81,7 +81,7 @@ async def test_a_run_is_deleted_only_after_the_question(looking_back: Any, some:
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
         await pilot.press("j", "d")
-        assert screen.query_one(Ask).question == "Delete #3 with its events, times and source for good?"
+        assert screen.query_one(Ask).question == "Permanently delete #3 with its events, times and source?"
         await pilot.press("n", "escape")
         await settled(bench, pilot)
         assert listed(screen) == ["4", "3", "2", "1"]
@@ -133,7 +133,7 @@ async def test_session_is_deleted_with_runs_after_question(looking_back: Any, so
         await pilot.press("s")
         await settled(bench, pilot)
         await pilot.press("d")
-        assert screen.query_one(Ask).question == "Delete session 1 with its 4 runs and its costs for good?"
+        assert screen.query_one(Ask).question == "Permanently delete session 1 with its 4 runs and its costs?"
         await pilot.press("y")
         await settled(bench, pilot)
         assert listed(screen) == []

@@ -88,7 +88,7 @@ async def test_invalid_filter_is_reported_and_changes_nothing(looking_back: Any,
         screen = await history(bench, pilot)
         await typed(bench, pilot, "colour:red")
         assert head(screen) == (
-            "History  colour: is no filter; use op:, file:, device:, tag:, is:, outcome:, session: or plain words"
+            "History  unknown filter colour:; use op:, file:, device:, tag:, is:, outcome:, session: or plain words"
         )
         assert listed(screen) == ["4", "3", "2", "1"]
 

@@ -346,7 +346,7 @@ def test_empty_tab_states_reason_and_next_step(candidate: Candidate, plan: Plan,
     assert said == [
         "nothing timed yet: b times the bench cases",
         "nothing timed yet: b times the bench cases",
-        "nothing was timed: only a candidate that is right is timed; see the cases",
+        "nothing was timed: only passing candidates are timed; see the cases",
         "the bench cases are timed once all cases are right",
         "nothing was timed: no precise timer here",
         "nothing was timed: the run ended before (cancelled); b times the bench cases",

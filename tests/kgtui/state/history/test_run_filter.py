@@ -35,7 +35,7 @@ def test_words_become_a_filter(typed: str, wanted: RunFilter) -> None:
 @pytest.mark.parametrize(
     ("typed", "complaint"),
     [
-        ("colour:red", "colour: is no filter; use op:, file:, device:, tag:, is:, outcome:, session: or plain words"),
+        ("colour:red", "unknown filter colour:; use op:, file:, device:, tag:, is:, outcome:, session: or plain words"),
         ("op:", "op: needs a value behind the colon"),
         ("is:f", "is:f cannot be; use one of passed, failed, flagged, unfinished"),
         ("session:-1", "session:-1 cannot be; a session is called by its number"),

@@ -71,7 +71,7 @@ def test_values_are_whole_numbers_between_commas_or_spaces(text: str, values: tu
 
 @pytest.mark.parametrize("text", ["big", "64, 1.5", "0x", "[64]", "９e9", "9" * 5000])
 def test_non_integer_is_refused_with_example(text: str) -> None:
-    with pytest.raises(UsageError, match="is no whole number: expected values such as 64, 128, 256"):
+    with pytest.raises(UsageError, match=r"not an integer: .*; expected values such as 64, 128, 256"):
         parse_values(text)
 
 

@@ -112,7 +112,7 @@ def test_bad_files_are_reported_and_rest_read(tmp_path: Path) -> None:
     assert [task.name for task in contents.tasks] == ["level1/1_good"]
     reported = [complaint.removeprefix(f"{level}/") for complaint in contents.complaints]
     assert reported[0] == "2_broken.py:1: syntax error: invalid syntax; left out"
-    assert reported[1] == "3_empty.py: defines no Model and no get_inputs, so it is no task; left out"
+    assert reported[1] == "3_empty.py: defines no Model and no get_inputs, so it is not a task; left out"
     assert reported[2].startswith("4_latin.py: neither UTF-8 nor UTF-16")
     assert reported[3].startswith("5_link.py: a link to") and reported[3].endswith("outside of the suite; left out")
     assert reported[4].startswith("6_loop.py: cannot be read")

@@ -116,7 +116,7 @@ def test_bad_entries_one_sentence_each(checkout: Path, contents_of: Read) -> Non
         "data/kernelbenchx_v1.json, entry 11: expected file '<Category>/<stem>.py', got None; left out",
         "data/kernelbenchx_v1.json, entry 12: expected file '<Category>/<stem>.py', got '../utils/data_utils.py'; "
         "left out",
-        "data/kernelbenchx/Math/no_tests.py: no line of 146 '#' between reference and tests, so it is no task; "
+        "data/kernelbenchx/Math/no_tests.py: no line of 146 '#' between reference and tests, so it is not a task; "
         "left out",
     ]
 

@@ -142,5 +142,5 @@ def test_folder_removed_while_listed_is_no_suite(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(Path, "glob", gone)
 
-    with pytest.raises(UsageError, match="is no suite in a known format"):
+    with pytest.raises(UsageError, match="is not a suite in a known format"):
         format_of(tmp_path)
