@@ -63,7 +63,7 @@ class RunOpener:
 
     def _ask_to_restore(self, listed: ListedRun) -> None:
         """Ask whether to restore the run's missing file."""
-        question = f"The file of #{listed.run.id} no longer exists. Write its source to a new file?"
+        question = f"The file of #{listed.run.id} is missing. Restore it to a new file?"
         answer = Answer(key="r", label="restore")
         ask_user(self._listing.screen, _RESTORE, question, answer, answered=partial(self._answered, listed))
 

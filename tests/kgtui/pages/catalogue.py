@@ -218,7 +218,7 @@ _PAST = (
          keys=("f8", "j", "j", "n")),
     Page(name="history-deleting", screen="history", says=("Permanently delete", "delete", "stay"), store="full",
          opened=False, keys=("f8", "d")),
-    Page(name="history-restoring", screen="history", says=("is gone", "restore", "stay"), store="full", opened=False,
+    Page(name="history-restoring", screen="history", says=("is missing", "restore", "stay"), store="full", opened=False,
          keys=("f8", "enter")),
 )  # fmt: skip
 _OPERATORS = (

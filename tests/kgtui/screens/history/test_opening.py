@@ -46,7 +46,7 @@ async def test_run_with_missing_file_offers_to_restore_it(looking_back: Any, som
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
         await pilot.press("j", "enter")
-        assert screen.query_one(Ask).question == "The file of #3 no longer exists. Write its source to a new file?"
+        assert screen.query_one(Ask).question == "The file of #3 is missing. Restore it to a new file?"
         await pilot.press("escape")
         assert list((tmp_path / "kernels").iterdir()) == []
         await pilot.press("enter", "r")
