@@ -87,7 +87,7 @@ def test_maximum_of_numbers_beside_nan_is_a_wrong_place():
 def test_equal_elements_sorted_backwards_are_a_wrong_tie():
     x = torch.randint(0, 4, (30, 40), generator=torch.Generator().manual_seed(3)).float()
     backwards = 39 - x.flip(1).sort(dim=1, stable=True).indices
-    words = "of equal elements of x another one is chosen: the rule for ties is wrong"
+    words = "wrong rule for ties: another one of the equal elements of x is chosen"
     order = replace(operator("x", lambda x: x.sort(dim=1, stable=True).indices), category=Category.SORT)
     assert first_words(order, (x,), backwards) == words
 
