@@ -93,11 +93,11 @@ def test_the_contracts_hold(monkeypatch, capsys):
     ],
     ids=" ".join,
 )
-def test_a_light_command_loads_nothing_heavy(tmp_path, arguments):
+def test_light_command_imports_no_heavy_module(tmp_path, arguments):
     assert heavy_after(tmp_path, *arguments) == [0, []]
 
 
-def test_refusing_to_open_the_workbench_loads_nothing_heavy(tmp_path):
+def test_refused_workbench_imports_no_heavy_module(tmp_path):
     assert heavy_after(tmp_path) == [2, []]
 
 

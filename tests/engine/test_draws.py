@@ -7,7 +7,7 @@ import pytest
 from engine.draws import Draws
 
 
-def test_draws_of_the_same_seed_and_scope_are_equal():
+def test_draws_of_equal_seed_and_scope_match():
     one, other = (Draws(7, "verification", "scalar f32") for _ in range(2))
     assert [one.number("fresh") for _ in range(3)] == [other.number("fresh") for _ in range(3)]
 

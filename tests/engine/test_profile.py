@@ -34,7 +34,7 @@ def test_run_without_measurement_has_no_spans(profile: Profile) -> None:
     assert profile.spans() == ()
 
 
-def test_single_span_is_where_it_was_measured(profile: Profile, watch: Watch) -> None:
+def test_single_span_keeps_measured_start(profile: Profile, watch: Watch) -> None:
     watch.at_s = 1.0
     with profile.span("load") as measured:
         watch.at_s = 1.5

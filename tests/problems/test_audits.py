@@ -34,6 +34,6 @@ def test_a_file_that_changed_has_no_audit(audits, tmp_path):
     assert audits.of_file("s", "user::a", file) == ()
 
 
-def test_a_broken_file_is_no_audit(audits, tmp_path):
+def test_broken_file_is_not_an_audit(audits, tmp_path):
     (tmp_path / "audits.json").write_text("{")
     assert audits.of(ProblemId(source="s", name="user::a")) == ()

@@ -57,7 +57,7 @@ def test_broken_file_is_not_kept(folder: Path, cache: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"not JSON", b'{"readers": "others", "entries": {}}'])
-def test_cache_that_cannot_be_used_is_made_again(folder: Path, cache: Path, content: bytes) -> None:
+def test_unusable_cache_is_rebuilt(folder: Path, cache: Path, content: bytes) -> None:
     cache.parent.mkdir()
     cache.write_bytes(content)
     assert summaries(folder, cache) == ["x*sigmoid(x)"]
@@ -72,6 +72,6 @@ def test_other_reader_version_ignores_the_cache(folder: Path, cache: Path, monke
     assert cache.read_bytes() != before
 
 
-def test_unwritable_cache_is_no_error(folder: Path, tmp_path: Path) -> None:
+def test_unwritable_cache_is_ignored(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert summaries(folder, tmp_path / "file" / "descriptions.json") == ["x*sigmoid(x)"]

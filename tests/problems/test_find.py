@@ -175,7 +175,7 @@ def test_broken_module_is_refused_with_file_and_error(package: PackageMaker, tex
     assert index_of(made).find("good").name == "aten::good"
 
 
-def test_folders_that_are_no_source_are_not_scanned(package: PackageMaker) -> None:
+def test_folders_without_source_are_not_scanned(package: PackageMaker) -> None:
     made = package({"kit/helper.py": "", "suites/format.py": "", "aten/__init__.py": ""})
     assert index_of(made).names == ()
 

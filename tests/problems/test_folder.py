@@ -80,7 +80,7 @@ def test_error_in_file_is_reported_with_line(folder: Path) -> None:
         Folder(folder).load("user::rope")
 
 
-def test_removed_file_is_no_problem_any_more(folder: Path) -> None:
+def test_removed_file_removes_its_problem(folder: Path) -> None:
     source = Folder(folder)
     (folder / "rope.py").unlink()
     with pytest.raises(EngineError, match=r"has no user::rope; it was removed or renamed"):

@@ -137,7 +137,7 @@ def test_session_markdown_has_section_per_run(store, session_id, run, judge):
     assert "| state | finished, flagged |" in page
 
 
-def test_markdown_of_interrupted_run_states_it(store, begin, session_id):
+def test_markdown_of_interrupted_run_states_interruption(store, begin, session_id):
     run_id = begin()
     store.end_session(session_id)
     page = "".join(as_markdown(store, store.run(run_id)))

@@ -59,7 +59,7 @@ def test_written_store_has_wal_foreign_keys_and_timeout(store):
     assert tuple(map(pragma, pragmas)) == ("wal", 1, 1, 5000)
 
 
-def test_memory_of_a_store_is_bounded_for_readers_and_writers(path):
+def test_store_memory_is_bounded(path):
     with open_store(path) as store, open_store(path, read_only=True) as reader:
         caches_kib = [-one._database.rows("pragma cache_size")[0][0] for one in (store, reader)]
     assert caches_kib == [512, 512]
@@ -72,7 +72,7 @@ def test_closing_twice_is_harmless(path):
     store.close()
 
 
-def test_closed_store_reports_that_it_is_closed(path):
+def test_closed_store_raises_store_error(path):
     store = open_store(path)
     store.close()
     with pytest.raises(StoreError, match="closed database"):
@@ -84,7 +84,7 @@ def test_folder_in_place_of_store_is_refused(tmp_path):
         open_store(tmp_path)
 
 
-def test_pipe_is_no_store_and_does_not_block(tmp_path):
+def test_pipe_is_refused_without_blocking(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(StorePathError, match="an SQLite file, and this is no regular file; move it, or let"):
         open_store(tmp_path / "pipe")
@@ -97,7 +97,7 @@ def test_path_below_file_names_the_obstacle(tmp_path):
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_random_bytes_are_damaged_and_left_alone(path, read_only):
+def test_random_bytes_are_damaged_and_unchanged(path, read_only):
     garbage = bytes(range(256)) * 64
     path.write_bytes(garbage)
     with pytest.raises(StoreDamagedError, match=r"not a database\), and left as it is; move it .* again, or rescue"):
@@ -251,7 +251,7 @@ class TestReadOnly:
         with open_store(filled, read_only=True) as store:
             assert [session.label for session in store.sessions()] == ["before"]
 
-    def test_a_file_that_may_not_be_read(self, filled, unprivileged_later):
+    def test_unreadable_file_is_refused(self, filled, unprivileged_later):
         filled.chmod(0)
         with unprivileged_later(), pytest.raises(StorePathError, match="cannot open or make this file; check the perm"):
             open_store(filled, read_only=True)
@@ -284,7 +284,7 @@ class TestFullDisk:
         yield made
         subprocess.run(["umount", made.folder], check=True)
 
-    def test_new_store_reports_it(self, disk):
+    def test_new_store_on_full_disk_is_refused(self, disk):
         disk.fill()
         with pytest.raises(StoreFullError, match="no space left on the disk"):
             open_store(disk.path)

@@ -28,7 +28,7 @@ def tried(store, time, reported):
     return judged
 
 
-def test_last_run_of_operator_is_no_variant(store, judge, tried):
+def test_last_run_of_operator_excludes_variants(store, judge, tried):
     own = judge(Outcome.WRONG_VALUE)
     tried()
     summary = store.last_by_problem()["aten::softmax"]
@@ -40,7 +40,7 @@ def test_operator_with_variants_only_has_no_verdict(store, tried):
     assert store.last_by_problem() == {}
 
 
-def test_the_best_of_an_operator_is_no_variant(store, time, tried):
+def test_best_of_operator_excludes_variants(store, time, tried):
     own = time()
     tried()
     assert (store.best("aten::softmax").id, store.last_by_problem()["aten::softmax"].best_id) == (own, own)

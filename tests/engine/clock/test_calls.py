@@ -72,7 +72,7 @@ def test_span_is_first_start_to_last_end() -> None:
     )
 
 
-def test_record_out_of_step_with_clock_has_no_times() -> None:
+def test_record_inconsistent_with_clock_has_no_times() -> None:
     device = ScriptedDevice()
     ahead = replace(device.instruments(), hold=lambda duration_ns: device.put(HOLD, duration_ns, after_ns=-20_000))
     calls = Calls(ahead)

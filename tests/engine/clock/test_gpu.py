@@ -172,7 +172,7 @@ def test_failed_capture_leaves_process_unchanged(instruments: Instruments) -> No
     assert bench.checked(bench.timed()) == RIGHT
 
 
-def test_unjoined_stream_is_in_span_but_not_stream_time(
+def test_unjoined_stream_counts_in_span_only(
     instruments: Instruments,
 ) -> None:
     bench = Bench(instruments, "aten::softmax", "4096x781 f32")

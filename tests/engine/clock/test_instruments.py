@@ -24,7 +24,7 @@ def test_device_work_is_counted_from_its_start() -> None:
     assert not device.is_recording
 
 
-def test_nothing_is_recorded_any_longer_when_counting_failed() -> None:
+def test_failed_counting_stops_recording() -> None:
     device = ScriptedDevice()
 
     def work() -> None:

@@ -410,7 +410,7 @@ def test_closed_slots_cannot_be_timed(bench: Bench) -> None:
     assert not bench.device.is_recording
 
 
-def test_missing_memory_for_copies_is_no_candidate_error(bench: Bench) -> None:
+def test_missing_memory_for_copies_is_unsupported(bench: Bench) -> None:
     class Full(torch.Tensor):
         @classmethod
         def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -35,7 +35,7 @@ def kernel(body: str) -> str:
     [('"k.py":4:1', 4), ('callsite("other.py":70:1 at "k.py":8:1)', 8), ('"other.py":70:1', None)],
     ids=["own line", "inlined helper", "other file"],
 )
-def test_product_of_program_and_stride_in_address_has_line(place: str, line: int | None) -> None:
+def test_program_stride_product_in_address_has_line(place: str, line: int | None) -> None:
     assert line_of_narrow_offset(kernel(SCALAR.format(place=place) + ADD), "k.py") == line
 
 
@@ -83,5 +83,5 @@ def test_product_of_two_arguments_has_line() -> None:
     assert line_of_narrow_offset(kernel(sizes + ADD), "k.py") == 4
 
 
-def test_text_that_is_no_ttir_has_no_line() -> None:
+def test_invalid_ttir_has_no_line() -> None:
     assert line_of_narrow_offset("nonsense", "k.py") is None

@@ -140,7 +140,7 @@ async def test_clone_into_new_namespaces_is_refused(evaluate):
     }
 
 
-async def test_candidate_reads_and_imports_files_beside_it(evaluate, copy_kernel, tmp_path):
+async def test_candidate_reads_and_imports_sibling_files(evaluate, copy_kernel, tmp_path):
     (tmp_path / "helper.py").write_text("SCALE = 1\n")
     (tmp_path / "table.json").write_text(json.dumps([1]))
     table = str(tmp_path / "table.json")

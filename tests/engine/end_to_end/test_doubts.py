@@ -108,7 +108,7 @@ async def test_program_relying_on_previous_program_is_race(evaluate):
 
 
 @pytest.mark.parametrize("number", ["tl.program_id(0)", "tl.atomic_add(tickets, 1)"])
-async def test_program_waiting_for_previous_program_is_no_race(evaluate, number):
+async def test_program_waiting_for_previous_is_not_race(evaluate, number):
     judged = await evaluate(CHAIN.format(number=number, begin=WAIT))
     assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False), judged.verdict.sentence
     findings, report = said(judged, "repeats")
@@ -134,7 +134,7 @@ def silu(self):
     assert finding.message.startswith("the output changed after the call had returned: 3 of ")
 
 
-async def test_buffer_reused_by_next_call_is_no_late_write(evaluate):
+async def test_buffer_reused_by_next_call_is_accepted(evaluate):
     source = """
 KEPT = {}
 

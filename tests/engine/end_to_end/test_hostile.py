@@ -50,7 +50,7 @@ async def test_clean_exit_in_entry_is_crash(evaluate):
     assert judged.verdict.outcome is Outcome.CRASHED
 
 
-async def test_sys_exit_is_runtime_error_naming_it(evaluate):
+async def test_sys_exit_is_a_named_runtime_error(evaluate):
     judged = await evaluate("import sys\ndef silu(self):\n    sys.exit(0)\n")
     assert judged.verdict.outcome is Outcome.RUNTIME_ERROR
     assert "sys.exit(0)" in judged.verdict.sentence
@@ -282,7 +282,7 @@ def silu(self):
     assert "[]" in judged.log
 
 
-async def test_the_code_of_the_judge_cannot_be_imported(evaluate):
+async def test_judge_code_cannot_be_imported(evaluate):
     source = (
         HEAD
         + """

@@ -48,7 +48,7 @@ async def test_saves_leave_no_process_descriptor_folder_or_growth(tmp_path, copy
     assert grown_bytes[-1] < SAVES * GROWTH_BYTES, f"all processes together grew by {grown_bytes} bytes in the rounds"
 
 
-async def test_cancelled_run_reports_it_and_leaves_no_worker(engine, tmp_path):
+async def test_cancelled_run_ends_as_cancelled_without_worker(engine, tmp_path):
     source = b"def silu(self):\n    while True:\n        pass\n"
     plan = Plan.for_tiers(find("aten::silu"), tiers=(Tier.SMOKE,), device="cpu", target=None)
     await engine.wait_until_warm()

@@ -111,7 +111,7 @@ async def test_sum_by_torch_is_reported_without_flag(evaluate):
     assert (judged.verdict.flagged, judged.verdict.proven) == (False, 0)
 
 
-async def test_scalar_of_an_honest_host_is_reported_without_flag(evaluate):
+async def test_honest_host_scalar_is_reported_without_flag(evaluate):
     judged = await evaluate(READS_ITS_FIRST)
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
         (Gap.SCALAR, "a scalar that depends on the data: argument first of kernel silu_kernel")
@@ -128,7 +128,7 @@ async def test_lookup_by_torch_after_copying_kernel_is_flagged(evaluate):
     assert (judged.verdict.flagged, judged.verdict.proven) == (True, 0)
 
 
-async def test_join_by_torch_after_copying_kernel_is_not_proven(evaluate):
+async def test_torch_join_after_copy_kernel_is_unproven(evaluate):
     judged = await evaluate(JOIN, problem="aten::cat")
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
         (Gap.TORCH_LIGHT, "the answer is a rearrangement, and a copy by torch may have made it")

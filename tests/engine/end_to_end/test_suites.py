@@ -72,7 +72,7 @@ async def test_module_gets_weights_by_name_and_is_proven(engine: Engine) -> None
     assert rule.startswith("KernelBench's own rule: 11/11 calls pass")
 
 
-async def test_error_inside_the_suites_tolerance_wrong_by_ours(engine: Engine) -> None:
+async def test_error_within_suite_tolerance_fails_ours(engine: Engine) -> None:
     off = LINEAR.replace("    tl.store(y", "    acc += 8e-5\n    tl.store(y")
 
     run = await judged(engine, off, SAMPLE, "level2/2_Two_weights")

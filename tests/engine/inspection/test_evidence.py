@@ -274,7 +274,7 @@ def test_layers_after_failure_state_that_run_ended():
     assert Unchecked(what="cases", state="not run", why="1 of 2: the run ended before") in missing
 
 
-def test_cancelled_run_states_what_was_not_checked():
+def test_cancelled_run_lists_unchecked_layers():
     stop = Stop(outcome=Outcome.CANCELLED, message="cancelled")
     inspection = inspected(layers=(report(Layer.STATIC),), cases=(result("a"),), stop=stop)
     assert inspection.headline == (

@@ -141,7 +141,7 @@ def test_an_unknown_name_lists_those_that_exist() -> None:
     ],
     ids=["no prepare", "an empty file", "a name that is none", "one name twice"],
 )
-def test_a_module_that_is_no_baseline_is_refused(
+def test_module_without_baseline_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, texts: dict[str, str], message: str
 ) -> None:
     package = f"baselines_{abs(hash(message))}"

@@ -31,7 +31,7 @@ def test_wrong_number_of_returned_values_is_wrong_shape(bench: Bench, count: int
 
 
 @pytest.mark.parametrize("type_name", ["NoneType", "float", "ndarray", "AgreeableTensor"])
-def test_returned_value_that_is_no_tensor_names_its_type(bench: Bench, type_name: str) -> None:
+def test_nontensor_return_value_error_states_type(bench: Bench, type_name: str) -> None:
     bench.prepare("TWICE")
     bench.hand_back()
     compared = bench.compared(protocol.ReturnedSpec(type_name=type_name))

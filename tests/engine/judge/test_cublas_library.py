@@ -282,7 +282,7 @@ def test_only_64_bit_routines_get_64_bit_sizes(entry: str, kind: Any) -> None:
     assert {ROUTINES[entry].signature[at] for at in sizes} == {kind}
 
 
-def test_result_is_on_device_and_next_scalar_on_host() -> None:
+def test_result_is_on_device_and_scalar_on_host() -> None:
     library, problem = LibraryOfTheHost(computing=False), PROBLEMS["cublasSdot_v2"]
     arguments = problem.make_inputs(problem.cases[0], torch.Generator().manual_seed(3))
     cublas.translated(problem, Cublas(library), stream=lambda: 0)(*arguments)

@@ -79,7 +79,7 @@ def test_every_command_needs_a_prepared_case(bench: Bench) -> None:
         assert failed(reply) == (protocol.FailureKind.ENGINE, "RuntimeError: no case was prepared")
 
 
-def test_refill_from_one_seed_lays_out_the_same_content(bench: Bench) -> None:
+def test_refill_from_one_seed_repeats_the_content(bench: Bench) -> None:
     bench.prepare("TWICE")
     contents = []
     for seed in (5, 5, 6):
@@ -132,7 +132,7 @@ def test_a_fault_of_any_length_is_reported(bench: Bench) -> None:
     assert protocol.decode_reply(protocol.encode(reply)) == reply
 
 
-def test_judge_answers_unreadable_message_and_keeps_case(bench: Bench, tmp_path: Path) -> None:
+def test_unreadable_message_is_answered_and_case_kept(bench: Bench, tmp_path: Path) -> None:
     bench.prepare("TWICE")
     [right] = bench.hand_back(2 * bench.arguments[0])
     asked, reported = tmp_path / "asked", tmp_path / "reported"

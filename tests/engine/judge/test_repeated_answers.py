@@ -151,7 +151,7 @@ def test_in_place_output_is_compared_with_first_call(bench: Bench) -> None:
     assert bench.compared().repeated is False
 
 
-def test_first_output_of_next_run_has_no_earlier_output(bench: Bench) -> None:
+def test_first_output_of_next_run_is_not_repeated(bench: Bench) -> None:
     for _ in range(2):
         bench.prepare("TWICE")
         assert bench.compared(*bench.hand_back(2 * bench.arguments[0])).repeated is None

@@ -107,7 +107,7 @@ def test_misspelt_import_is_an_error(line: str) -> None:
     assert failed(line, tl=triton.language).kind is Kind.RAISED
 
 
-def test_refused_path_is_named_with_what_to_do() -> None:
+def test_refused_path_error_states_path_and_remedy() -> None:
     reported = failed("raise PermissionError(13, 'Permission denied', '/opt/cache')")
     assert reported.kind is Kind.RAISED
     assert reported.message.endswith(
@@ -198,7 +198,7 @@ def test_numpys_own_failed_allocation_is_out_of_memory() -> None:
     assert failed("import numpy\nnumpy.empty(1 << 50)\n").kind is Kind.OUT_OF_MEMORY
 
 
-def test_failed_allocation_under_memory_limit_is_out_of_memory() -> None:
+def test_allocation_above_memory_limit_is_out_of_memory() -> None:
     program = (
         "import resource, torch\nfrom engine.loading.failures import failure\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
@@ -210,7 +210,7 @@ def test_failed_allocation_under_memory_limit_is_out_of_memory() -> None:
     assert (done.stdout, done.returncode) == ("out_of_memory\n", 0), done.stderr
 
 
-def test_runtime_error_mentioning_memory_is_no_failed_allocation() -> None:
+def test_error_mentioning_memory_is_not_failed_allocation() -> None:
     assert failed("raise RuntimeError('out of memory, said the sage')\n").kind is Kind.RAISED
 
 
@@ -237,7 +237,7 @@ def test_violation_is_found_below_its_effect() -> None:
     )
 
 
-def test_forged_report_of_candidate_is_no_violation() -> None:
+def test_forged_report_is_not_a_violation() -> None:
     reported = failed("error = ValueError('x')\nerror.report = {'tensor': 'x'}\nraise error\n")
     assert (reported.kind, reported.out_of_bounds) == (Kind.RAISED, None)
 

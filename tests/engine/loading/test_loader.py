@@ -39,13 +39,13 @@ def test_modules_of_suite_precede_those_beside_kernel(load_fresh: Load, folder: 
 
 
 @pytest.mark.parametrize("name", ["engine", "problems", "sessions", "kgtui"])
-def test_module_beside_kernel_shadows_ours_for_it(load_fresh: Load, folder: Path, name: str) -> None:
+def test_sibling_module_shadows_ours_for_candidate(load_fresh: Load, folder: Path, name: str) -> None:
     (folder / f"{name}.py").write_text("VALUE = 'his'\n")
     reported = load_fresh(f"import {name}\ndef entry():\n    return {name}.VALUE\n", folder=folder)
     assert reported["value"] == "his"
 
 
-def test_package_beside_kernel_shadows_ours_for_it(load_fresh: Load, folder: Path) -> None:
+def test_sibling_package_shadows_ours_for_candidate(load_fresh: Load, folder: Path) -> None:
     (folder / "engine").mkdir()
     (folder / "engine" / "__init__.py").write_text("")
     (folder / "engine" / "model.py").write_text("VALUE = 'his'\n")
@@ -112,6 +112,6 @@ def test_a_candidate_may_have_any_name(load_fresh: Load, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["colorsys", "copy", "torch"])
-def test_candidate_named_like_module_does_not_replace_it(load_fresh: Load, name: str) -> None:
+def test_candidate_named_like_module_does_not_shadow(load_fresh: Load, name: str) -> None:
     source = f"import sys\ndef entry():\n    import {name}\n    return {name}.__file__ != __file__\n"
     assert load_fresh(source, folder=None, name=f"{name}.py") == {"siblings": [], "value": True}

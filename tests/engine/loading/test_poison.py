@@ -74,7 +74,7 @@ def test_memory_around_given_tensor_keeps_its_content(
     assert [*base[:2].tolist(), *base[6:].tolist()] == [0.0, 1.0, 6.0, 7.0]
 
 
-def test_empty_and_meta_tensors_are_left_alone() -> None:
+def test_empty_and_meta_tensors_stay_unchanged() -> None:
     with Poison(0xFF):
         assert torch.empty(0).tolist() == []
         assert torch.empty(5, device="meta").shape == (5,)

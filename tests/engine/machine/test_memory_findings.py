@@ -77,7 +77,7 @@ def copy_kernel(distance: int, *, masked_from: int | None = None) -> FunctionBui
     return kernel
 
 
-def test_one_element_overrun_stops_the_launch_and_undoes_it():
+def test_one_element_overrun_stops_and_undoes_launch():
     x, y = np.arange(32, dtype=np.float32), np.zeros(32, np.float32)
     execution = run(copy_kernel(1), 4, x, y, limits=Limits(chunk_elements=BLOCK))
     (finding,) = execution.findings
@@ -178,7 +178,7 @@ def test_read_of_other_programs_write_is_found(chunk_elements):
     assert execution.is_complete
 
 
-def test_update_in_place_of_own_elements_is_no_conflict():
+def test_in_place_update_per_program_has_no_conflict():
     kernel = FunctionBuilder(pointer(F32))
     e = kernel.entry
     where = at(e, e.arguments[0], offsets(e, times(e, program(e), BLOCK)))

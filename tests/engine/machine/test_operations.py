@@ -190,7 +190,7 @@ def test_library_function_by_symbol(symbol):
     np.testing.assert_allclose(result, np.tanh(numbers.astype(np.float64)), rtol=1e-6)
 
 
-def test_library_function_that_is_missing_is_named_with_line():
+def test_missing_library_function_is_named_with_line():
     with pytest.raises(UnsupportedError, match=r"^kernel.py:\d+: tt.extern_elementwise: .* __nv_j0f$"):
         compute("tt.extern_elementwise", [(F32, np.zeros(4, np.float32))], F32, symbol="__nv_j0f")
 

@@ -57,7 +57,7 @@ def test_a_plan_holds_no_callable() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"problem": 3}', PLAIN.to_json()[:-9], '{"device": {"float": "x"}}'])
-def test_a_text_that_is_no_plan_is_refused(text: str) -> None:
+def test_invalid_plan_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^not a plan: "):
         Plan.from_json(text)
 

@@ -63,7 +63,7 @@ def test_two_cases_of_one_name_are_refused() -> None:
         problem(cases=(case("one"), case("two"), case("one")))
 
 
-def test_signature_that_is_no_python_is_refused() -> None:
+def test_invalid_signature_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^aten::twice: .*twice\(x"):
         problem(signature="twice(x: Tensor")
 

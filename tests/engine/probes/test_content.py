@@ -168,7 +168,7 @@ async def test_no_more_calls_are_made_than_verifying_took() -> None:
         assert (lab.asked_of("first"), lab.asked_of("large")) == (EVERYTHING, asked)
 
 
-async def test_kernel_of_later_case_is_called_in_it() -> None:
+async def test_kernel_of_later_case_is_called_there() -> None:
     again, large = case("again", size=300, kernels=["a"]), case("large", size=2000)
     lab = FakeLab(passed=(case("first", kernels=["a"]), again, case("other", kernels=["a", "b"]), large))
     await reported(lab)

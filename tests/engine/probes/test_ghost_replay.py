@@ -245,7 +245,7 @@ async def test_kernel_without_effect_beside_needed_one_is_decoy() -> None:
     assert [fact.value.partition(" of")[0] for fact in report.facts[:2]] == ["line 3: 0%", "line 9: 100%"]
 
 
-async def test_kernel_needed_by_another_case_is_no_decoy() -> None:
+async def test_kernel_needed_by_another_case_is_not_decoy() -> None:
     def script(name: str, kernels: tuple[protocol.Kernel, ...], poison: int) -> Replayed:
         return right(kernels == (B,) and name == "small", *(kernels or (A, B)))
 
@@ -253,7 +253,7 @@ async def test_kernel_needed_by_another_case_is_no_decoy() -> None:
     assert await messages(lab) == []
 
 
-async def test_kernel_of_later_case_is_withheld_in_it() -> None:
+async def test_kernel_of_later_case_is_withheld_there() -> None:
     def script(name: str, kernels: object, poison: object) -> Replayed:
         return right(0, A if name == "small" else B)
 

@@ -103,7 +103,7 @@ async def test_failing_call_leaves_layer_unchecked() -> None:
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: no answer")
 
 
-async def test_smallest_case_and_first_case_per_kernel_are_called() -> None:
+async def test_smallest_and_first_cases_per_kernel_are_called() -> None:
     cases = [passed("large", (1,), size=9), passed("old", size=5), passed("small"), passed("new", (2,), size=7)]
     lab = LookedAt(passed=cases, looked=lambda _: came(launched(WORK)))
     _, report = await observed(only_moves.probe, lab)

@@ -36,7 +36,7 @@ async def test_error_beyond_limit_on_two_contents_is_suspect() -> None:
     assert report.coverage is Coverage.CHECKED
 
 
-async def test_an_error_beyond_the_limit_once_is_none() -> None:
+async def test_single_error_above_limit_is_no_finding() -> None:
     lab = lab_of(output_precision(2e-5), output_precision(3e-7))
     assert (await observed(precision.probe, lab))[0] == []
     assert len(lab.called) == 2

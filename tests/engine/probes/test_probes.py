@@ -41,7 +41,7 @@ def test_probes_are_ordered_by_name_except_withholding_ones() -> None:
 
 
 @pytest.mark.parametrize("name", PROBES)
-def test_probe_has_reason_and_names_cheats_stating_it(name: str) -> None:
+def test_probe_states_reason_and_cheats(name: str) -> None:
     probe = PROBES[name]
     assert probe.__doc__
     assert probe.CATCHES or is_on_demand(probe)
@@ -83,7 +83,7 @@ def unchecked(why: str) -> LayerReport:
     return LayerReport(layer=Layer.INPUTS, by="own", coverage=Coverage.NOT_CHECKED, why=why)
 
 
-async def test_raising_probe_keeps_findings_and_reports_it() -> None:
+async def test_raising_probe_keeps_findings_and_is_reported() -> None:
     seen = Finding(check="own", severity=Severity.SUSPECT, message="seen")
 
     async def probe(lab: Lab) -> AsyncIterator[Observation]:

@@ -113,7 +113,7 @@ async def test_session_is_cleared_after_death_while_loading(employ: Employ) -> N
         await session.ask(protocol.Release(id="i"), deadline_s=1.0)
 
 
-async def test_dismissed_worker_is_gone_after_clearing(
+async def test_dismissed_worker_has_exited_after_clearing(
     employ: Employ,
 ) -> None:
     _, process_pool = employ(lambda kind, command: protocol.Loaded(id=command.id))

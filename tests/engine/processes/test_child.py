@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RELEASE = protocol.Release(id="a")
 
 
-async def test_late_reply_to_cancelled_command_is_no_error(employ: Employ) -> None:
+async def test_late_reply_to_cancelled_command_is_ignored(employ: Employ) -> None:
     asked: list[protocol.AnyCommand] = []
     fake, process_pool = employ(lambda kind, command: asked.append(command))
     await process_pool.judge()
@@ -42,7 +42,7 @@ async def test_a_command_may_be_longer_than_a_pipe(employ: Employ) -> None:
     assert await process_pool.ask_judge(command) == protocol.Done(id="i")
 
 
-async def test_line_cut_off_by_death_is_no_tampering(employ: Employ) -> None:
+async def test_line_truncated_by_crash_is_not_tampering(employ: Employ) -> None:
     fake, process_pool = employ()
     judge = await process_pool.judge()
 

@@ -65,7 +65,7 @@ def test_removing_child_directory_removes_both_folders(directories: EngineDirect
     assert directories.folder.is_dir()
 
 
-def test_view_of_a_plain_folder_contains_it_whole(directories: EngineDirectories, tmp_path: Path) -> None:
+def test_view_of_plain_folder_contains_all_files(directories: EngineDirectories, tmp_path: Path) -> None:
     workspace, kernels = directories.open_workspace(), tmp_path / "kernels"
     kernels.mkdir()
     assert workspace.view_of(None) == View(readable=(str(workspace.folder), str(workspace.shared)))
@@ -171,7 +171,7 @@ def test_machine_is_chosen_only_when_device_is_cpu(tmp_path: Path, interpreted: 
     assert "TRITON_INTERPRET" not in environment
 
 
-def test_the_source_of_the_environment_is_left_alone(tmp_path: Path) -> None:
+def test_environment_source_stays_unchanged(tmp_path: Path) -> None:
     source = {"PATH": "/bin"}
     base_environment(source, interpreted=True, folder=tmp_path)
     assert source == {"PATH": "/bin"}

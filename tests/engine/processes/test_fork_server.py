@@ -50,7 +50,7 @@ def test_denied_fork_is_refused_and_leaks_no_descriptor(
     assert open_descriptors() == before
 
 
-def test_fork_server_ends_when_parent_closes_with_unread_reports(control: tuple[socket.socket, socket.socket]) -> None:
+def test_fork_server_exits_with_unread_reports(control: tuple[socket.socket, socket.socket]) -> None:
     parents, server_end = control
     killer = UserKiller()
 

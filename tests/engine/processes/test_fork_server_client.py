@@ -136,7 +136,7 @@ class Failing(ForkServerClient):
             raise EngineError("it has 2 threads")
 
 
-async def test_references_start_plain_where_preloading_fails(tmp_path: Path) -> None:
+async def test_references_start_without_failed_preloading(tmp_path: Path) -> None:
     client = Failing(folders=(tmp_path,), environment={}, family=Family.REFERENCES)
     await client.start()
     assert client.started == (Family.REFERENCES, Family.PLAIN_REFERENCES)

@@ -95,7 +95,7 @@ async def test_worker_is_ready_without_a_judge(employ: Employ) -> None:
     assert process_pool.shares_device
 
 
-async def test_worker_dying_on_memory_query_is_engine_error(employ: Employ) -> None:
+async def test_worker_death_on_memory_query_is_engine_error(employ: Employ) -> None:
     fake, process_pool = employ(target="sm_90")
 
     def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:

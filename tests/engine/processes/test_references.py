@@ -59,7 +59,7 @@ async def test_reply_of_dead_process_names_signal(employ: Employ) -> None:
     assert isinstance(reply, protocol.Failed) and reply.message == "broken (signal 9)"
 
 
-async def test_reference_comes_from_its_own_fork_server(employ: Employ) -> None:
+async def test_reference_is_forked_by_own_server(employ: Employ) -> None:
     own = FakeForkServer(attaching)
     fake, pool = employ(attaching, references=own)
     await pool.references.attach(ONE)

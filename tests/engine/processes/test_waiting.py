@@ -55,7 +55,7 @@ async def test_timeout_of_sleeping_process_names_sleep() -> None:
     assert raised.value.slept
 
 
-async def test_a_process_without_cpu_time_is_no_deadline() -> None:
+async def test_process_without_cpu_time_has_no_deadline() -> None:
     with pytest.raises(MachineBusyError) as raised:
         await wait_beside(Interval(wall_s=1.0, cpu_s=0.01, delayed_s=0.99))
     assert str(raised.value) == "this machine is too busy: the worker was given 2 s of CPU time in 200 s"

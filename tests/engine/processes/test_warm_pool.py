@@ -145,7 +145,7 @@ async def test_closed_pool_gives_no_process(pair: Pair) -> None:
     assert pair.fork_server.forked == []
 
 
-async def test_a_dismissed_child_leaves_neither_process_nor_folder(pair: Pair) -> None:
+async def test_dismissed_child_leaves_no_process_or_folder(pair: Pair) -> None:
     process = await pair.take()
     await process.end()
     await process.end()

@@ -26,7 +26,7 @@ def replaying(replayer: Replayer, *, most_bytes: int = 1 << 20, kernels: tuple[s
 
 
 @pytest.mark.parametrize(("limits", "limited"), [(True, [("/shared",)]), (False, [])], ids=["landlock", "none"])
-def test_reading_is_limited_where_the_machine_can(
+def test_reading_is_limited_if_supported(
     monkeypatch: pytest.MonkeyPatch, limits: bool, limited: list[tuple[str, ...]]
 ) -> None:
     asked: list[tuple[str, ...]] = []

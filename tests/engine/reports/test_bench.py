@@ -218,7 +218,7 @@ def test_the_profile_is_that_of_the_golden_file(width):
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
-def test_no_line_is_wider_than_it_may_be(width):
+def test_lines_fit_the_given_width(width):
     second = dataclasses.replace(
         WIDE,
         case="4096x4096x4096 bf16 mat2 transposed",

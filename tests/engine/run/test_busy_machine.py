@@ -55,7 +55,7 @@ async def test_process_without_time_once_leaves_verdict_right(
 
 
 @pytest.mark.parametrize("asked", [protocol.Prepare, protocol.Call], ids=lambda asked: asked.__name__)
-async def test_process_without_time_twice_is_no_verdict(
+async def test_process_twice_without_cpu_time_has_no_verdict(
     device_run: DeviceRun, busy: Counter[type[protocol.Command]], asked: type[protocol.Command]
 ) -> None:
     busy[asked] = 1000
@@ -68,7 +68,7 @@ async def test_process_without_time_twice_is_no_verdict(
 @pytest.mark.parametrize(
     ("times", "coverage"), [(1, Coverage.CHECKED), (2, Coverage.ENGINE_FAILED)], ids=["once", "twice"]
 )
-async def test_probe_without_time_is_made_again(
+async def test_probe_without_cpu_time_is_repeated(
     device_run: DeviceRun, busy: Counter[type[protocol.Command]], times: int, coverage: Coverage
 ) -> None:
     lab, emitted = lab_of(device_run)

@@ -64,7 +64,7 @@ async def test_compiler_that_cannot_start_does_not_blame_kernel(employ: Employ, 
     assert set(fake.forked) == {"compiler"}
 
 
-async def test_compiler_out_of_memory_is_reported_and_others_continue(
+async def test_compiler_out_of_memory_affects_only_its_launch(
     site: Site, directories: EngineDirectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_workspace = directories.open_workspace
@@ -99,7 +99,7 @@ async def test_compiler_without_the_file_gets_no_requests(site: Site, monkeypatc
     assert [kernel.outcome for kernel in site.builder.kernels] == [Outcome.ENGINE_ERROR] * 2
 
 
-async def test_compiler_dying_once_is_replaced_and_retried(site: Site) -> None:
+async def test_crashed_compiler_is_replaced_and_retried(site: Site) -> None:
     deaths = [4]
 
     def die_once(command: protocol.AnyCommand) -> protocol.AnyReply | None:
@@ -131,7 +131,7 @@ async def test_compiler_out_of_memory_does_not_blame_kernel(
     ]
 
 
-async def test_dying_compiler_does_not_block(site: Site) -> None:
+async def test_crashing_compiler_does_not_block(site: Site) -> None:
     def die_at_the_first(command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.Compile) and command.launch.num_warps == 4:
             site.fork_server.die(site.fork_server.youngest)
@@ -146,7 +146,7 @@ async def test_dying_compiler_does_not_block(site: Site) -> None:
     assert sum(isinstance(command, protocol.Load) for command in site.asked) == 3
 
 
-async def test_file_failing_to_load_without_device_does_not_block(site: Site) -> None:
+async def test_file_that_needs_device_does_not_block(site: Site) -> None:
     site.answer = lambda command: protocol.Failed(
         id=command.id, kind=protocol.FailureKind.RAISED, message="no CUDA driver"
     )

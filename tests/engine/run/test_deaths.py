@@ -165,7 +165,7 @@ class Dying:
         ("worker", 2, Coverage.NOT_CHECKED),
     ],
 )
-async def test_probe_that_a_death_disturbed_is_made_again(
+async def test_probe_disturbed_by_crash_is_repeated(
     device_run: DeviceRun, of: str, deaths: int, coverage: Coverage
 ) -> None:
     lab, emitted = lab_of(device_run)

@@ -224,7 +224,7 @@ async def test_the_worker_is_reported_shapes_and_never_content(stage: Stage) -> 
     ]
 
 
-async def test_the_worker_that_run_dry_is_gone_afterwards(stage: Stage) -> None:
+async def test_dry_run_worker_exits_afterwards(stage: Stage) -> None:
     await stage.dry_run.run()
     assert not stage.session.occupied
     assert stage.fork_server.forked == ["worker"]
@@ -251,7 +251,7 @@ async def test_case_failing_its_dry_run_is_ready(stage: Stage) -> None:
     assert [command.case for command in stage.dry_runs] == ["b", "c", "d"]
 
 
-async def test_dying_worker_leaves_unvisited_cases_ready(stage: Stage) -> None:
+async def test_crashed_worker_leaves_unvisited_cases_ready(stage: Stage) -> None:
     def die_at_b(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.RunDry) and command.case == "b":
             stage.fork_server.die(stage.fork_server.youngest)
@@ -297,7 +297,7 @@ async def test_cancelled_dry_run_leaves_no_worker(stage: Stage) -> None:
     assert [await stage.ready(case) for case in CASES] == ["a", "b", "c", "d"]
 
 
-async def test_call_with_compiled_kernels_has_ten_seconds_plus_launches(stage: Stage) -> None:
+async def test_compiled_call_timeout_grows_with_launches(stage: Stage) -> None:
     stage.kernels["b"] = "lmn"
     await stage.dry_run.run()
     for kernel in stage.waited_for:
@@ -367,7 +367,7 @@ async def test_closing_twice_forgets_awaited_cases(stage: Stage) -> None:
     assert not stage.waited_for["k"].cancelled()  # the compilers still set it
 
 
-async def test_closing_while_it_runs_ends_the_worker(stage: Stage) -> None:
+async def test_closing_during_dry_run_ends_worker(stage: Stage) -> None:
     asked = asyncio.Event()
 
     def silent(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:

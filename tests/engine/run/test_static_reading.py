@@ -52,7 +52,7 @@ def read(
         ("aten::empty_strided", []),
     ],
 )
-def test_pattern_that_an_operator_permits_is_no_finding(operator: str, found: list[str]) -> None:
+def test_pattern_permitted_by_operator_is_no_finding(operator: str, found: list[str]) -> None:
     entry = operator.removeprefix("aten::")
     source = f"import torch\n\n\ndef {entry}(*args):\n    return torch.empty(args[0])\n".encode()
     read_by_policy = {policy: read(source, operator=operator, policy=policy) for policy in Policy}

@@ -62,7 +62,7 @@ async def test_binaries_for_replays_are_held_before_timing(
 
 
 @pytest.mark.parametrize("timed", [None, ()], ids=["no benchmark", "a benchmark of no case"])
-async def test_peaks_are_not_measured_where_nothing_is_timed(
+async def test_peaks_are_not_measured_without_timing(
     device_run: DeviceRun, measurement_context: MeasurementContext, timed: tuple[Case, ...] | None
 ) -> None:
     await device_run.run(CASES[0], timed=timed, measurement_context=measurement_context)

@@ -109,7 +109,7 @@ def test_parsing_emits_no_warning() -> None:
     assert [str(warning.message) for warning in caught] == []
 
 
-def test_missing_entry_states_what_to_add() -> None:
+def test_missing_entry_error_states_the_definition() -> None:
     assert str(refusal(b"x = 1\n")) == (
         "kernel.py does not define 'softmax', the function that is called; add `def softmax(...)`"
     )
@@ -125,7 +125,7 @@ def test_an_empty_file_has_no_entry() -> None:
     assert "does not define 'softmax'" in str(refusal(b""))
 
 
-def test_a_function_inside_another_is_no_entry() -> None:
+def test_nested_function_is_not_an_entry() -> None:
     assert "does not define 'softmax'" in str(refusal(b"def make():\n    def softmax(x):\n        return x\n"))
 
 
@@ -198,10 +198,10 @@ def test_sibling_files_are_found_by_every_import_form(text: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("text", ["from helpers import", "import other", "helpers = 1", "# import helpers", ""])
-def test_unimported_or_unparsable_file_is_no_sibling(text: str, tmp_path: Path) -> None:
+def test_unimported_or_unparsable_file_is_not_sibling(text: str, tmp_path: Path) -> None:
     (tmp_path / "helpers.py").touch()
     assert imported_files(text.encode(), tmp_path) == ()
 
 
-def test_a_folder_that_has_gone_has_no_files(tmp_path: Path) -> None:
+def test_deleted_folder_has_no_files(tmp_path: Path) -> None:
     assert imported_files(b"import helpers", tmp_path / "gone") == ()

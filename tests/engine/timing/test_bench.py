@@ -44,7 +44,7 @@ async def test_a_baseline_that_became_slow_is_hinted_at(make_lab):
     assert lab.raised() == {"slow_baseline": "hint"}
 
 
-async def test_no_cases_are_no_messages_and_no_summaries(make_lab):
+async def test_no_cases_give_no_messages_or_summaries(make_lab):
     lab = make_lab()
     bench = lab.bench(cases=())
     await bench.run()

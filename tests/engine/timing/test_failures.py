@@ -76,7 +76,7 @@ async def test_with_another_worker_the_next_case_is_timed(make_lab):
     assert [case.outcome for case in lab.cases] == [Outcome.PASS, Outcome.PASS]
 
 
-async def test_worker_dying_twice_in_case_has_crashed(make_lab):
+async def test_worker_crashing_twice_in_case_is_crash(make_lab):
     lab = make_lab(dies_at_call=200)
     workers = iter((lab.another(dies_at_call=200), lab.another()))
 
@@ -92,7 +92,7 @@ async def test_worker_dying_twice_in_case_has_crashed(make_lab):
     [protocol.Arrange, protocol.Refresh, protocol.Check, protocol.PrepareBaseline, protocol.TimeBaseline],
     ids=lambda asked: asked.__name__,
 )
-async def test_judge_dying_once_while_timing_loses_no_case(make_lab, asked):
+async def test_single_judge_death_while_timing_loses_no_case(make_lab, asked):
     lab = make_lab()
     lab.judge.fails[asked] = ChildDiedError("killed by signal 9")
     lab.judge.fails_from[asked] = lab.judge.fails_to[asked] = 1
@@ -158,7 +158,7 @@ async def test_cancelled_benchmark_frees_its_slots(make_lab, after):
     assert lab.cases == []
 
 
-async def test_dying_second_worker_loses_only_its_comparison(make_lab):
+async def test_crashed_second_worker_loses_only_its_comparison(make_lab):
     lab = make_lab()
     case = await lab.run(other=lab.another(dies_at_call=150), baselines=("eager",))
     assert case.outcome is Outcome.PASS

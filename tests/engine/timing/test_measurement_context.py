@@ -187,7 +187,7 @@ async def test_unwritable_folder_loses_only_the_stored_peaks(laboratory: Laborat
     assert said == ("the device's peaks could not be kept: File exists",)
 
 
-async def test_free_memory_comes_from_the_driver(laboratory: Laboratory) -> None:
+async def test_free_memory_is_read_from_driver(laboratory: Laboratory) -> None:
     assert laboratory.measurement_context.timed_device("toy::twice", "cold").free_bytes == 7 << 30
 
 

@@ -79,7 +79,7 @@ def test_costs_falling_with_size_belong_to_chunks():
     assert costs.line == (pytest.approx(0.3), 0.0)
 
 
-def test_costs_are_unknown_before_first_chunk_and_after_clearing():
+def test_costs_are_zero_without_chunks():
     costs = Costs()
     assert costs.line == (0.0, 0.0)
     costs.add(2, 0.4)

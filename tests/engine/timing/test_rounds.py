@@ -10,7 +10,7 @@ from engine.model import CacheState, Outcome
 from engine.model.benchmark import Standing
 
 
-async def test_chunks_are_ordered_a_b_b_a_with_mirrored_baselines(make_lab):
+async def test_chunk_order_mirrors_baselines(make_lab):
     lab = make_lab(baselines={"eager": {}, "cublas": {}})
     await lab.run(baselines=("eager", "cublas"))
     singles = [name for name, how, _ in lab.device.log if how == "single"]

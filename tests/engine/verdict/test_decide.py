@@ -182,7 +182,7 @@ def test_kernel_that_builds_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR])
-def test_kernel_not_compiled_for_target_is_no_pass(outcome: Outcome) -> None:
+def test_kernel_not_compiled_for_target_does_not_pass(outcome: Outcome) -> None:
     facts = Facts(planned=1, cases=(OK,), kernels=(kernel(outcome, "no compiler got ready"),), layers=ALL_CHECKED)
     assert decide(facts) == Verdict(
         outcome=outcome,

@@ -378,5 +378,5 @@ def test_other_origin_of_output_is_reported(operator: protocol.OperatorSeen, wha
         used("Launch.numbers", taken=0, made=499, reads=False),
     ],
 )
-def test_parts_and_few_numbers_are_no_answer(operator: protocol.OperatorSeen) -> None:
+def test_parts_and_few_numbers_are_not_answers(operator: protocol.OperatorSeen) -> None:
     assert Severity.SUSPECT not in severities(found(operator))

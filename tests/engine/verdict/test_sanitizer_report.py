@@ -70,7 +70,7 @@ def test_code_without_line_numbers_has_its_kernel() -> None:
 
 
 @pytest.mark.parametrize("report", [MEMCHECK, RACECHECK, INITCHECK])
-def test_finished_report_is_complete_and_cut_one_is_not(report: str) -> None:
+def test_only_finished_report_is_complete(report: str) -> None:
     assert is_complete(report)
     assert not is_complete(report[: report.index("SUMMARY")])
 

@@ -62,7 +62,7 @@ def test_making_a_module_leaves_the_random_stream() -> None:
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_class_that_is_no_module_refused() -> None:
+def test_class_other_than_module_is_refused() -> None:
     with pytest.raises(TypeError, match=r"no subclass of torch\.nn\.Module"):
         bound(entry_of(dict, CandidateForm.MODULE), ((), (), SEED, ()))
 

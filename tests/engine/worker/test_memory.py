@@ -72,7 +72,7 @@ def test_more_than_the_limit_is_a_memory_error(memory: CallMemory, tmp_path: Pat
         memory.leave(spec, torch.zeros(4), str(tmp_path / "o"), 15)
 
 
-def test_outputs_on_full_disk_are_no_candidate_error(memory: CallMemory, tmp_path: Path) -> None:
+def test_outputs_on_full_disk_raise_no_room_error(memory: CallMemory, tmp_path: Path) -> None:
     spec = arena(tmp_path / "a", 16)
     memory.storages(spec)
     with pytest.raises(NoRoomError, match=r"^the outputs could not be kept: No space left on device; free some space"):

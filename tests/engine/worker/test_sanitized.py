@@ -40,7 +40,7 @@ def double(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def test_report_of_each_tool_is_returned_with_its_status(double: Path) -> None:
+def test_each_tool_report_is_returned_with_status(double: Path) -> None:
     reply = sanitized(command(double, "memcheck", "racecheck"), limits_reading=False)
     assert reply.runs == (
         protocol.SanitizedRun(tool="memcheck", report=REPORT, left_out_bytes=0, status=0),

@@ -179,7 +179,7 @@ async def test_key_bar_offers_no_letters_while_editing(make_bench: Any) -> None:
         assert keys == ["F5 run", *typing, "esc back", "ctrl+o operators", "F1 help", "ctrl+q quit"]
 
 
-async def test_ctrl_end_and_ctrl_home_move_in_edited_text(make_bench: Any) -> None:
+async def test_ctrl_end_and_home_move_in_edited_text(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -13,7 +13,7 @@ def offered_keys(bench: Any) -> list[str]:
     return [segment.key for segment in workbench(bench).query_one("#keys", Bar).segments]
 
 
-async def test_missing_file_is_reported_until_it_returns(make_bench: Any) -> None:
+async def test_missing_file_is_reported_until_recreated(make_bench: Any) -> None:
     from kgtui.ports.file_events import TroubleKind, WatchTrouble
 
     bench = make_bench()

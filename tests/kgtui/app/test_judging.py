@@ -71,7 +71,7 @@ async def test_failed_run_scrolls_to_line_unless_editing(make_bench: Any) -> Non
         assert workbench(bench).source.line == 2
 
 
-async def test_enter_on_finding_goes_to_its_line(make_bench: Any) -> None:
+async def test_enter_on_finding_moves_to_its_line(make_bench: Any) -> None:
     bench = make_bench(fakes.suspicious)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -99,7 +99,7 @@ def test_copy_method_follows_environment(environment: dict[str, str], way: Way) 
     assert way_of(environment) is way
 
 
-async def test_text_goes_to_file_without_clipboard(tmp_path: Path) -> None:
+async def test_text_is_written_to_file_without_clipboard(tmp_path: Path) -> None:
     said = await hand_over("x = 1\n", environment={"STY": "1"}, folder=tmp_path / "data")
     file = tmp_path / "data" / "copied.txt"
     assert said == f"this terminal has no clipboard that a program can reach; the text is in {file}"
@@ -126,7 +126,7 @@ async def test_tmux_gets_text_by_its_own_command(tmux: Path, tmp_path: Path) -> 
     assert tmux.read_text() == "load-buffer -w -|x = 1\n"
 
 
-async def test_text_goes_to_file_without_tmux_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_text_is_written_to_file_without_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     said = await hand_over("x = 1\n", environment={"TMUX": "/tmp/tmux,1,0"}, folder=tmp_path)
     assert said == f"tmux did not start: No such file or directory; the text is in {tmp_path / 'copied.txt'}"

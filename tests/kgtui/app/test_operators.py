@@ -107,7 +107,7 @@ async def test_missing_files_and_own_sample_are_not_offered(make_bench: Any) -> 
         assert [file.path for file in bench.app.past.recent_files] == [mine]
 
 
-async def test_operator_without_file_states_how_to_create_it(make_bench: Any) -> None:
+async def test_operator_without_file_offers_to_create_one(make_bench: Any) -> None:
     bench = make_bench(opened=False)
     async with bench.app.run_test(notifications=True) as pilot:
         await bench.until(pilot, lambda: bench.app.problems != ())

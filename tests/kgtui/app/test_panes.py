@@ -30,7 +30,7 @@ async def test_zoom_maximises_focused_pane_and_restores(make_bench: Any) -> None
         assert screen.source.display
 
 
-async def test_search_in_source_goes_to_next_match(make_bench: Any) -> None:
+async def test_search_in_source_moves_to_next_match(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -66,7 +66,7 @@ async def test_first_frame_shows_the_stored_run(make_bench: Any) -> None:
     assert [part in frames[0] for part in words] == [True, True, True, False]
 
 
-async def test_first_frame_does_not_wait_for_a_locked_store(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_first_frame_does_not_wait_for_locked_store(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(application, "STORED_RUN_LIMIT_S", 0.0)
     first = make_bench()
     async with first.app.run_test() as pilot:
@@ -81,7 +81,7 @@ async def test_first_frame_does_not_wait_for_a_locked_store(make_bench: Any, mon
         assert ("starting engine" in frames[0], strip(again)[0].split()[1]) == (True, "passed")
 
 
-async def test_reopened_file_with_new_content_waits_for_the_engine(make_bench: Any) -> None:
+async def test_reopened_changed_file_waits_for_engine(make_bench: Any) -> None:
     first = make_bench()
     async with first.app.run_test() as pilot:
         await first.settled(pilot)

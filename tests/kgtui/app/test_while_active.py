@@ -48,7 +48,7 @@ def test_needed_timer_continues() -> None:
     assert owner.running
 
 
-def test_stopped_timer_begins_again_when_woken() -> None:
+def test_stopped_timer_restarts_when_woken() -> None:
     owner = Owner()
     timer = WhileActive(cast(MessagePump, owner), 0.1, lambda: False)  # cast: the double at the seam
     for _ in range(GRACE_CALLS):

@@ -95,7 +95,7 @@ def test_an_answer_without_code_has_a_reason(rows):
     assert one.listed.refusal == "the answer has no code block; answer with one Python code block"
 
 
-def test_a_row_that_is_none_leaves_the_rest(rows):
+def test_invalid_row_keeps_the_others(rows):
     found = read(rows("{broken", "", {"op": "softmax"}, {"op": "softmax", "source": SOFTMAX}, {"op": 3, "code": ""}))
     assert [one.listed.name for one in found.candidates] == ["rows.jsonl:4"]
     assert [text.partition(": ")[0] for text in found.complaints] == ["rows.jsonl:1", "rows.jsonl:3", "rows.jsonl:5"]
@@ -125,7 +125,7 @@ def test_utf16_rows_error_states_conversion(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "missing"])
-def test_empty_folder_states_what_was_expected(tmp_path, name):
+def test_empty_folder_error_lists_expected_files(tmp_path, name):
     with pytest.raises(UsageError, match=r"candidates"):
         read(tmp_path / name)
 

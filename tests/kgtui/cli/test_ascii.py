@@ -162,7 +162,7 @@ def test_the_help_is_ascii(parser: Any) -> None:
     assert parser.format_help().isascii()
 
 
-def test_server_without_store_reports_it_in_ascii(typed: Any, home: Path) -> None:
+def test_missing_store_is_reported_in_ascii(typed: Any, home: Path) -> None:
     (home / "sessions.db").mkdir(parents=True)
     ended = typed("mcp", "--ascii", "--device", "cpu", "--target", "none")
     assert "no server without a store" in ended.err

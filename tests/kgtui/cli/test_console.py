@@ -11,7 +11,7 @@ import pytest
 @pytest.mark.parametrize(
     ("asked", "width"), [("120", 120), ("80", 80), ("7", 40), ("0", 80), ("wide", 80), ("-5", 80), ("", 80)]
 )
-def test_width_is_columns_if_it_is_number(console, asked, width):
+def test_numeric_columns_variable_sets_width(console, asked, width):
     assert dataclasses.replace(console, environment={"COLUMNS": asked}).width == width
 
 

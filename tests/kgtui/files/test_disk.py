@@ -148,7 +148,7 @@ def test_oversized_source_is_refused_before_reading_all(tmp_path: Path, endless:
         disk.read(path)
 
 
-def test_a_pipe_is_neither_read_nor_replaced(tmp_path: Path) -> None:
+def test_pipe_is_not_read_or_replaced(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     os.mkfifo(path)
     with pytest.raises(UsageError, match=r"k.py is a named pipe; a candidate is one Python file$"):

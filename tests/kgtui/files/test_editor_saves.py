@@ -138,9 +138,7 @@ def test_each_kind_of_save_is_reported_once(kernel: Path, watch: Watch, writer: 
 
 
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.__name__)
-def test_each_kind_of_save_outside_temporary_folders_is_reported(
-    outside_temp: Path, watch: Watch, writer: Writer
-) -> None:
+def test_each_kind_of_save_is_reported(outside_temp: Path, watch: Watch, writer: Writer) -> None:
     needs(writer)
     kernel = outside_temp / "kernel.py"
     kernel.write_bytes(BEFORE)

@@ -37,7 +37,7 @@ def test_no_line_exceeds_the_project_width(problem):
     assert max(map(len, scaffold(problem).splitlines())) <= 120
 
 
-def test_template_loads_and_entry_states_it_is_unwritten(problem, tmp_path):
+def test_template_loads_and_entry_is_unimplemented(problem, tmp_path):
     path = tmp_path / "kernel.py"
     path.write_text(scaffold(problem))
     spec = importlib.util.spec_from_file_location("kernel", path)
@@ -55,7 +55,7 @@ def test_the_types_are_those_of_torch():
     )
 
 
-def test_in_place_operator_states_it():
+def test_template_of_in_place_operator_states_in_place():
     text = scaffold(find("vllm::fused_add_rms_norm"))
     assert "Writes input and residual in place." in text
     assert "launch fused_add_rms_norm_kernel and write its outputs in place" in text

@@ -10,7 +10,7 @@ from kgtui.files.watcher import Delays, Saved, TroubleKind, Watcher, WatchTroubl
 from tests.kgtui.files.watched import AFTER, BEFORE, SENTINEL, Reports, Watch, by_rename, by_truncating, by_two_renames
 
 
-def test_touch_chmod_read_and_unchanged_save_start_no_run(kernel: Path, watch: Watch) -> None:
+def test_unchanged_file_starts_no_run(kernel: Path, watch: Watch) -> None:
     reports = watch(kernel)
     kernel.touch()
     kernel.chmod(0o600)
@@ -50,7 +50,7 @@ def test_an_emptied_file_is_reported_too(kernel: Path, watch: Watch) -> None:
     reports.assert_no_more(kernel)
 
 
-def test_deleted_file_is_gone_and_same_file_returns(kernel: Path, watch: Watch) -> None:
+def test_deleted_and_restored_file_is_reported(kernel: Path, watch: Watch) -> None:
     reports = watch(kernel)
     kernel.unlink()
     assert reports.next_trouble() is TroubleKind.GONE

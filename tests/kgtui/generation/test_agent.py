@@ -103,7 +103,7 @@ async def test_agent_gets_task_in_file(agent):
     assert "Carry out the task in TASK.md" in text
 
 
-async def test_agent_sees_only_its_key_and_cannot_print_it(agent):
+async def test_agent_key_is_private_and_redacted(agent):
     text, _ = await agent("import os; print(os.environ['AGENT_KEY'], 'OTHER_KEY' in os.environ)")
     assert "[key] False" in text
     assert KEY not in text

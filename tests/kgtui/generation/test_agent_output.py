@@ -22,11 +22,11 @@ def test_output_in_pieces_is_shown_as_whole(output, size):
     assert shown == "key [key] \u00e9\n'''python\n[think>\n"
 
 
-def test_last_line_without_end_is_shown_at_the_end(output):
+def test_unterminated_last_line_is_shown_at_end(output):
     assert (output.take(b"one\ntw"), output.rest(), output.rest()) == ("one\n", "tw", "")
 
 
-def test_output_after_the_shown_part_is_left_out_once(output):
+def test_truncated_output_is_noted_once(output):
     lines = [f"{'x' * 99}\n"] * (MOST_SHOWN_CHARACTERS // 100)
     assert "".join(output.take(line.encode()) for line in lines) == "".join(lines)
     assert output.take(b"y\n") == "\n(output after 50,000 characters left out)\n"

@@ -52,7 +52,7 @@ async def test_answer_is_shown_while_streaming(bench):
     assert "".join(event.text for event in bench.of(AnswerGrew)) == answer() == bench.rows[0].received
 
 
-async def test_progress_counts_what_happened(bench):
+async def test_progress_counts_results(bench):
     bench.provider.answers = [answer("fast 1.5"), answer("wrong"), "no code"]
     await bench.run(options=THREE)
     progress = after(replace(NO_BATCH, number=1, total=3), bench.events)
@@ -118,7 +118,7 @@ async def test_reported_cost_counts_without_a_price(bench, is_priced):
 
 
 @pytest.mark.parametrize("affordable", [0, 1, 2])
-async def test_the_budget_stops_before_it_is_exceeded(bench, affordable):
+async def test_batch_stops_before_budget_is_exceeded(bench, affordable):
     bench.provider.answers = [answer()]
     await bench.run()
     worst = bench.rows[0].reserved_microusd
@@ -253,7 +253,7 @@ class TestRefine:
         assert [row.place for row in bench.rows] == ["round-1", "round-2"]
         assert "Make it faster" in bench.provider.requests[1].messages[3].text
 
-    async def test_a_flagged_answer_is_no_success(self, bench):
+    async def test_flagged_answer_does_not_pass(self, bench):
         bench.provider.answers = [answer("cheat"), answer()]
         await bench.run(strategy="refine", options=StrategyOptions(rounds=3))
         assert len(bench.rows) == 2

@@ -174,6 +174,6 @@ def test_a_budget_is_read(texts, limits):
 
 
 @pytest.mark.parametrize("text", ["0usd", "2", "usd", "-1usd", "2eur", "1e5usd", "nanusd", ""])
-def test_a_budget_that_is_none_is_refused(text):
+def test_invalid_budget_is_refused(text):
     with pytest.raises(UsageError, match="--budget"):
         parse_budget((text,))

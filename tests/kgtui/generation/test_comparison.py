@@ -73,11 +73,11 @@ def test_flagged_and_missing_code_count_as_failures():
     assert (found.rates.with_code, found.rates.compiled) == (0.75, 0.5)
 
 
-def test_an_error_of_ours_counts_as_no_attempt():
+def test_engine_error_is_not_an_attempt():
     assert metrics(row(), row(outcome=Outcome.ENGINE_ERROR)).rates.attempts == 1
 
 
-def test_a_lost_answer_costs_and_is_no_attempt():
+def test_lost_answer_costs_without_attempt():
     found = metrics(row(), row(state=GenerationState.LOST, cost=None, code=False))
     assert (found.rates.attempts, found.cost.unpriced, found.microusd_for_correct) == (1, 1, None)
 
@@ -95,7 +95,7 @@ def test_nothing_timed_has_no_fast_p_above_zero():
 
 
 @pytest.mark.parametrize(("cost", "per_correct"), [(300, "$0.000300"), (None, "unknown")])
-def test_nothing_timed_has_no_cost_of_a_faster_kernel(cost, per_correct):
+def test_untimed_batch_has_no_cost_per_speedup(cost, per_correct):
     found = metrics(row(cost=cost))
     assert (per_correct_text(found), per_faster_text(found)) == (per_correct, "-")
 

@@ -36,7 +36,7 @@ def test_an_unsolved_operator_counts_as_the_baseline():
     assert found == ((0.0, 1.0), (1.0, pytest.approx(2.0**0.5)), (2.0, pytest.approx(4.0)))
 
 
-def test_a_lost_request_costs_and_is_no_answer():
+def test_lost_request_costs_without_answer():
     lost = row(state=GenerationState.LOST, code=False, cost=50)
     assert points(Quantity.SOLVED, Spent.COST, lost, row(cost=100)) == ((0.0, 0.0), (50.0, 0.0), (150.0, 1.0))
     assert points(Quantity.SOLVED, Spent.ANSWERS, lost, row()) == ((0.0, 0.0), (1.0, 1.0))

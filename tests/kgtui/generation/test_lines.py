@@ -20,5 +20,5 @@ from sessions.candidates.generation_rows import Ending
         (Ending.BUDGET, "; the same command with --resume and a larger --budget continues"),
     ],
 )
-def test_batch_that_ended_early_names_the_command_that_continues(ending, end):
+def test_interrupted_batch_names_resume_command(ending, end):
     assert resumable_text(replace(NO_BATCH, number=3, ended=BatchEnded(ending=ending))).endswith(end)

@@ -54,14 +54,14 @@ def test_a_maintained_price_is_found():
     assert PriceList().cost("openai", "gpt-4o", usage, at=AT) == 7_000
 
 
-def test_an_unknown_price_is_none():
+def test_unknown_price_gives_none():
     usage = TokenUsage(input_tokens=1, output_tokens=1)
     assert PriceList().price("openai", "no-such-model", at=AT) is None
     assert PriceList().cost("openai", "no-such-model", usage, at=AT) is None
     assert PriceList().cost("no-such-provider", "m", usage, at=AT) is None
 
 
-def test_maintained_worst_case_is_no_less_than_cost():
+def test_maintained_worst_case_covers_cost():
     usage = TokenUsage(input_tokens=300_000, output_tokens=1000)
     price = PriceList().price("anthropic", "claude-sonnet-4-5", at=AT)
     cost = PriceList().cost("anthropic", "claude-sonnet-4-5", usage, at=AT)

@@ -10,6 +10,6 @@ def test_answer_without_a_run_is_not_called_incorrect():
     assert text == "Your file was not run.\n\nkeep it simple\n\nAnswer with the whole file in one Python code block.\n"
 
 
-def test_answer_without_code_is_sent_back_with_the_reason():
+def test_answer_without_code_gets_reason_in_reply():
     text = Prompts().feedback(None, extraction="the answer is a diff; answer with the whole file")
     assert text.startswith("No file was taken from your answer: the answer is a diff; answer with the whole file.\n")

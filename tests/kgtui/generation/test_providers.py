@@ -205,7 +205,7 @@ def test_every_provider_is_found():
 
 
 @pytest.mark.parametrize("text", ["m", ":m", "openai:", "openai:m@ftp://x", ""])
-def test_a_model_that_is_no_model_is_refused(text):
+def test_invalid_model_name_is_refused(text):
     with pytest.raises(UsageError):
         parse_model(text)
 

@@ -32,13 +32,13 @@ def test_pass_at_k_is_the_unbiased_estimator(samples, correct, k, expected):
 
 
 @pytest.mark.parametrize(("samples", "correct", "k"), [(3, 1, 4), (3, 1, 0), (3, 4, 1)])
-def test_pass_at_k_of_too_few_samples_is_refused(samples, correct, k):
+def test_pass_at_k_with_too_few_samples_raises(samples, correct, k):
     with pytest.raises(ValueError, match="not defined"):
         pass_at_k(samples=samples, correct=correct, k=k)
 
 
 @pytest.mark.parametrize("kind", Average)
-def test_average_of_nothing_is_none(kind):
+def test_average_without_values_is_none(kind):
     assert average([], kind) is None
 
 
@@ -113,5 +113,5 @@ def test_an_estimate_of_scattered_costs_is_an_interval():
     assert found.low < found.value == 42_000 < found.high
 
 
-def test_an_estimate_from_one_answer_is_none():
+def test_estimate_from_one_answer_is_none():
     assert estimated_total([200], jobs=10) is None

@@ -118,7 +118,7 @@ def test_opened_string_recolours_below_until_closed() -> None:
     assert inks(lexer, 3) == plain
 
 
-def test_line_below_open_string_is_part_of_it() -> None:
+def test_line_below_open_string_is_highlighted_as_string() -> None:
     lexer = IncrementalLexer()
     for lines in (["x = 1", '"""open'], ["x = 2", '"""open'], ["x = 2", '"""open', "return"]):
         lexer.replace(lines)

@@ -44,7 +44,7 @@ def test_transparent_colour_is_mixed_with_background() -> None:
     assert style.color.name == "#7f7f7f"
 
 
-def test_inks_are_made_again_when_the_theme_changes() -> None:
+def test_inks_follow_theme_change() -> None:
     names = {word.lstrip("$") for style in INK_STYLES.values() for word in style.split() if word.startswith("$")}
     inks = ThemedInks()
     green, blue = (inks.under(dict.fromkeys(names, colour), BLACK)[Ink.ADDED] for colour in ("#00ff00", "#0000ff"))

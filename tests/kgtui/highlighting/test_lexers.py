@@ -74,7 +74,7 @@ def test_amdgcn() -> None:
     ]
 
 
-def test_ptx_and_llvm_come_from_pygments() -> None:
+def test_ptx_and_llvm_use_pygments() -> None:
     assert ("ld", Ink.KEYWORD) in words(PTX, TextKind.PTX)
     assert words("// note", TextKind.PTX) == [("// note", Ink.COMMENT)]
     assert {("%5", Ink.VARIABLE), ("i32", Ink.TYPE), ("; note", Ink.COMMENT)} <= set(words(LLIR, TextKind.LLIR))

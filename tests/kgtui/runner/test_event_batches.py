@@ -29,7 +29,7 @@ async def sizes(events: AsyncGenerator[Event, None], *, pace_s: float = 0.0) -> 
     return [len(batch) async for batch in event_batches(events, pace_s=pace_s)]
 
 
-async def test_events_that_are_ready_come_together() -> None:
+async def test_ready_events_form_one_batch() -> None:
     events = [written(number) for number in range(3)]
     assert [batch async for batch in event_batches(ready(*events), pace_s=0.0)] == [tuple(events)]
 

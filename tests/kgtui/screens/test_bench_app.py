@@ -53,7 +53,7 @@ def note(bench: Any) -> str:
     return plain_text(pane(bench).query_one("#bench-note", Lines).lines)
 
 
-async def test_opening_file_on_gpu_verifies_and_times_it(on_gpu: Any) -> None:
+async def test_opened_file_on_gpu_is_verified_and_timed(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test(size=(120, 36)) as pilot:
         await bench.settled(pilot)
@@ -124,7 +124,7 @@ async def test_b_times_bench_cases_and_shows_their_tab(on_gpu: Any) -> None:
         assert workbench(bench).tabs.shown == "bench"
 
 
-async def test_b_without_bench_cases_reports_it(make_bench: Any) -> None:
+async def test_b_without_bench_cases_is_reported(make_bench: Any) -> None:
     bench = make_bench(device="cuda", problem=fakes.catalogue()[1])
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
@@ -164,7 +164,7 @@ async def test_save_stops_benchmark_and_marks_times_stale(on_gpu: Any) -> None:
         await bench.settled(pilot)
 
 
-async def test_failed_run_states_why_it_was_not_timed(on_gpu: Any) -> None:
+async def test_failed_run_states_reason_for_no_times(on_gpu: Any) -> None:
     bench = on_gpu("fails_before_it_is_timed")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

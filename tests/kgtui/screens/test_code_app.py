@@ -75,7 +75,7 @@ async def test_moving_in_code_highlights_source_line(make_bench: Any) -> None:
         assert (screen.source.line, code.view.linked) == (before, EXP_PLACES)
 
 
-async def test_enter_goes_from_code_to_line_and_back(make_bench: Any) -> None:
+async def test_enter_moves_from_code_to_line_and_back(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=MEDIUM) as pilot:
         screen = await opened(bench, pilot, "4")
@@ -157,7 +157,7 @@ async def test_compiled_targets_are_reused_and_stored(make_bench: Any) -> None:
         assert text_of(screen, "#ports").startswith("does not build for gfx950")
 
 
-async def test_escape_stops_compiling_before_it_returns(make_bench: Any) -> None:
+async def test_first_escape_stops_compiling(make_bench: Any) -> None:
     bench = make_bench()
     bench.engine.ports_only = 3
     async with bench.app.run_test(size=MEDIUM) as pilot:
@@ -344,7 +344,7 @@ async def test_runs_that_compiled_nothing_are_passed_over(two_runs: Any) -> None
         assert text_of(screen, "#versus").startswith("Differences  run #1 ▸ run #3")
 
 
-async def test_compared_run_without_code_reports_it(two_runs: Any) -> None:
+async def test_compared_run_without_code_is_reported(two_runs: Any) -> None:
     async with two_runs.app.run_test(size=MEDIUM) as pilot:
         await opened(two_runs, pilot)
         await save_what_compiles_nothing(two_runs, pilot)

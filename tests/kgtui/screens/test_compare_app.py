@@ -193,7 +193,7 @@ async def test_c_in_history_compares_run_with_current(open_on: Any, four: Any) -
         assert bench.app.past.marked == (1,)
 
 
-async def test_n_goes_to_next_difference_and_back(open_on: Any, four: Any) -> None:
+async def test_n_moves_between_differences(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     bench.app.past.marked = (1, 2)
     async with bench.app.run_test(size=MEDIUM, notifications=True) as pilot:
@@ -344,7 +344,7 @@ async def test_y_copies_row_and_capital_y_all(open_on: Any, four: Any) -> None:
         assert bench.app.clipboard.startswith("### aten::softmax: #1 against #2\n")
 
 
-async def test_escape_leads_back_to_where_it_was_opened(open_on: Any, four: Any) -> None:
+async def test_escape_returns_to_previous_screen(open_on: Any, four: Any) -> None:
     bench = open_on(four)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)

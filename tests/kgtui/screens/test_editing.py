@@ -36,7 +36,7 @@ async def test_a_search_works_while_the_file_is_edited(make_bench: Any) -> None:
         assert workbench(bench).bench.mode is Mode.EDIT
 
 
-async def test_a_line_is_gone_to_by_its_number(make_bench: Any) -> None:
+async def test_line_number_moves_the_cursor(make_bench: Any) -> None:
     bench = make_bench(content=TEXT)
     async with bench.app.run_test(notifications=True) as pilot:
         await bench.settled(pilot)

@@ -122,7 +122,7 @@ async def test_every_screen_reports_too_small_terminal(make_bench: Any, screen_i
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_every_screen_is_drawn_in_ascii_at_least_size(make_bench: Any, screen_id: str) -> None:
+async def test_every_screen_is_ascii_at_minimum_size(make_bench: Any, screen_id: str) -> None:
     bench = make_bench(ascii=True)
     async with bench.app.run_test(size=(60, 15)) as pilot:
         await shown(bench, pilot, screen_id)

@@ -68,7 +68,7 @@ async def test_results_of_earlier_version_are_marked_stale(make_bench: Any) -> N
         await bench.until(pilot, lambda: text(bench)[0].startswith("stale: from an earlier version"))
 
 
-async def test_enter_on_finding_goes_to_its_line(make_bench: Any) -> None:
+async def test_enter_on_finding_moves_to_its_line(make_bench: Any) -> None:
     bench = make_bench(fakes.suspicious)
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)

@@ -183,7 +183,7 @@ def test_the_longest_answer_in_flight_is_shown() -> None:
     assert shown[1:] == [str(number) for number in range(88, 100)]
 
 
-def test_running_batch_names_the_key_that_stops_it() -> None:
+def test_running_batch_shows_stop_key() -> None:
     running = replace(NO_BATCH, number=1, total=2)
     assert plain_text(progress_lines(running, now_s=0.0)) == (
         "batch 1: 0/2 answers, 0 verified, 0 passed, 0 in flight, $0.00  esc stops"

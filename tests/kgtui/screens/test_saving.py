@@ -83,7 +83,7 @@ async def test_kept_text_and_changed_file_are_both_saved(make_bench: Any) -> Non
         assert bench.path.with_name("softmax_on_disk.py").read_bytes() == THEIRS
 
 
-async def test_unsaved_text_is_noted_until_it_is_saved(make_bench: Any) -> None:
+async def test_unsaved_text_is_noted_until_saved(make_bench: Any) -> None:
     bench = make_bench()
     folder = bench.app._settings.data / "unsaved"
     async with bench.app.run_test() as pilot:

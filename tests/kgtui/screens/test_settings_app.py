@@ -202,7 +202,7 @@ async def test_the_palette_has_every_action_from_every_screen(make_bench: Any, s
         assert f"run  (F11){here}" in [hit.text for hit in hits]
 
 
-async def test_action_of_other_screen_runs_on_it(make_bench: Any) -> None:
+async def test_action_of_other_screen_runs_there(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await opened(bench, pilot, "f2")

@@ -100,7 +100,7 @@ async def test_many_resizes_leave_every_state_unchanged(make_bench: Any, state: 
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_screen_is_drawn_or_too_small_at_every_size(make_bench: Any, screen_id: str) -> None:
+async def test_every_size_draws_screen_or_too_small(make_bench: Any, screen_id: str) -> None:
     bench = make_bench()
     async with bench.app.run_test(size=START) as pilot:
         await ready(bench, pilot)

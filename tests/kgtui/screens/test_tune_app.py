@@ -93,7 +93,7 @@ async def test_tunables_are_never_read_in_ui_thread(make_bench: Any, monkeypatch
     assert threading.current_thread() not in readers
 
 
-async def test_exit_while_reading_tunables_is_no_error(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_exit_while_reading_tunables_is_clean(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     reading, go_on = threading.Event(), threading.Event()
 
     def read(source: bytes, *, chosen: Any) -> Tunables:
@@ -195,7 +195,7 @@ async def test_r_without_values_states_next_step(make_bench: Any) -> None:
         assert len(judged(bench)) == 1
 
 
-async def test_file_without_tunables_states_what_was_searched(make_bench: Any) -> None:
+async def test_file_without_tunables_states_searched_names(make_bench: Any) -> None:
     bench = make_bench(content=b"def softmax(x, dim):\n    return x\n")
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, "u", "r")
@@ -203,7 +203,7 @@ async def test_file_without_tunables_states_what_was_searched(make_bench: Any) -
         assert said(bench) == [plan(bench)[0]]
 
 
-async def test_escape_stops_grid_before_it_returns(make_bench: Any) -> None:
+async def test_first_escape_stops_grid(make_bench: Any) -> None:
     bench = make_bench()
 
     def two_then_nothing(candidate: Any, planned: Any) -> Any:
@@ -223,7 +223,7 @@ async def test_escape_stops_grid_before_it_returns(make_bench: Any) -> None:
 
 
 @pytest.mark.parametrize("paused", [False, True], ids=["running", "paused"])
-async def test_save_stops_grid_and_reports_it(make_bench: Any, paused: bool) -> None:
+async def test_save_stops_grid_with_message(make_bench: Any, paused: bool) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, *(("p",) if paused else ()), *CHOOSE)
@@ -299,7 +299,7 @@ async def test_unnoticed_changed_file_is_not_written(make_bench: Any, timed: Any
         ]
 
 
-async def test_unsaved_text_is_neither_tried_nor_lost(make_bench: Any, timed: Any, gpu: dict[str, Any]) -> None:
+async def test_unsaved_text_is_kept_and_not_tuned(make_bench: Any, timed: Any, gpu: dict[str, Any]) -> None:
     bench = make_bench(timed, **gpu)
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot, *CHOOSE, "r")
@@ -326,7 +326,7 @@ async def test_enter_on_variant_opens_its_run(make_bench: Any) -> None:
         assert b"num_warps=4" in bench.app.screen.source.content
 
 
-async def test_unsaved_variant_reports_it(make_bench: Any) -> None:
+async def test_unsaved_variant_is_reported(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await ready(bench, pilot)

@@ -78,7 +78,7 @@ def test_rejected_file_settings_are_known() -> None:
         ("target = 'sm_999'", "config.toml, target: unsupported target 'sm_999'; use one of sm_75"),
     ],
 )
-def test_unknown_device_or_target_falls_back_and_is_reported(text: str, problem: str) -> None:
+def test_unknown_device_or_target_falls_back(text: str, problem: str) -> None:
     preferences = preferences_of(parse_config(text, path=FILE), environment={})
     assert len(preferences.problems) == 1
     assert preferences.problems[0].startswith(problem)

@@ -91,7 +91,7 @@ def test_missing_settings_file_is_accepted(tmp_path: Path) -> None:
     assert read_config(tmp_path / "config.toml") == Config(path=tmp_path / "config.toml", text=None)
 
 
-def test_a_file_that_is_no_text_is_reported(tmp_path: Path) -> None:
+def test_binary_settings_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_bytes(b"theme = '\xff'")
     assert read_config(path).problems == (f"{path} is not UTF-8 text (byte 9); save it as UTF-8",)

@@ -38,7 +38,7 @@ def test_definition_is_inlined_with_dependencies_only(package):
     assert not {"ours_a", "ours_b"} & set(sys.modules)
 
 
-def test_constant_follows_class_that_defines_it(package):
+def test_constant_follows_its_defining_class(package):
     (package / "ours_a.py").write_text("from ours_b import Kind\nKINDS = [Kind]\n\n\ndef f():\n    return KINDS\n")
     (package / "ours_b.py").write_text("class Kind:\n    def pair(self):\n        return PAIR\n\n\nPAIR = Kind, Kind\n")
     inliner = Inliner()

@@ -154,7 +154,7 @@ def test_every_recent_file_has_its_own_result() -> None:
     ]
 
 
-def test_preview_states_what_opening_does() -> None:
+def test_preview_states_effect_of_enter() -> None:
     problem, path = fakes.softmax_problem(), "kernels/softmax.py"
     words = [
         plain_text(
@@ -169,7 +169,7 @@ def test_preview_states_what_opening_does() -> None:
     ]
 
 
-def test_preview_of_foreign_problem_has_no_tolerance_or_work() -> None:
+def test_foreign_problem_preview_has_no_tolerance() -> None:
     suite = SuiteOrigin(suite="kernelbench", form=CandidateForm.MODULE, own_rule="")
     problem = replace(fakes.softmax_problem(), suite=suite)
     shown = preview(fakes.described(problem), problem, file="k.py", file_exists=True, sample=False)

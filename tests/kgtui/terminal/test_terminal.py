@@ -96,7 +96,7 @@ def test_candidate_and_library_output_is_only_in_log(run_on_terminal: Starter, t
 # How the terminal is left
 
 
-def test_quitting_leaves_the_terminal_as_it_was(start_application: Starter) -> None:
+def test_quitting_restores_the_terminal(start_application: Starter) -> None:
     program = start_application()
     program.until_text(JUDGED)
     assert not program.screen.restored
@@ -277,7 +277,7 @@ def test_suspend_key_returns_terminal_without_lost_keys(
     assert program.exit_status() == 0
 
 
-def test_suspend_key_without_shell_reports_it(start_application: Starter) -> None:
+def test_suspend_key_without_shell_is_reported(start_application: Starter) -> None:
     program = start_application()
     program.until(is_settled)
     program.press(SUSPEND)

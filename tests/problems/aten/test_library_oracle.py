@@ -67,7 +67,7 @@ def test_gradient_is_that_of_automatic_differentiation(
     assert torch.allclose(definition(f"aten::{name}").reference(*arguments), wanted, rtol=1e-12, atol=1e-15)
 
 
-def test_minimum_and_index_of_maximum_meet_nan_first() -> None:
+def test_minimum_and_argmax_return_first_nan() -> None:
     x = torch.tensor([[1.0, math.nan, math.inf, math.nan], [2.0, 2.0, -1.0, 2.0]])
     assert definition("aten::amin").reference(x, [1]).isnan().tolist() == [True, False]
     assert definition("aten::argmax").reference(x, 1).tolist() == [1, 0]

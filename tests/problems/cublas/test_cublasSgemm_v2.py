@@ -26,7 +26,7 @@ B = torch.tensor([5.0, 6.0, 7.0, 8.0])
     ],
 )
 @pytest.mark.parametrize("function", [gemm_reference, gemm_eager])
-def test_beta_zero_overwrites_c_without_reading_it(function: object, trans: str, product: list[float]) -> None:
+def test_beta_zero_overwrites_unread_c(function: object, trans: str, product: list[float]) -> None:
     assert callable(function)
     c = torch.tensor([math.nan, math.nan, PAD, math.nan, math.nan, PAD])
     final = function(*trans, 2, 2, 2, 1.0, A, 3, B, 2, 0.0, c, 3)

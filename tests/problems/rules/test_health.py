@@ -95,7 +95,7 @@ def test_declared_defect_is_not_reported():
 
 
 @pytest.mark.parametrize(("suite", "defects"), [(None, {Defect.LOOSE}), ("S", set())], ids=["ours", "suite"])
-def test_inputs_that_rounding_leaves_alone_no_loose_threshold(suite, defects):
+def test_rounded_inputs_give_no_loose_threshold(suite, defects):
     def rounded(case, rng):
         return tuple(x.bfloat16().to(x.dtype) for x in silu.make_inputs(case, rng))
 

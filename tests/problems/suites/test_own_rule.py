@@ -64,5 +64,5 @@ def test_other_shape_is_not_close() -> None:
 
 
 @pytest.mark.parametrize("kind", [RuleKind.PRINTED, RuleKind.OWN_CODE])
-def test_rule_of_the_suites_code_is_no_function(kind: RuleKind) -> None:
+def test_suite_code_rule_is_not_a_function(kind: RuleKind) -> None:
     assert rule_of(OwnRule(kind=kind, sentence="")) is None

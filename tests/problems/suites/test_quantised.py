@@ -101,7 +101,7 @@ def test_formats_from_details() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_rounding_of_the_output_passes_where_formats_change_nothing(dtype: torch.dtype) -> None:
+def test_rounded_output_passes_in_unquantised_dtypes(dtype: torch.dtype) -> None:
     full = torch.randn(64, 64, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     factor = 1 + 2 * torch.finfo(dtype).eps
 

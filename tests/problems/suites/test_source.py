@@ -79,13 +79,13 @@ def test_unknown_size_refused() -> None:
         source(sizes={"rows": 8}).problem(SOFTMAX)
 
 
-def test_path_that_is_gone_refused(tmp_path: Path) -> None:
+def test_deleted_path_is_refused(tmp_path: Path) -> None:
     gone = SuiteChoice(path=tmp_path / "gone", format="kernelbench")
     with pytest.raises(EngineError, match=r"gone, the suite of this problem, no longer exists"):
         open_source(f"problems.suites.source:{gone.text}")
 
 
-def test_path_that_is_no_suite_refused(tmp_path: Path) -> None:
+def test_path_without_suite_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a suite in a known format"):
         suite_at(tmp_path)
 
@@ -97,7 +97,7 @@ def test_suite_in_a_folder_below_suggested(tmp_path: Path) -> None:
         suite_at(tmp_path)
 
 
-def test_parquet_without_pyarrow_states_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_pyarrow_states_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     file = tmp_path / "export.parquet"
     file.write_bytes(b"PAR1")

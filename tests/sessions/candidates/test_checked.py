@@ -37,13 +37,13 @@ def test_a_result_is_the_verdict_of_its_run(store, batch, judge):
     assert (row.is_done, row.run.number, row.run.outcome) == (True, 1, Outcome.PASS)
 
 
-def test_a_run_without_a_verdict_is_no_result(store, batch, begin):
+def test_run_without_verdict_is_not_a_result(store, batch, begin):
     store.checked.attach(batch, (1, 2), begin())
     assert done(store, batch) == ["c.py"]
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CANCELLED, Outcome.ENGINE_ERROR])
-def test_run_without_candidate_verdict_is_no_result(store, batch, begin, whole_run, outcome):
+def test_run_without_candidate_verdict_is_not_result(store, batch, begin, whole_run, outcome):
     ended = [
         replace(event, verdict=replace(event.verdict, outcome=outcome)) if isinstance(event, RunFinished) else event
         for event in whole_run

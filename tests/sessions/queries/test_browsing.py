@@ -108,7 +108,7 @@ def answer(source: bytes | None, *, cost: int | None = 1000, problem: str = "ate
 
 
 class TestTotals:
-    def test_totals_count_runs_with_time_and_answers_with_cost(self, store, session_id, judge):
+    def test_totals_count_timed_runs_and_answer_costs(self, store, session_id, judge):
         judge(source=b"a")
         judge(Outcome.WRONG_VALUE, source=b"b")
         judge(flagged=True, source=b"c")
@@ -169,7 +169,7 @@ class TestMilestones:
         time(device_name="Another GPU")
         assert [one.run_id for one in store.milestones(2)] == [2]
 
-    def test_mean_over_some_cases_is_no_speedup(self, store, time, reported):
+    def test_mean_over_some_cases_is_not_speedup(self, store, time, reported):
         time(reported.case(), reported.summary(cases=1, planned=2))
         assert [(one.right, one.speedup, one.timed) for one in store.milestones(1)] == [(True, None, None)]
 
@@ -177,7 +177,7 @@ class TestMilestones:
         time(policy=Policy.FACTS_ONLY)
         assert [(one.right, one.speedup) for one in store.milestones(1)] == [(False, None)]
 
-    def test_variant_is_no_step_of_file_progress(self, store, time, reported):
+    def test_variant_is_not_in_file_progress(self, store, time, reported):
         time(reported.case(), reported.summary(1.5))
         store.set_tag(time(reported.case(), reported.summary(9.0)), VARIANT_TAG)
         time(reported.case(), reported.summary(2.0))

@@ -39,7 +39,7 @@ class TestCached:
     def test_run_without_candidate_verdict_does_not_answer(self, judge, find, outcome):
         assert find(judge(outcome)) is None
 
-    def test_a_run_without_a_verdict_does_not(self, begin, find):
+    def test_run_without_verdict_does_not_answer(self, begin, find):
         assert find(begin()) is None
 
     @pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY])
@@ -89,7 +89,7 @@ class TestCached:
             store.record_all(run_id, (*whole_run[:-1], replace(whole_run[-1], draw_seed=7, seed_given=is_given)))
             assert (find(run_id) == run_id) is not is_given
 
-    def test_a_verdict_by_another_policy_does_not(self, time, find):
+    def test_verdict_of_another_policy_does_not_answer(self, time, find):
         strict = time(policy=Policy.STRICT)
         assert find(strict, device="cuda") is None
         assert find(strict, device="cuda", policy=Policy.STRICT) == strict
@@ -131,7 +131,7 @@ class TestCached:
             {"torch": "2.13.0", "triton": "3.9.0", "driver": "1"},
         ],
     )
-    def test_another_environment_does_not(self, store, judge, find, environment):
+    def test_run_in_other_environment_does_not_answer(self, store, judge, find, environment):
         assert find(judge(), session_id=store.begin_session("later", environment=environment)) is None
 
 

@@ -88,14 +88,14 @@ def plan(store, ask):
     return planned
 
 
-def test_session_totals_come_from_index_alone(store, plan):
+def test_session_totals_use_only_index(store, plan):
     store.sessions(limit=20)
     of_runs = [line for line in plan if " runs" in line]
     assert of_runs[0] == "SEARCH runs USING COVERING INDEX runs_by_session (session=?)"  # how many
     assert of_runs[1:] == ["SEARCH runs USING COVERING INDEX runs_totals (session=?)"] * 4
 
 
-def test_session_runs_come_from_index_in_order(store, session_id, plan):
+def test_session_runs_use_index_order(store, session_id, plan):
     store.runs_after(0, session_id=session_id)
     assert "SEARCH runs USING INDEX runs_by_session (session=? AND rowid>?)" in plan
     assert not any("TEMP B-TREE" in line for line in plan)

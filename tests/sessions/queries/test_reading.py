@@ -16,7 +16,7 @@ from sessions import RunFilter, RunState, open_store
 from tests.sessions.queries.expected import ids
 
 
-def test_runs_come_newest_first_and_page_by_id(store, begin):
+def test_runs_are_newest_first_and_paged(store, begin):
     numbers = [begin() for _ in range(5)]
     first = store.runs(limit=2)
     second = store.runs(limit=2, before_id=first[-1].id)

@@ -92,7 +92,7 @@ def test_runs_before_policies_have_default_policy(path, connection, begin_in):
     assert version(connection) == SCHEMA_VERSION
 
 
-def test_reading_old_store_does_not_change_it(path, connection):
+def test_reading_leaves_old_store_unchanged(path, connection):
     migrate(connection, migrations=MIGRATIONS[:1])
     with pytest.raises(StoreVersionError, match="start the workbench once, which brings it up to date"):
         open_store(path, read_only=True)

@@ -88,7 +88,7 @@ class TestBaselines:
         time(outcome=outcome, flagged=flagged)
         assert store.baselines("aten::softmax", device_name="A GPU") == ()
 
-    def test_a_candidate_that_no_policy_judged_leaves_none(self, store, time):
+    def test_candidate_without_policy_leaves_no_baseline(self, store, time):
         time(policy=Policy.FACTS_ONLY)
         assert store.baselines("aten::softmax", device_name="A GPU") == ()
 
@@ -146,7 +146,7 @@ class TestBest:
         time(reported.case(), reported.summary(0.5))
         assert best() == (2, 0.5)
 
-    def test_a_run_without_a_verdict_is_none(self, store, begin, reported, best):
+    def test_run_without_verdict_is_not_best(self, store, begin, reported, best):
         store.record_all(begin(), (reported.case(), reported.summary()))
         assert best() is None
 
@@ -208,7 +208,7 @@ class TestCached:
         assert find(None) == 1
         assert find(plan("a")) is None
 
-    def test_case_that_could_not_be_timed_is_timed_again(self, time, reported, find):
+    def test_untimed_case_is_timed_again(self, time, reported, find):
         time(reported.case("a", outcome=Outcome.OUT_OF_MEMORY))
         assert find(plan("a")) is None
 

@@ -165,7 +165,7 @@ def test_next_run_after_deletion_has_next_number(store: Store, begin: Begin, pat
     assert [run.id for run in store.runs()] == [2, 1]
 
 
-def test_runs_of_earlier_sessions_are_not_made_again(store: Store, path: Path, notices: Notices) -> None:
+def test_runs_of_earlier_sessions_are_not_repeated(store: Store, path: Path, notices: Notices) -> None:
     with open_store(path) as earlier:
         session = earlier.begin_session("earlier")
         candidate = Candidate(source=b"", problem="aten::softmax")
@@ -187,7 +187,7 @@ def test_run_answering_save_is_copied_from_its_session(store: Store, session_id:
     assert [row.id for row in store.sessions()] == [3, session_id]
 
 
-def test_a_deleted_folder_is_made_again(whole_run: tuple[Event, ...], begin: Begin, tmp_path: Path) -> None:
+def test_deleted_folder_is_recreated(whole_run: tuple[Event, ...], begin: Begin, tmp_path: Path) -> None:
     path = tmp_path / "home" / "sessions.db"
     with open_store(path) as store:
         session = store.begin_session("s")
@@ -278,7 +278,7 @@ def test_deleted_store_is_not_recreated_by_closing(store: Store, begin: Begin, p
     assert not path.exists()
 
 
-def test_ended_session_of_replaced_store_has_no_running_runs(path: Path, other: Path) -> None:
+def test_replaced_store_marks_running_runs_interrupted(path: Path, other: Path) -> None:
     with open_store(path) as store:
         session = store.begin_session("s")
         store.begin_run(session, Candidate(source=b"", problem="p"), device="cpu", target=None, tiers=(), path=None)

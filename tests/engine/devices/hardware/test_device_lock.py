@@ -316,7 +316,7 @@ async def test_lock_not_writable_by_others_is_refused(folder: Path, start: Start
     )
 
 
-async def test_folder_of_other_user_must_be_sticky_and_open(folder: Path, start: Start, second_user: None) -> None:
+async def test_foreign_lock_folder_must_be_sticky_and_open(folder: Path, start: Start, second_user: None) -> None:
     folder.mkdir()
     folder.chmod(0o777)
     said = await asyncio.to_thread(start("another user", user=NOBODY).says)
@@ -327,7 +327,7 @@ async def test_folder_of_other_user_must_be_sticky_and_open(folder: Path, start:
 
 
 @pytest.mark.parametrize("what", ["symbolic link", "hard link", "folder", "pipe"])
-async def test_file_that_is_no_lock_is_refused_unchanged(folder: Path, tmp_path: Path, what: str) -> None:
+async def test_non_lock_file_is_refused_unchanged(folder: Path, tmp_path: Path, what: str) -> None:
     treasure = tmp_path / "treasure"
     treasure.write_text("gold")
     folder.mkdir()
@@ -345,7 +345,7 @@ async def test_file_that_is_no_lock_is_refused_unchanged(folder: Path, tmp_path:
     assert _open_descriptors() == before
 
 
-async def test_a_link_is_no_folder_for_locks(folder: Path, tmp_path: Path) -> None:
+async def test_link_is_refused_as_lock_folder(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     folder.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UnsupportedError, match="cannot be locked"):
@@ -359,7 +359,7 @@ def test_reading_occupancy_creates_no_folder(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("device_id", ["", "../x", "a/b", ".hidden", "a b"])
-def test_device_id_that_is_no_file_name_is_refused(folder: Path, device_id: str) -> None:
+def test_device_id_unusable_as_filename_is_refused(folder: Path, device_id: str) -> None:
     with pytest.raises(ValueError, match="becomes a file name"):
         DeviceLock(folder, device_id=device_id, command="x")
 

@@ -112,7 +112,7 @@ def test_single_calls_of_baseline_are_recorded_separately() -> None:
     assert not bench.device.is_recording
 
 
-def test_in_place_baseline_gets_fresh_inputs_for_every_run() -> None:
+def test_in_place_baseline_gets_fresh_inputs_per_run() -> None:
     bench, seen = device_of_eager(70)
     bench.refresh(3, 4)
     wanted = [bench.storage(number).view(torch.float32).clone() for number in (3, 4)]
@@ -124,7 +124,7 @@ def test_in_place_baseline_gets_fresh_inputs_for_every_run() -> None:
     assert bench.check((3, 4), ((), ())).right == 2
 
 
-def test_judge_writes_between_baseline_runs_are_not_reported() -> None:
+def test_judge_writes_between_runs_are_not_reported() -> None:
     bench, _ = device_of_eager(70)
     for _ in range(2):
         bench.refresh(3, 4)

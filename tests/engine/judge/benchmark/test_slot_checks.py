@@ -191,7 +191,7 @@ def test_own_write_to_other_slot_is_found() -> None:
     assert bench.run(0, 2, 4, 6).first_wrong == 1
 
 
-def test_argument_written_in_place_is_compared_without_its_gaps() -> None:
+def test_in_place_argument_is_compared_without_gaps() -> None:
     bench = Bench(definition("cublas::cublasSaxpy_v2"), "497 alpha 0.5 inc 2 3")
 
     def entry(n: int, alpha: float, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int) -> torch.Tensor:

@@ -36,7 +36,7 @@ def test_slots_are_at_least_four_and_within_limit(cache_bytes: int, most_slots: 
     assert Bench(DOUBLE, cache_bytes=cache_bytes, most_slots=most_slots).arranged.layouts[0].slots == slots
 
 
-def test_case_that_does_not_fit_four_times_is_unsupported() -> None:
+def test_case_larger_than_quarter_memory_is_unsupported() -> None:
     device = ScriptedDevice()
     slots = Slots(
         CPU, lambda origin: DOUBLE, instruments=device.instruments(), memory=lambda _, size: device.memory(size)

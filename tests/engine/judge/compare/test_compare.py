@@ -58,7 +58,7 @@ def test_wrong_type_is_refused_before_values_are_compared() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (6,), (2, 3, 1), ()])
-def test_another_shape_is_refused_even_when_it_broadcasts(shape: tuple[int, ...]) -> None:
+def test_broadcastable_output_of_other_shape_is_rejected(shape: tuple[int, ...]) -> None:
     wrong = report(torch.zeros(shape), torch.zeros(2, 3))
     assert (wrong.outcome, wrong.message) == (Outcome.WRONG_SHAPE, f"return has shape {shape}, expected (2, 3)")
 

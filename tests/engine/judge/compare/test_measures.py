@@ -19,5 +19,5 @@ def test_bytes_of_transposed_matrix_follow_coordinates() -> None:
     assert bytes_of(matrix).tolist() == [[1, 0], [3, 0], [2, 0], [4, 0]]
 
 
-def test_bytes_of_nothing_are_no_rows() -> None:
+def test_bytes_of_empty_tensor_have_no_rows() -> None:
     assert bytes_of(torch.empty((0, 3))).shape == (0, 4)

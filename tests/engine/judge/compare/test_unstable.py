@@ -71,7 +71,7 @@ def test_arguments_move_by_two_units_at_most() -> None:
     assert not torch.equal(options["bias"], x)
 
 
-def test_scale_error_of_a_step_in_16_bits_stays_wrong() -> None:
+def test_one_step_scale_error_in_16_bits_fails() -> None:
     x = torch.full((3,), 1.0, dtype=torch.bfloat16)
     got = torch.full((3,), 1.0078125, dtype=torch.bfloat16)
     tolerance = Tolerance(relative=1e-3, absolute=1e-3)

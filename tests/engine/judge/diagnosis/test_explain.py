@@ -65,7 +65,7 @@ def test_trial_that_fills_the_memory_ends_the_search():
     assert lengths.index(max(lengths)) == len(lengths) - 1
 
 
-def test_error_while_explaining_is_reported_and_output_stays_wrong():
+def test_diagnosis_error_is_reported_and_output_stays_wrong():
     def refuses(*_):
         raise RuntimeError("not on this device")
 

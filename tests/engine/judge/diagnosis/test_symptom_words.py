@@ -76,7 +76,7 @@ def test_negated_comparison_of_nan_is_named(negated, found):
     assert words.startswith(f"comparisons with NaN give {found}")
 
 
-def test_maximum_of_numbers_beside_nan_is_a_wrong_place():
+def test_argmax_ignoring_nan_is_diagnosed():
     largest = operator("x", lambda x: x.argmax(1))
     x = normal(30, 40)
     x[4, 7] = x[9, 0] = math.nan

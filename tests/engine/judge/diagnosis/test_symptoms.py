@@ -226,7 +226,7 @@ def test_sums_by_running_maximum_are_lost_rescale():
     assert kinds(SOFTMAX, (x,), (x - top).exp() / total)[0] is K.LOST_RESCALE
 
 
-def test_blocks_that_begin_again_are_a_lost_carry():
+def test_restarted_blocks_are_a_lost_carry():
     x = normal(5, 200)
     got = torch.cat([CUMSUM.reference(part) for part in x.split(64, -1)], -1)
     assert kinds(CUMSUM, (x,), got)[0] is K.LOST_RESCALE

@@ -89,7 +89,7 @@ def test_store_beside_arguments_is_found_after_refill(bench: Bench) -> None:
     assert "was written" in mutated
 
 
-def test_different_bits_on_same_input_are_found_across_copies(bench: Bench) -> None:
+def test_nondeterminism_is_found_across_copies(bench: Bench) -> None:
     bench.prepare("TWICE")
     right = 2 * bench.arguments[0]
     take(bench, "first", *bench.hand_back(right), again=SAME)
@@ -102,7 +102,7 @@ def test_different_bits_on_same_input_are_found_across_copies(bench: Bench) -> N
     assert compare_snapshot(bench, "new").repeated is None
 
 
-def test_ended_case_reports_its_last_seed_and_is_released(bench: Bench) -> None:
+def test_ended_case_reports_last_seed_and_is_released(bench: Bench) -> None:
     bench.prepare("TWICE")
     take(bench, "first", *bench.hand_back(2 * bench.arguments[0]), again=NEW)
     last = bench.arguments[0].clone()
@@ -126,7 +126,7 @@ def test_case_ended_late_leaves_next_case_prepared(bench: Bench) -> None:
     assert bench.release() == 8
 
 
-def test_outputs_that_are_no_file_are_reported_at_comparison(bench: Bench) -> None:
+def test_nonfile_outputs_are_reported_at_comparison(bench: Bench) -> None:
     bench.prepare("TWICE")
     returned = bench.hand_back(2 * bench.arguments[0])
     bench.outputs.unlink()

@@ -57,7 +57,7 @@ def test_all_cases_of_usual_problem_are_kept(contents: Contents) -> None:
     assert all(one is other for one, other in zip(first, again, strict=True))
 
 
-def test_cases_of_same_name_in_two_problems_are_separate(contents: Contents) -> None:
+def test_equally_named_cases_of_problems_are_separate(contents: Contents) -> None:
     one, other = answering(1), answering(1)
     first, second = asking(contents, one)("a"), asking(contents, other)("a")
     assert first.seed != second.seed

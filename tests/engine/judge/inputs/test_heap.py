@@ -26,6 +26,6 @@ def test_free_memory_is_trimmed_completely(monkeypatch: pytest.MonkeyPatch) -> N
     assert asked == [0]
 
 
-def test_another_allocator_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_allocator_is_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace())
     heap.return_free_memory()

@@ -83,13 +83,13 @@ def test_python_number_is_compared_as_a_number(bench: Bench) -> None:
     assert tensor.message == "the entry returned Tensor, expected a Python number"
 
 
-def test_python_number_is_no_tensor(bench: Bench) -> None:
+def test_python_number_is_not_a_tensor(bench: Bench) -> None:
     bench.prepare("TWICE")
     (report,) = bench.compared(number(bench, 1.0)).reports
     assert report.message == "the entry returned float, expected Tensor"
 
 
-def test_number_of_a_task_of_a_suite_is_an_output() -> None:
+def test_number_returned_by_suite_task_is_output() -> None:
     suite = SuiteOrigin(suite="kernelbench", form=CandidateForm.MODULE, own_rule="")
     spec = protocol.ReturnedSpec(type_name="float", dtype="float64", shape=(), offset=0, bytes=8, is_number=True)
     content = torch.frombuffer(bytearray(struct.pack("<d", 2.5)), dtype=torch.uint8)
@@ -140,7 +140,7 @@ def test_comparer_decides_over_an_output(bench: Bench) -> None:
     assert report.explanation is None
 
 
-def test_random_numbers_that_come_again_are_wrong(bench: Bench) -> None:
+def test_repeated_random_numbers_are_wrong(bench: Bench) -> None:
     bench.prepare("DRAWN")
     drawn = torch.rand(4)
     assert outcomes(bench.compared(*bench.hand_back(drawn))) == {"return": Outcome.PASS}

@@ -88,7 +88,7 @@ def test_output_not_returned_is_wrong_everywhere(bench: Bench) -> None:
     assert contrasted(bench) == [(4, 0, None)]
 
 
-def test_more_than_is_returned_is_no_answer(bench: Bench) -> None:
+def test_output_beyond_expected_count_is_ignored(bench: Bench) -> None:
     bench.prepare("TWICE")
     answer = 2 * bench.arguments[0]
     assert contrasted(bench, answer, answer) == [(4, 0, None)]
@@ -100,7 +100,7 @@ def test_an_empty_output_does_not_change(bench: Bench) -> None:
     assert contrasted(bench, torch.empty(0)) == [(0, 0, 0)]
 
 
-def test_another_case_begins_again(bench: Bench) -> None:
+def test_another_case_resets_kept_outputs(bench: Bench) -> None:
     bench.prepare("TWICE")
     contrasted(bench, 2 * bench.arguments[0], keep=True)
     bench.prepare("TWICE", case="large")
@@ -140,7 +140,7 @@ def test_returned_and_written_outputs_have_device_places(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("extra", [0, 2])
-def test_device_output_returned_by_in_place_entry_is_right(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_returned_output_of_in_place_entry_passes(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
     problem, cpu = definition("vllm::rms_norm"), torch.device("cpu")
     case = next(case for case in problem.cases if case.name == "7x127 f32")

@@ -154,7 +154,7 @@ def test_prepared_variant_is_laid_out_when_used(judge: Judge) -> None:
     assert int((judge.input() != before).sum()) == 1
 
 
-def test_prepared_variant_of_other_content_is_made_again(judge: Judge) -> None:
+def test_variant_of_other_content_is_recomputed(judge: Judge) -> None:
     judge.prepare(TWICE)
     judge.variants.prepare_variant(judge.prepared, Variant.ONE_ELEMENT)
     judge.vary(Variant.EQUAL)
@@ -225,7 +225,7 @@ def test_content_equal_for_every_seed_is_dismissed(judge: Judge) -> None:
         assert torch.equal(judge.input(1), table)
 
 
-def test_integers_are_left_alone(judge: Judge) -> None:
+def test_integers_stay_unchanged(judge: Judge) -> None:
     def inputs(rng: torch.Generator) -> tuple[Any, ...]:
         return torch.randn(9, 8, generator=rng), torch.randint(9, (5,), generator=rng)
 

@@ -84,7 +84,7 @@ def test_descriptor_of_integers_keeps_the_sign_apart(text: str, unsigned: bool) 
     assert type_text(found) == f"!tt.tensordesc<{text.replace('si', 'i')}>"
 
 
-def test_block_pointer_of_version_3_6_has_its_block() -> None:
+def test_block_pointer_of_version_3_6_is_read() -> None:
     made = named("tt.make_tensor_ptr", "block_pointers_3_6")[0]
     assert made.attributes == {"order": (1, 0)}
     assert made.results[0].type == Pointer(pointee=Tensor(shape=(32, 32), element=Scalar.F32))

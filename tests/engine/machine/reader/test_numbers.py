@@ -56,7 +56,7 @@ def test_random_decimals_round_as_numpy() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-", "x", "1e999999999", "9" * 500, "0x" + "F" * 100])
-def test_other_text_is_no_float(text: str) -> None:
+def test_other_text_is_not_a_float(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a number|does not fit"):
         literal_bits(text, Scalar.F32)
 

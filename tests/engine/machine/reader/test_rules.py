@@ -57,7 +57,7 @@ def test_broken_text_is_malformed_with_its_place(lines: tuple[str, ...], message
     assert message in str(raised.value)
 
 
-def test_value_of_a_block_that_may_be_skipped_is_refused() -> None:
+def test_value_from_conditional_block_is_refused() -> None:
     lines = (
         "cf.cond_br %c, ^a, ^b",
         "^a:",

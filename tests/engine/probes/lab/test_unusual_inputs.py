@@ -89,7 +89,7 @@ def failed(kind: FailureKind, *, broken: bool = False) -> protocol.Failed:
     return protocol.Failed(id="f", kind=kind, message="no answer", broken=broken)
 
 
-async def test_right_output_reports_what_was_changed_and_kept(played: Played) -> None:
+async def test_correct_output_reports_changed_and_kept_arguments(played: Played) -> None:
     answer = await played.varying.call(Variant.ONE_ELEMENT)
     assert answer == Answer(variant=Variant.ONE_ELEMENT, changed="x[3] 1 became 2", kept=("table",))
     assert answer.is_right
@@ -111,7 +111,7 @@ async def test_next_variant_is_prepared_during_the_call(played: Played) -> None:
     )
 
 
-async def test_judge_lost_while_preparing_raises_engine_error(
+async def test_judge_death_while_preparing_is_engine_error(
     played: Played,
 ) -> None:
     def gone(command: protocol.AnyCommand) -> protocol.AnyReply | None:

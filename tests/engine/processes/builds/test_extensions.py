@@ -58,7 +58,7 @@ async def test_build_is_made_once_and_published_by_key(employ: Employ, tmp_path:
     assert builds.reported[0].target == "sm_90"
 
 
-async def test_source_that_does_not_compile_is_no_engine_error(employ: Employ, tmp_path: Path) -> None:
+async def test_compile_error_is_not_an_engine_error(employ: Employ, tmp_path: Path) -> None:
     builds = Builds(employ, tmp_path, lambda command: protocol.ExtensionBuilt(id=command.id, output="error"))
     build = await builds.extensions.build(REQUEST, None)
     assert (build.is_built, build.output, list(tmp_path.iterdir())) == (False, "error", [])

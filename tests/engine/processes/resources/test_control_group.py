@@ -73,7 +73,7 @@ def test_group_without_controllers_is_removed_again(own: Path) -> None:
 
 
 @pytest.mark.parametrize("entry", ["0::/\n", "4:memory:/elsewhere\n", "0::/not/mounted\n"])
-def test_no_group_where_no_parent_is_seen(own: Path, entry: str) -> None:
+def test_hidden_parent_group_gives_no_group(own: Path, entry: str) -> None:
     own.write_text(entry)
     assert open_group(memory_bytes=4096, threads=8, mount=own.parent / "mount", own=own) is None
 

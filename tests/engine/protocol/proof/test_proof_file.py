@@ -45,7 +45,7 @@ def test_a_file_of_another_version_is_refused() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"{}\n", b"\xff" * 100], ids=["empty", "zip", "json", "bytes"])
-def test_file_that_is_no_proof_is_refused(content: bytes) -> None:
+def test_invalid_proof_file_is_refused(content: bytes) -> None:
     with pytest.raises(ProofFileError, match="not a proof file: its first line is another"):
         read_proof(content)
 

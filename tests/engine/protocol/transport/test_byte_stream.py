@@ -62,7 +62,7 @@ def octets(count: int) -> torch.Tensor:
 @pytest.mark.parametrize(
     "sizes", [(100, 0, 7), (1 << 18, 3), (5 * (CHUNK_BYTES // 4) + 1, 0, 9)], ids=["pipe", "one chunk", "many chunks"]
 )
-def test_storages_of_every_size_come_whole(ends: Ends, sizes: tuple[int, ...]) -> None:
+def test_storages_of_every_size_are_complete(ends: Ends, sizes: tuple[int, ...]) -> None:
     sent = [octets(size) for size in sizes]
     found = ends.transfer(sent)
     assert all(torch.equal(one, other) for one, other in zip(found, sent, strict=True))

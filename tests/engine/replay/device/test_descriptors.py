@@ -203,13 +203,13 @@ def test_bases_and_sizes_are_parameters_before_hopper(tmp_path: Path) -> None:
     assert b"".join(found) == expected + struct.pack("<i", 5)
 
 
-def test_a_launch_stores_through_the_descriptor_that_it_writes(tmp_path: Path) -> None:
+def test_launch_stores_through_its_own_descriptor(tmp_path: Path) -> None:
     device = _Device(tmp_path)
     assert device.run(SOURCE, TARGET) == Stored(used=frozenset({0, 1}), stored=frozenset({1}))
     assert device.maps == [(SOURCE, LAYOUT, 0x1010), (TARGET, LAYOUT, 0x2010)]
 
 
-def test_a_launch_with_a_descriptor_too_large_is_refused(tmp_path: Path) -> None:
+def test_launch_with_too_large_descriptor_is_refused(tmp_path: Path) -> None:
     device = _Device(tmp_path)
     with pytest.raises(UnsupportedError, match="argument target: a descriptor that reaches byte"):
         device.run(SOURCE, msgspec.structs.replace(TARGET, shape=(300, 10)))

@@ -74,7 +74,7 @@ def test_launch_stores_to_pointers_of_its_stores() -> None:
     assert run(Device(), STEP) == Stored(used=frozenset({0, 1}), stored=frozenset({1}))
 
 
-def test_a_kernel_that_makes_pointers_may_use_all_memory() -> None:
+def test_kernel_computing_pointers_may_use_all_memory() -> None:
     assert run(Device(), STEP, tape(STEP, storages=4), ttir=POINTED).used == frozenset(range(4))
 
 
@@ -103,7 +103,7 @@ def test_a_grid_without_programs_launches_nothing() -> None:
     assert device.launches == []
 
 
-def test_a_launch_that_the_driver_refuses_stops_the_replay() -> None:
+def test_launch_refused_by_driver_stops_replay() -> None:
     with pytest.raises(KernelStoppedError, match="double: the driver refuses it"):
         run(Device(refuses="CUDA_ERROR_INVALID_VALUE"), STEP)
 

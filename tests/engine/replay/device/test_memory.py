@@ -54,7 +54,7 @@ EACH = TapedView(storage=1, dtype="int64", offset_bytes=0, shape=(1, 3), strides
     ],
     ids=["fill", "move", "cast", "overlap", "constant", "slices", "elements"],
 )  # fmt: skip
-def test_steps_give_the_same_bytes_on_a_device_and_the_host(steps: tuple[Step, ...]) -> None:
+def test_steps_give_equal_bytes_on_device_and_host(steps: tuple[Step, ...]) -> None:
     if isinstance(steps[0], Given) and len(steps) == 2:
         steps = (Given(storage=1, data=steps[0].data), *steps[1:])
     there = on_torch(*steps)

@@ -128,7 +128,7 @@ async def test_an_error_is_placed_inside_the_string(employ: Employ, tmp_path: Pa
     )
 
 
-async def test_source_made_at_run_time_is_located_by_call(employ: Employ, tmp_path: Path) -> None:
+async def test_source_made_at_runtime_is_located_by_call(employ: Employ, tmp_path: Path) -> None:
     def refused(command: protocol.BuildExtension) -> protocol.AnyReply:
         return protocol.ExtensionBuilt(id=command.id, output=EDG)
 
@@ -170,7 +170,7 @@ async def test_killed_compiler_is_engine_error(employ: Employ, tmp_path: Path) -
     assert verdict.outcome is Outcome.ENGINE_ERROR
 
 
-async def test_right_answer_of_native_code_on_cpu_is_suspect(employ: Employ, tmp_path: Path) -> None:
+async def test_correct_native_code_on_cpu_is_suspect(employ: Employ, tmp_path: Path) -> None:
     class Right(Played):
         def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
             report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)

@@ -45,7 +45,7 @@ async def test_calls_are_repeated_after_extension_is_built() -> None:
     assert case.done == ["calls", "build mine", "restart", "calls"]
 
 
-async def test_calls_end_where_the_extension_is_not_built() -> None:
+async def test_calls_fail_without_built_extension() -> None:
     case = Case(lacks=True, refusal=REFUSED)
     assert await case.run() is REFUSED
     assert case.done == ["calls", "build mine"]

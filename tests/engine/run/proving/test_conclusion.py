@@ -140,7 +140,7 @@ def test_moves_that_may_make_the_output_prove_nothing(steps, changes, gap, reaso
     assert (proof.gap, proof.reason) == (gap, reason)
 
 
-def test_tapes_differing_after_host_read_name_it():
+def test_tapes_differing_after_host_read_report_the_read():
     differing = Agreement(difference=Disagreement.STEPS, message="two calls of this case take 1 and 2 steps")
     assert conclusion.of_disagreement("c", with_reads(LAUNCH), differing).gap is Gap.HOST_READS
     assert conclusion.of_disagreement("c", tape(LAUNCH), differing).gap is Gap.UNSTEADY
@@ -201,7 +201,7 @@ def test_varying_memory_is_flagged_beside_constants_of_size():
     assert finding_of((varying, with_constants(4096))) is not None
 
 
-def test_bytes_that_only_repeat_are_no_constants():
+def test_repeated_bytes_are_not_constants():
     counters = msgspec.structs.replace(NUMBERS, data=bytes(24))
     assert conclusion.bytes_of_constants((NUMBERS, counters, TABLE)) == 24
 

@@ -46,7 +46,7 @@ async def test_the_reference_is_attached_before_the_cases():
     assert references.asked == ["the id"]
 
 
-async def test_reference_that_does_not_run_is_refused_with_reason():
+async def test_failing_reference_is_refused_with_reason():
     failed = protocol.Failed(id="i", kind=protocol.FailureKind.UNSUPPORTED, message="it needs a GPU")
     with pytest.raises(UnsupportedError, match="the reference of suite::task cannot be run here: it needs a GPU"):
         await replayed(References(failed), proof().cases)
@@ -89,7 +89,7 @@ class Machine:
         return [one async for one in cases]
 
 
-async def test_proof_on_a_device_launches_what_is_compiled_for_it(employ):
+async def test_device_proof_launches_kernels_compiled_for_device(employ):
     machine = Machine(employ)
     (case,) = await machine.replayed()
     assert case.proof.proven
@@ -98,7 +98,7 @@ async def test_proof_on_a_device_launches_what_is_compiled_for_it(employ):
     assert machine.asked[-3:] == ["HoldBinary", "ReplayTape", "ReplayTape"]
 
 
-async def test_proof_that_is_wrong_on_a_device_is_not_proven(employ):
+async def test_proof_wrong_on_a_device_is_not_proven(employ):
     (case,) = await Machine(employ, right=False).replayed()
     assert (case.proof.proven, case.proof.reason) == (
         False,

@@ -9,7 +9,7 @@ import pytest
 from engine.run.proving.proof_record import versions
 
 
-def test_a_package_that_is_not_installed_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_package_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
     def version(name: str) -> str:
         if name == "kgtui":
             raise importlib.metadata.PackageNotFoundError(name)

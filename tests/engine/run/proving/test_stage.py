@@ -27,7 +27,7 @@ WHOLE = Tape(storages=(), specialisations=(), steps=(), returned=())
     ],
     ids=["whole", "incomplete", "no tape", "gone"],
 )
-async def test_verified_tape_is_used_where_whole(tmp_path: Path, content: bytes | None, expected: list[Tape]) -> None:
+async def test_complete_verified_tape_is_used(tmp_path: Path, content: bytes | None, expected: list[Tape]) -> None:
     path = tmp_path / "c.tape"
     if content is not None:
         path.write_bytes(content)

@@ -225,7 +225,7 @@ async def test_worker_tampering_with_channel_is_lost(stand: Stand) -> None:
     assert replayed.trouble
 
 
-async def test_a_judge_that_fails_leaves_the_layer_unchecked(stand: Stand) -> None:
+async def test_judge_failure_leaves_the_layer_unchecked(stand: Stand) -> None:
     def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if not isinstance(command, protocol.CountCorrect):
             return None

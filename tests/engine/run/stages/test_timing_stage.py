@@ -148,7 +148,7 @@ async def test_timing_without_lock_is_done_and_reported(stage: Stage) -> None:
     assert message.startswith(f"others may use the device while it is measured: {stage.locks}")
 
 
-async def test_unsupported_benchmark_is_no_lock_error_or_retried(stage: Stage) -> None:
+async def test_unsupported_benchmark_is_not_retried(stage: Stage) -> None:
     stage.failure = UnsupportedError("no such thing on this machine")
     with pytest.raises(UnsupportedError, match="no such thing"):
         await stage.stage.run()

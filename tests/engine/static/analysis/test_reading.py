@@ -47,7 +47,7 @@ def test_code_reachable_from_entry_is_host_code(text: str) -> None:
         "import pytest\n@pytest.mark.parametrize('n', [1])\ndef test(n):\n    seen()\ndef f():\n    pass",
     ],
 )
-def test_kernels_and_uncalled_functions_are_no_host_code(text: str) -> None:
+def test_kernels_and_uncalled_functions_are_not_host_code(text: str) -> None:
     assert not any(name.endswith("seen") for name in called_in_host_code(text))
 
 

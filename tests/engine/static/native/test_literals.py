@@ -60,5 +60,5 @@ def test_unknown_part_of_literal_is_replaced(source: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("source", ["T = make()\n", "T = 1\n", "T = make() + make()\n"])
-def test_an_expression_without_a_known_string_is_none(source: str) -> None:
+def test_expression_without_known_string_gives_none(source: str) -> None:
     assert value_of(source) is None

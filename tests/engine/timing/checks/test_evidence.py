@@ -81,7 +81,7 @@ def test_events_are_too_coarse_for_a_few_microseconds(slow_us, uneven):
     assert (uneven_calls(CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)) is not None) is uneven
 
 
-def test_gaps_of_slow_host_are_no_work():
+def test_gaps_of_slow_host_are_not_work():
     batches = [Batch(calls=3, spans_us=(700.0, 80.0, 75.0), busy_us=(40.0, 40.1, 40.0), precise=True)] * 2
     side = SideFacts(name=CANDIDATE, method=Method.CUPTI, rounds=[(batches[0], batches[1])])
     assert uneven_calls(CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)) is None

@@ -63,7 +63,7 @@ def test_two_clocks_may_differ_by_a_twentieth(wall_s: float, expected: Severity 
     assert severity(by_the_clock(10.0, wall_s=wall_s)) is expected
 
 
-def test_a_host_that_launches_slowly_is_no_contradiction() -> None:
+def test_slow_launches_are_not_a_contradiction() -> None:
     assert by_the_clock(3.0, wall_s=0.020) is None
 
 
@@ -151,7 +151,7 @@ def test_more_than_launches_explain_is_suspect() -> None:
         (50.0, 10.0, 1, None),
     ],
 )
-def test_burst_confirms_a_time_it_hardly_exceeds(
+def test_burst_slightly_longer_than_time_confirms(
     device_us: float, burst_us: float, launches: int, expected: Severity | None
 ) -> None:
     assert severity(unconfirmed_by_a_graph("a case", device_us, burst_us=burst_us, launches=launches)) is expected
@@ -226,7 +226,7 @@ def test_factor_and_difference_must_both_be_exceeded(
 
 
 @pytest.mark.parametrize("bad", NO_TIMES)
-def test_spans_that_are_no_time_are_refused(bad: float) -> None:
+def test_invalid_spans_are_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="device_us"):
         work_on_other_streams("a case", bad, 1.0)
     with pytest.raises(ValueError, match="stream_us"):
@@ -377,7 +377,7 @@ def test_baseline_much_slower_than_before_is_hint() -> None:
 
 
 @pytest.mark.parametrize("bad", NO_TIMES)
-def test_a_baseline_time_that_is_none_is_refused(bad: float) -> None:
+def test_invalid_baseline_time_is_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="stored_us"):
         differs_from_stored_baseline("a case", "eager", bad, 1.0)
     with pytest.raises(ValueError, match="measured_us"):

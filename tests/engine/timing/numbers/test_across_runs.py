@@ -22,7 +22,7 @@ def test_ratio_of_speedups_combines_widths_in_squares() -> None:
     assert found.speedup.high == pytest.approx(1.5 * math.exp(math.hypot(math.log(3.1 / 3), math.log(2 / 1.9))))
 
 
-def test_difference_below_both_resolutions_is_none() -> None:
+def test_difference_below_both_resolutions_is_insignificant() -> None:
     still = over("eager", 1.0, low=1.0, high=1.0, resolution=0.02)
     found = across_runs(still, over("eager", 1.04, low=1.04, high=1.04, resolution=0.02), name="")
     assert found.resolution == pytest.approx(0.0404)

@@ -121,7 +121,7 @@ def test_time_below_roofline_exceeds_hundred_percent() -> None:
 
 
 @pytest.mark.parametrize("device_us", [0.0, -1.0, math.nan, math.inf])
-def test_a_device_time_that_is_none_is_refused(device_us: float) -> None:
+def test_invalid_device_time_is_refused(device_us: float) -> None:
     with pytest.raises(ValueError, match=f"above zero, got {device_us} us"):
         floor(COPY, device_us)
     with pytest.raises(ValueError, match=f"above zero, got {device_us} us"):

@@ -117,7 +117,7 @@ def test_three_percent_faster_is_called_faster() -> None:
     assert Standing.SLOWER not in standings
 
 
-def test_the_same_kernel_is_hardly_ever_called_different() -> None:
+def test_equal_kernels_rarely_differ() -> None:
     rng = random.Random(6)
     standings = [compare("eager", measured(rng, rounds=12), measured(rng, rounds=12), rng).standing for _ in range(200)]
     assert standings.count(Standing.SAME) >= 195
@@ -303,7 +303,9 @@ def test_coarse_clock_limits_resolution_of_short_calls(rng: random.Random) -> No
         (20.0, Standing.SLOWER),
     ],
 )
-def test_a_difference_inside_the_resolution_is_none(candidate: float, standing: Standing, rng: random.Random) -> None:
+def test_difference_within_resolution_is_insignificant(
+    candidate: float, standing: Standing, rng: random.Random
+) -> None:
     assert compare("eager", [(candidate, 10.0)] * 12, EQUAL, rng).standing is standing
 
 

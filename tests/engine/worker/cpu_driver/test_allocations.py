@@ -25,7 +25,7 @@ def test_new_memory_has_no_written_element() -> None:
     assert written(allocations, made) == [False, False, False]
 
 
-def test_content_that_is_no_poison_was_written() -> None:
+def test_content_other_than_poison_was_written() -> None:
     allocations = Allocations()
     with Poison(POISON, allocations):
         made = torch.empty(3)
@@ -58,7 +58,7 @@ def test_memory_with_content_is_not_tracked() -> None:
     assert written(allocations, made) is None
 
 
-def test_memory_is_forgotten_when_it_is_freed() -> None:
+def test_freed_memory_is_forgotten() -> None:
     allocations = Allocations()
     with Poison(POISON, allocations):
         made = torch.empty(4)

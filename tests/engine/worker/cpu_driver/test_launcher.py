@@ -110,7 +110,7 @@ def test_message_is_one_sentence_with_all_details(scenarios: Scenarios) -> None:
         ("functions_of_libdevice", [3.0, 17.5, 257.25, 3.0625, 1.0]),
     ],
 )
-def test_an_access_inside_is_left_alone(scenarios: Scenarios, scenario: str, value: list[Any]) -> None:
+def test_access_inside_bounds_stays_unchanged(scenarios: Scenarios, scenario: str, value: list[Any]) -> None:
     assert scenarios[scenario] == {"value": value}
 
 

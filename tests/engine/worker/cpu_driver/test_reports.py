@@ -65,12 +65,12 @@ def test_a_conflict_is_a_race_of_both_accesses(reports, kind, access, stores):
 
 
 @pytest.mark.parametrize("kind", [FindingKind.OUT_OF_BOUNDS, FindingKind.ASSERTION])
-def test_fatal_error_of_launch_is_no_report(reports, kind):
+def test_fatal_launch_error_is_not_a_report(reports, kind):
     reports.note(dataclasses.replace(WRITES, kind=kind), "k", GRID)
     assert reports.executed() is None
 
 
-def test_a_misaligned_access_is_no_race(reports):
+def test_misaligned_access_is_not_a_race(reports):
     alone = dataclasses.replace(WRITES, kind=FindingKind.MISALIGNED, other_program=None, other_location=None)
     reports.note(alone, "k", GRID)
     assert (reports.race, reports.executed().memory[0].other) == (None, None)

@@ -47,7 +47,7 @@ def test_a_write_to_a_storage_reaches_the_tensor():
     assert x.view(torch.int32).tolist() == [-1, -1]
 
 
-def test_views_of_one_storage_share_it_by_offset():
+def test_views_of_one_storage_differ_by_offset():
     whole = torch.zeros(8)
     arguments, memory = laid_out(x=whole, y=whole[3:])
     assert arguments == (Address(storage=0, offset=0), Address(storage=0, offset=12))

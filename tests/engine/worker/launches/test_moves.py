@@ -32,7 +32,7 @@ def test_copy_to_other_shape_and_layout_only_moves() -> None:
     assert moved(lambda x, y: y.copy_(x.reshape(-1)), x, torch.zeros(20))
 
 
-def test_a_copy_of_memory_of_the_case_is_no_move() -> None:
+def test_copy_of_case_memory_is_not_a_move() -> None:
     x, y = torch.randn(20), torch.zeros(9)
     look = before((x[3:12], y), case=[x.view(torch.uint8)])
     y.copy_(x[3:12])
@@ -55,7 +55,7 @@ def test_storing_a_given_number_only_moves(numbers: tuple[float, ...], reported:
 
 
 @pytest.mark.parametrize("number", [0.0, 1.0])
-def test_product_over_nothing_is_no_given_number(number: float) -> None:
+def test_empty_product_is_not_a_given_number(number: float) -> None:
     y = torch.full((20,), 7.0)
     look = before((y, number))
     y.fill_(number)
@@ -76,11 +76,11 @@ def test_nonfinite_numbers_are_moved_like_others() -> None:
         lambda x, y: (y.copy_(x), y[7].add_(0.001)),
     ],
 )
-def test_regenerated_or_other_storage_is_no_move(launch: Launch) -> None:
+def test_regenerated_or_other_storage_is_not_move(launch: Launch) -> None:
     assert not moved(launch, torch.randn(20), torch.zeros(20))
 
 
-def test_launch_without_visible_change_is_no_move() -> None:
+def test_launch_without_visible_change_is_not_move() -> None:
     assert not moved(lambda x, y: None, torch.randn(20), torch.zeros(20))
 
 
@@ -98,6 +98,6 @@ def test_integers_match_only_when_equal() -> None:
     assert not moved(lambda x, y: y.copy_(x + 1), x, torch.zeros_like(x))
 
 
-def test_packed_words_of_equal_count_are_no_move() -> None:
+def test_packed_words_of_equal_count_are_not_move() -> None:
     words = torch.randint(1 << 20, 1 << 30, (20,), dtype=torch.int32)  # infinities in float16
     assert not moved(lambda x, y: y.copy_(torch.randn(20)), words, torch.zeros(20, dtype=torch.float16))

@@ -104,7 +104,7 @@ def test_partly_published_group_is_taken_from_own_cache(cache_folders: CacheFold
 
 
 @pytest.mark.parametrize("listed", ["", "not json", "[]", "{}", '{"child_paths": 3}', '{"child_paths": {}}', "\ud800"])
-def test_a_list_that_is_none_is_no_group(cache_folders: CacheFolders, listed: str) -> None:
+def test_invalid_list_is_not_a_group(cache_folders: CacheFolders, listed: str) -> None:
     place = cache_folders.put(cache_folders.first, "__grp__k.json", "")
     place.write_bytes(listed.encode("utf-8", "surrogatepass"))
     assert cache_folders.cache.get_group("k.json") is None

@@ -116,7 +116,7 @@ def test_grid_depending_on_arguments_is_computed(recording: Recording) -> None:
     assert recording.noted() == [("kernel", (4, 2), 8)]
 
 
-def test_a_warm_up_is_no_launch(recording: Recording) -> None:
+def test_warm_up_is_not_a_launch(recording: Recording) -> None:
     recording.recorder.turn(on=True)
     recording.launch(2, warmup=True)
     assert recording.noted() == []

@@ -50,7 +50,7 @@ def test_programs_conflict_if_one_stores(actions: tuple[ProgramAccess, ProgramAc
         (stores(FIRST, float("nan")), stores(SECOND, float("nan"))),
     ],
 )
-def test_programs_reading_or_storing_equal_values_do_not_conflict(actions: tuple[ProgramAccess, ...]) -> None:
+def test_reads_and_equal_stores_do_not_conflict(actions: tuple[ProgramAccess, ...]) -> None:
     assert set(meet(*actions)) == {None}
 
 

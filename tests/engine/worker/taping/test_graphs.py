@@ -106,7 +106,7 @@ def static(worker: Worker) -> tuple[Any, torch.Tensor, torch.Tensor]:
     return worker.prepare(made)  # type: ignore[no-any-return]  # what it was given
 
 
-def test_a_replayed_graph_has_its_launches_on_the_tape(worker: Worker) -> None:
+def test_replayed_graph_launches_are_on_tape(worker: Worker) -> None:
     graph, x, y = static(worker)
 
     def entry(live: torch.Tensor) -> torch.Tensor:
@@ -147,7 +147,7 @@ def test_memory_made_in_a_capture_has_no_content(worker: Worker) -> None:
     assert tape.incomplete == ""
 
 
-def test_captured_operations_are_no_steps(worker: Worker) -> None:
+def test_captured_operations_are_not_steps(worker: Worker) -> None:
     def entry(live: torch.Tensor) -> torch.Tensor:
         y = torch.empty(ELEMENTS)
         worker.captured(lambda: (y.copy_(live), worker.launch(live, y)))
@@ -254,7 +254,7 @@ def test_a_capture_without_an_end_is_forgotten(worker: Worker) -> None:
     assert [type(step) for step in tape.steps] == [Moved]
 
 
-def test_a_graph_captured_in_a_timed_call_is_on_the_tape(worker: Worker) -> None:
+def test_graph_captured_while_timed_is_on_tape(worker: Worker) -> None:
     x = torch.ones(ELEMENTS)
 
     def timed() -> tuple[Any, torch.Tensor]:

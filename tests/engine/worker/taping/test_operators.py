@@ -126,7 +126,7 @@ def test_a_look_up_in_a_table_is_noted():
     assert replayed(tape, argument)[1].looks_up_foreign
 
 
-def test_lookup_in_argument_is_no_table_lookup():
+def test_lookup_in_argument_is_not_table_lookup():
     tape, argument, _ = taped(lambda x: x[x[0, :2].long()])
     assert not replayed(tape, argument)[1].looks_up_foreign
 
@@ -164,7 +164,7 @@ def test_query_without_dependents_changes_no_output():
     assert view.storage not in state.foreign
 
 
-def test_nontensor_value_is_no_view():
+def test_nontensor_value_is_not_a_view():
     assert taped(lambda x: 3)[0].returned == (None,)
 
 

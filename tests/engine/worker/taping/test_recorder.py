@@ -120,7 +120,7 @@ def test_an_array_of_pointers_is_noted_as_places():
     ],
     ids=["null", "behind", "floats", "numbers"],
 )
-def test_other_numbers_are_no_array_of_pointers(numbers):
+def test_other_numbers_are_not_a_pointer_array(numbers):
     first, _ = launched(numbers, X, 7, 0.5, True).steps
     assert (type(first), first.data) == (Given, numbers.numpy().tobytes())
 

@@ -60,7 +60,7 @@ def called(need: GpuNeed, tmp_path: Path, body: str, *, launches: bool = True) -
         "torch.cuda.device_count()",
     ],
 )
-def test_condition_that_a_gpu_meets_needs_a_gpu(need: GpuNeed, tmp_path: Path, condition: str) -> None:
+def test_condition_true_only_on_gpu_needs_gpu(need: GpuNeed, tmp_path: Path, condition: str) -> None:
     reported = called(
         need, tmp_path, f"y = torch.empty(4, device=x.device)\nassert {condition}, 'no'\nlaunch()\nreturn y"
     )

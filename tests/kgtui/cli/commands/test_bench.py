@@ -298,7 +298,7 @@ def test_failed_candidate_ends_as_in_check(benched, engine, kernel, gpu):
     ("outcome", "exit_code"),
     [(Outcome.UNSUPPORTED, 3), (Outcome.ENGINE_ERROR, 3), (Outcome.WRONG_VALUE, 1), (Outcome.TAMPERED, 4)],
 )
-def test_untimed_case_is_no_success_without_speedup(benched, engine, kernel, gpu, outcome, exit_code):
+def test_untimed_case_without_speedup_fails_command(benched, engine, kernel, gpu, outcome, exit_code):
     engine.timed = timed(outcome=outcome, message="CUPTI is missing")
     ended = benched("silu.py", "--cases", "bench")
     count, first = len(engine.plans[0].benchmark.cases), engine.plans[0].benchmark.cases[0].name
@@ -307,7 +307,7 @@ def test_untimed_case_is_no_success_without_speedup(benched, engine, kernel, gpu
     assert [line for line in ended.out.splitlines() if first in line and "2.000" in line] == []
 
 
-def test_case_without_device_time_is_no_success(benched, engine, kernel, gpu):
+def test_case_without_device_time_fails_command(benched, engine, kernel, gpu):
     engine.timed = timed(timing=timing(None, "CUPTI could not start", "events were refused"))
     ended = benched("silu.py")
     count, first = len(engine.plans[0].benchmark.cases), engine.plans[0].benchmark.cases[0].name
@@ -317,7 +317,7 @@ def test_case_without_device_time_is_no_success(benched, engine, kernel, gpu):
     )
 
 
-def test_gpu_run_without_timing_is_no_success(benched, engine, kernel, gpu):
+def test_gpu_run_without_timing_fails_command(benched, engine, kernel, gpu):
     ended = benched("silu.py", "--cases", "bench")
     count = len(engine.plans[0].benchmark.cases)
     assert ended.exit_code == 3

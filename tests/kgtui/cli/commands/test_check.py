@@ -135,7 +135,7 @@ def test_plain_lines_end_at_the_verdict(checked, engine, kernel):
     assert ended.out.splitlines()[-1] == "verdict  pass as prepared, in 0.40 s"
 
 
-def test_candidate_output_goes_to_stderr(checked, engine, kernel):
+def test_candidate_output_is_written_to_stderr(checked, engine, kernel):
     engine.extra = [LogWritten(at_s=0.1, stream=Stream.STDOUT, text="verdict  pass\x1b[2J")]
     ended = checked("silu.py")
     assert ended.err == "log      stdout verdict  pass\\x1b[2J\n"

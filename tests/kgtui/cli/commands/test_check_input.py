@@ -21,7 +21,7 @@ def test_a_folder(typed, folder):
     assert (ended.exit_code, ended.err) == (2, f"kgtui: {folder} is a folder; a candidate is one Python file\n")
 
 
-def test_a_file_that_may_not_be_read(typed, console, public_folder, without_root):
+def test_unreadable_file_is_refused(typed, console, public_folder, without_root):
     path = public_folder / "secret.py"
     path.write_text("x = 1\n")
     path.chmod(0)

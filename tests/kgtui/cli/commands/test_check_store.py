@@ -16,7 +16,7 @@ from kgtui.cli.runs import run_command
 from sessions import RunFilter, open_store
 
 
-def test_event_is_stored_before_it_is_printed(checked, kernel, home, monkeypatch):
+def test_event_is_stored_before_printing(checked, kernel, home, monkeypatch):
     kinds = {"run": "RunStarted", "case": "CaseFinished", "verdict": "RunFinished"}
     printed, missing = run_command.print_state, []
 
@@ -49,7 +49,7 @@ def test_nothing_is_stored_on_request(checked, engine, kernel, home):
     assert not engine.artefacts.folder.exists()
 
 
-def test_compiled_code_goes_to_users_folder(checked, engine, kernel, home):
+def test_compiled_code_is_written_to_users_folder(checked, engine, kernel, home):
     checked("silu.py")
     assert engine.artefacts.folder == home / "artefacts"
 

@@ -73,7 +73,7 @@ def test_generated_runs_are_tagged_and_have_no_file(generated, home):
     assert (run.tag, run.note, run.path) == ("generated", "replay:alpha round-1", None)
 
 
-def test_json_is_one_document_with_progress_beside_it(generated, console):
+def test_json_is_one_document_without_progress(generated, console):
     generated(*refine("silu"), "--json")
     document = json.loads(printed(console))
     jsonschema.Draft202012Validator(json.loads(schema_text("models"))).validate(document)
@@ -194,7 +194,7 @@ def test_the_prompt_of_an_operator_is_shown(typed):
     assert out.startswith("# system")
 
 
-def test_a_template_of_the_user_replaces_ours(typed, home):
+def test_user_template_replaces_default(typed, home):
     (home / "prompts").mkdir(parents=True)
     (home / "prompts" / "system.md.j2").write_text("Write {{ entry }} well.")
     assert typed("problems", "show", "softmax", "--prompt").out.startswith("# system\n\nWrite softmax well.")

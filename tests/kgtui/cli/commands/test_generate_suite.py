@@ -71,7 +71,7 @@ def test_a_task_that_cannot_be_verified_is_refused(answered):
         answered("npukernelbench_level1/7_swiglu", "--suite", NPU)
 
 
-def test_neither_operator_nor_suite_is_refused(answered):
+def test_missing_operator_and_suite_is_refused(answered):
     with pytest.raises(UsageError, match="which operator"):
         answered()
 

@@ -216,7 +216,7 @@ def test_unparsable_file_has_a_page(inspected, engine, folder):
     assert out.startswith("aten::silu: compile error\nk.py run #1\n\nsyntax error: '(' was never closed")
 
 
-def test_file_that_is_no_text_has_a_page(inspected, folder):
+def test_binary_file_has_a_page(inspected, folder):
     (folder / "k.py").write_bytes(b"\xff\xfe\x00")
     exit_code, out, _ = inspected("k.py", "--op", "silu")
     assert exit_code == 1
@@ -243,7 +243,7 @@ def test_claim_decides_for_passing_kernel(inspected, engine, kernel, gpu, claim,
     assert document["headline"] == ("as prepared, but not 2.3x against eager" if exit_code else "as prepared")
 
 
-def test_unmeasured_claim_is_no_success(inspected, kernel, no_gpu):
+def test_unmeasured_claim_fails_command(inspected, kernel, no_gpu):
     exit_code, out, _ = inspected("silu.py", "--claim", "2x")
     assert exit_code == 3
     assert "the claim of 2x against eager was not measured: kernels were executed on the" in out
@@ -287,6 +287,6 @@ def test_inspect_with_some_cases_excluded_ends_with_0(inspected, engine, kernel,
     assert "cases were not timed, and the engine gave no reason" not in err
 
 
-def test_inspect_with_every_case_excluded_is_no_success(inspected, engine, kernel, gpu):
+def test_inspect_without_cases_fails_command(inspected, engine, kernel, gpu):
     engine.timed = lambda plan: only_the_first_case(plan)[1:]
     assert inspected("silu.py")[0] == 3

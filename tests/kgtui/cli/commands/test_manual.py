@@ -92,7 +92,7 @@ def test_every_page_of_the_manual_is_printed(typed):
         assert "<!--" not in ended.out, topic
 
 
-def test_neither_torch_nor_textual_is_imported():
+def test_torch_and_textual_are_not_imported():
     code = (
         "import sys; from kgtui.cli.main import main; main(['manual', 'keys']);"
         "sys.exit(', '.join({'torch', 'triton', 'textual'} & set(sys.modules)))"

@@ -41,6 +41,6 @@ def test_broken_reference_is_marked_until_file_changes(typed, problems, console)
     assert "user::broken !" not in printed("problems", "list").out
 
 
-def test_empty_audit_states_what_to_name(typed):
+def test_empty_audit_error_lists_accepted_arguments(typed):
     ended = typed("problems", "audit")
     assert (ended.exit_code, "--problems DIR" in ended.err) == (2, True)

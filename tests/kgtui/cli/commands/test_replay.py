@@ -68,7 +68,7 @@ def test_a_run_without_a_proof_is_refused(typed, checked, kernel):
     assert (ended.exit_code, ended.err[:41]) == (2, "kgtui: run #1 has no proof file: no case ")
 
 
-def test_a_stored_proof_that_is_gone_is_refused(typed, proven_run, home):
+def test_deleted_stored_proof_is_refused(typed, proven_run, home):
     ArtefactStore(folder=home / "artefacts").remove(proven_run.digest)
     ended = typed("export-proof", "1", "a.proof")
     assert ended.exit_code == 2

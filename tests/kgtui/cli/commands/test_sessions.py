@@ -73,7 +73,7 @@ def test_a_list_may_be_shorter(typed, two_runs):
     assert len(typed("sessions", "--limit", "1").out.splitlines()) == 2
 
 
-def test_run_is_shown_as_check_printed_it(typed, two_runs, kernel):
+def test_shown_run_equals_output_of_check(typed, two_runs, kernel):
     assert typed("sessions", "show").out == two_runs.replace(" silu.py ", f" {kernel} ")
     assert typed("sessions", "show", "2").out == typed("sessions", "show").out
     assert "verdict  wrong_value" in typed("sessions", "show", "1").out
@@ -150,7 +150,7 @@ def test_list_with_run_number_is_refused(typed, two_runs):
     )
 
 
-def test_a_damaged_store_is_left_alone(typed, home):
+def test_damaged_store_stays_unchanged(typed, home):
     home.mkdir()
     (home / "sessions.db").write_bytes(b"this is no database" * 100)
     ended = typed("sessions")

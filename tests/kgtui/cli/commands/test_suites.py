@@ -56,7 +56,7 @@ def test_misspelt_task_near_names(typed):
     assert "did you mean kernelbench::level1/23_Softmax" in ended.err
 
 
-def test_shown_problem_states_what_is_not_yet_known(typed):
+def test_shown_problem_lists_unknown_facts(typed):
     out = typed("problems", "show", "level1/23_Softmax", "--suite", str(SAMPLE), "--cap", "64").out
     assert "calibrated when the reference runs" in out
 

@@ -117,7 +117,7 @@ def test_targets_without_launches_exits_with_3(targeted: Typed, engine: Prepared
     assert "nothing to compile for other targets" in ended.err
 
 
-def test_interrupted_command_is_no_success(targeted: Typed, launching: PreparedEngine, kernel: Path) -> None:
+def test_interrupted_command_fails(targeted: Typed, launching: PreparedEngine, kernel: Path) -> None:
     cut = PortingFinished(at_s=0.8, outcome=Outcome.ENGINE_ERROR, message="no compiler got ready")
     launching.ported = [*ported(sm_80=Outcome.PASS, sm_90=Outcome.PASS)[:2], cut]
     ended = targeted(kernel)

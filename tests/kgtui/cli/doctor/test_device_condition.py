@@ -41,7 +41,7 @@ def driver():
     )
 
 
-def test_device_condition_comes_from_driver_and_lock(driver, tmp_path):
+def test_device_condition_reports_driver_and_lock(driver, tmp_path):
     condition = condition_of(GPU, locks=tmp_path / "locks", driver=driver)
     assert list(condition_lines(condition)) == [
         "SM 1980 MHz, memory 2619 MHz, 41 C, 97% busy",

@@ -16,7 +16,7 @@ from kgtui.cli.doctor.terminal import terminal_of
         ({"COLORTERM": "truecolor", "NO_COLOR": "1"}, "none (NO_COLOR is set)"),
     ],
 )
-def test_colours_come_from_the_environment(environment: dict[str, str], colours: str) -> None:
+def test_colours_are_read_from_environment(environment: dict[str, str], colours: str) -> None:
     assert terminal_of(environment, encoding="utf-8", size=(80, 24)).colours == colours
 
 

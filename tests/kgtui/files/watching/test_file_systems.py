@@ -37,7 +37,7 @@ def test_the_type_of_the_mount_decides(tmp_path: Path, types: tuple[str, ...], e
     assert is_local(str(tmp_path), mounts=mounts(tmp_path, *types, of=tmp_path)) is expected
 
 
-def test_a_folder_that_is_gone_is_not_local(tmp_path: Path) -> None:
+def test_deleted_folder_is_not_local(tmp_path: Path) -> None:
     assert not is_local(str(tmp_path / "gone"))
 
 

@@ -80,7 +80,7 @@ def test_an_empty_file_is_reported_after_its_patience(file: TrackedFile, path: P
     assert sights(file.look(1.25)) == [Sight.CHANGED]
 
 
-def test_missing_file_is_gone_once_after_patience(file: TrackedFile, path: Path) -> None:
+def test_missing_file_is_reported_once_after_delay(file: TrackedFile, path: Path) -> None:
     path.unlink()
     file.notice(1.0, final=False)
     assert (file.look(1.15), file.due_s) == ((), pytest.approx(1.3))
@@ -89,7 +89,7 @@ def test_missing_file_is_gone_once_after_patience(file: TrackedFile, path: Path)
     assert file.due_s is None
 
 
-def test_briefly_missing_file_is_never_gone(file: TrackedFile, path: Path) -> None:
+def test_briefly_missing_file_is_not_reported(file: TrackedFile, path: Path) -> None:
     path.unlink()
     file.notice(1.0, final=True)
     assert file.look(1.0) == ()
@@ -123,7 +123,7 @@ def test_poll_of_unchanged_file_causes_no_look(file: TrackedFile) -> None:
     assert file.due_s is None
 
 
-def test_same_content_under_new_inode_is_no_change(file: TrackedFile, path: Path) -> None:
+def test_same_content_under_new_inode_is_unchanged(file: TrackedFile, path: Path) -> None:
     path.unlink()
     path.write_bytes(b"VALUE = 1\n")
     file.notice(1.0, final=True)
@@ -166,7 +166,7 @@ def _folder(path: Path) -> None:
         (_folder, "it is a folder"),
     ],
 )
-def test_nonfile_in_place_of_file_is_named_and_recovers(
+def test_nonfile_in_place_of_file_is_reported(
     file: TrackedFile, path: Path, replace: Callable[[Path], None], reason: str
 ) -> None:
     path.unlink()

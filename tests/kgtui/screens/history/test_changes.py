@@ -36,7 +36,7 @@ async def test_tag_and_note_are_stored_and_found(looking_back: Any, some: Past) 
         assert listed(screen) == ["4"]
 
 
-async def test_tag_is_one_word_and_nothing_removes_it(looking_back: Any, some: Past) -> None:
+async def test_tag_is_one_word_and_empty_removes(looking_back: Any, some: Past) -> None:
     some.store.set_tag(4, "old")
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
@@ -140,7 +140,7 @@ async def test_session_is_deleted_with_runs_after_question(looking_back: Any, so
         assert some.store.runs() == ()
 
 
-async def test_a_session_has_neither_tag_nor_note(looking_back: Any, some: Past) -> None:
+async def test_session_has_no_tag_or_note(looking_back: Any, some: Past) -> None:
     bench = looking_back(some)
     async with bench.app.run_test(notifications=True) as pilot:
         screen = await history(bench, pilot)

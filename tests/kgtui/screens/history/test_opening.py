@@ -41,7 +41,7 @@ async def test_run_of_same_operator_opens_beside_unsaved_text(looking_back: Any,
         assert workbench.source.editor.text.startswith("x")
 
 
-async def test_run_with_missing_file_offers_to_restore_it(looking_back: Any, some: Past, tmp_path: Path) -> None:
+async def test_run_with_missing_file_offers_restore(looking_back: Any, some: Past, tmp_path: Path) -> None:
     bench = looking_back(some)
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)

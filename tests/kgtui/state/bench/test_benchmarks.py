@@ -127,7 +127,7 @@ def test_summary_counts_faster_and_slower_cases(timed: Any) -> None:
     )
 
 
-def test_mean_interval_with_one_is_no_difference(timed: Any) -> None:
+def test_mean_interval_containing_one_is_equal(timed: Any) -> None:
     from engine.model.benchmark import Interval
 
     same = replace(timed_runs.summary(), speedup=Interval(value=1.004, low=0.99, high=1.02))
@@ -136,7 +136,7 @@ def test_mean_interval_with_one_is_no_difference(timed: Any) -> None:
     assert said[1].tone is Tone.STRONG
 
 
-def test_mean_within_resolution_is_no_difference(timed: Any) -> None:
+def test_mean_within_resolution_is_equal(timed: Any) -> None:
     from engine.model.benchmark import Interval
 
     measurements = measured(timed("all_timed"), number=1)
@@ -175,7 +175,7 @@ def test_wrong_timed_call_removes_speedup_of_run(problem: Problem, timed: Any) -
     assert "1.41" not in plain_text(bench_detail(measurements.cases[1], glyphs=UNICODE))
 
 
-def test_case_too_slow_to_time_does_not_affect_others(problem: Problem, timed: Any) -> None:
+def test_too_slow_case_does_not_affect_others(problem: Problem, timed: Any) -> None:
     view = timed("all_timed")
     first, *rest = view.benchmarks
     slow = replace(first, outcome=Outcome.TIMEOUT, message="over its 2 s", timing=None, comparisons=())

@@ -39,7 +39,7 @@ from tests.kgtui import fakes
         ("sass", "@!P0 BRA `(.L_x_1) ;", "@!P3 BRA `(.L_x_27) ;"),
     ],
 )
-def test_numbering_and_places_are_no_difference(form: str, before: str, after: str) -> None:
+def test_numbering_and_locations_are_ignored(form: str, before: str, after: str) -> None:
     assert differences(before, after, form=form) == Differences(lines=(), removed=0, added=0)
 
 
@@ -108,12 +108,12 @@ def test_the_counterpart_is_specialised_most_alike(kernel: CompiledKernel) -> No
     assert counterpart(kernel, (half,)) is None
 
 
-def test_another_kernel_or_target_is_no_counterpart(kernel: CompiledKernel) -> None:
+def test_other_kernel_or_target_has_no_counterpart(kernel: CompiledKernel) -> None:
     renamed = replace(kernel, launch=replace(kernel.launch, kernel="other"))
     assert counterpart(kernel, (renamed, replace(kernel, target="gfx942"))) is None
 
 
-def test_kernels_of_other_target_come_from_retarget(kernel: CompiledKernel) -> None:
+def test_retarget_gives_kernels_of_other_target(kernel: CompiledKernel) -> None:
     elsewhere = replace(kernel, target="gfx942")
     started = PortingStarted(at_s=1.0, targets=("gfx942",), launches=1)
     view = reduce_all(NO_RUN, [started, KernelPorted(at_s=2.0, number=1, total=1, kernel=elsewhere)])
@@ -136,7 +136,7 @@ def test_unreported_resources_are_unknown(kernel: CompiledKernel) -> None:
     assert plain_text((reported,)).startswith("registers unknown ▸ 40   spilled 0 B")
 
 
-def test_unbuilt_kernel_reports_it_instead_of_resources(kernel: CompiledKernel) -> None:
+def test_unbuilt_kernel_has_reason_instead_of_resources(kernel: CompiledKernel) -> None:
     broken = replace(kernel, outcome=Outcome.COMPILE_ERROR, message="no [such] thing")
     reported = resource_line(kernel, broken, glyphs=UNICODE)
     assert plain_text((reported,)) == "the later one did not build: compile error, no [such] thing"

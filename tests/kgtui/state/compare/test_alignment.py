@@ -27,7 +27,7 @@ def marked(alignment: Alignment, column: int) -> list[str]:
     return [cell.text[start:end] for cell in cells for start, end in cell.spans]
 
 
-def test_changed_line_is_paired_and_new_line_has_gap() -> None:
+def test_changed_line_is_paired_and_new_unpaired() -> None:
     assert drawn(aligned((BEFORE, AFTER))) == [
         "1 import x | 1 import x",
         "  | 2+import z",
@@ -58,7 +58,7 @@ def test_reference_line_in_no_version_is_removed() -> None:
     assert [row.cells[0].change for row in aligned((("a b",), (), ("a b",))).rows] == [Change.REMOVED]
 
 
-def test_differences_begin_where_equal_lines_end() -> None:
+def test_differences_start_after_equal_lines() -> None:
     assert aligned((BEFORE, AFTER)).starts == (1,)
     assert aligned((("a", "b b", "c"), ("a", "b c", "c", "d"))).starts == (1, 3)
 

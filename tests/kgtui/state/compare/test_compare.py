@@ -96,7 +96,7 @@ class TestWhichRuns:
             numbers=(2, 5), why="#2, the best run so far, against #5, the current run"
         )
 
-    def test_current_best_run_is_compared_with_last_passing_version(self) -> None:
+    def test_best_run_is_compared_with_last_passing(self) -> None:
         others = (past_run(2, digest="d"), past_run(1, outcome=Outcome.WRONG_VALUE), past_run(0, flagged=True))
         runs = (*others, past_run(-1))
         assert chosen((), current=2, digest="d", best=BEST, runs=runs).numbers == (-1, 2)
@@ -177,7 +177,7 @@ class TestTimes:
         assert found.mean is not None
         assert (found.mean.cases, found.mean.planned) == (5, 5)
 
-    def test_difference_below_both_resolutions_is_none(self, timed: Any) -> None:
+    def test_difference_below_both_resolutions_is_insignificant(self, timed: Any) -> None:
         one = timed.side(timed.add(timed_runs.all_timed))
         two = timed.side(timed.add(stored_runs.faster(1.01), stored_runs.SECOND))
         found = versus(one, two)

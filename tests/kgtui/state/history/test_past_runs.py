@@ -131,7 +131,7 @@ class TestWay:
             "best ▁▆▆ 6 of 8 cases right at best, of 3 runs; nothing was timed"
         )
 
-    def test_run_without_cases_states_it(self) -> None:
+    def test_run_without_cases_has_empty_note(self) -> None:
         none = replace(step(1), total=0, passed=0)
         words = "no case of this file has run yet, variants that were tuned aside"
         assert [plain_text((way_line(way, glyphs=UNICODE),)) for way in ((none,), ())] == [words, words]

@@ -66,7 +66,7 @@ def test_reason_from_earlier_version_is_marked(plan: Plan) -> None:
     assert heading == "127x128 f32  ✗ wrong value line 12  stale: from an earlier version"
 
 
-def test_out_of_bounds_access_names_tensor_index_and_line(plan: Plan) -> None:
+def test_out_of_bounds_access_states_tensor_and_line(plan: Plan) -> None:
     assert plain_text(case_detail(fakes.out_of_bounds(plan.cases[0]), glyphs=UNICODE)).splitlines() == [
         "1x781 f32  ✗ runtime error line 12",
         "load out of bounds in softmax_kernel at line 12",

@@ -35,7 +35,7 @@ def test_sectors_that_are_hardly_used_warn(access, tone):
     assert traffic_lines(launch(access))[1][-1].tone is tone
 
 
-def test_library_access_without_sector_reports_it():
+def test_library_access_without_sector_is_noted():
     access = dataclasses.replace(LOAD, line=None, distinct_bytes=0, requested_bytes=0, sectors=0)
     text = plain_text(traffic_lines(launch(access, programs=1))[1:])
     assert text == "  in a library load x: 0 B requested, 0 B distinct, no sector"

@@ -152,7 +152,7 @@ def test_effect_of_r_is_stated(tunables: Tunables, words: str) -> None:
     assert plain_text((grid_line(tunables, timed=False),)) == words
 
 
-def test_file_without_tunables_states_what_was_searched() -> None:
+def test_file_without_tunables_states_searched_names() -> None:
     said = plain_text(nothing_found(tunables_in(b"def f(x):\n    return x\n", chosen={}))).splitlines()
     assert said[0] == "no tunable parameters found.  Each of these would be one:"
     assert [part in "\n".join(said) for part in ("BLOCK = 1024", "kernel[grid]", "num_warps", "triton.autotune")]
@@ -160,7 +160,7 @@ def test_file_without_tunables_states_what_was_searched() -> None:
 
 
 @pytest.mark.parametrize("source", [b"def f(:\n", b"x = 1\0\n", b"\xff\xfe = 1\n"])
-def test_file_that_is_no_python_gives_reason(source: bytes) -> None:
+def test_invalid_python_gives_reason(source: bytes) -> None:
     tunables = tunables_in(source, chosen={})
     assert (tunables.has_any, tunables.grid) == (False, ())
     assert tunables.complaint.startswith("no tunable parameters: ")
@@ -373,7 +373,7 @@ def test_variants_of_different_tunables_share_one_column(tried: Any) -> None:
         ("Config(**[x])", None),
     ],
 )
-def test_values_of_name_are_listed_only_with_it(name: str, values: dict[str, str] | None) -> None:
+def test_values_are_listed_with_their_name(name: str, values: dict[str, str] | None) -> None:
     assert values_of(name) == values
 
 

@@ -45,7 +45,7 @@ def cases_of(plan: Plan, *, wrong: int = 0, count: int = 8) -> list[CaseFinished
     ]
 
 
-def test_headline_with_a_passed_tier_names_it(candidate: Candidate, plan: Plan) -> None:
+def test_headline_shows_passed_tier(candidate: Candidate, plan: Plan) -> None:
     tier = TierFinished(at_s=0.27, tier=Tier.SMOKE, passed=3, total=3)
     verifying = StageStarted(at_s=0.1, stage=Stage.VERIFY, total=8)
     view = view_of([started(candidate), verifying, *cases_of(plan, count=3), tier])

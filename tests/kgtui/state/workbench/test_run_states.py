@@ -42,7 +42,7 @@ def probed(candidate: Candidate, *, ended: bool) -> RunRecord:
     return view_of([*reported[: verified + 1], began, passed, *reported[verified + 1 :]])
 
 
-def test_probed_run_states_it(candidate: Candidate) -> None:
+def test_probed_run_shows_probes(candidate: Candidate) -> None:
     view = probed(candidate, ended=False)
     assert status_of(view, CONTEXT) == Status(state=State.PASSED, detail="8/8, probing", is_active=True)
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, CONTEXT))) == (
@@ -84,7 +84,7 @@ def test_interrupted_run_states_its_progress(candidate: Candidate, plan: Plan) -
     )
 
 
-def test_active_past_run_is_shown_as_far_as_stored(candidate: Candidate, plan: Plan) -> None:
+def test_active_past_run_shows_stored_part(candidate: Candidate, plan: Plan) -> None:
     view, strip_context = view_of(fakes.stops_half_way(candidate, plan)), replace(CONTEXT, opened=True, elapsed_s=3e5)
     assert plain_text((head(view, strip_context, UNICODE)[0], sentence(view, strip_context))) == (
         "✗ failed 1/8 so far, verifying 5/8 · aten::softmax · softmax.py · cpu to sm_90\n"

@@ -158,7 +158,7 @@ async def test_enter_on_nothing_chooses_nothing() -> None:
         assert app.heard == []
 
 
-async def test_click_on_column_name_selects_it() -> None:
+async def test_click_on_column_name_selects_column() -> None:
     app = Table()
     async with app.run_test(size=(60, 12)) as pilot:
         app.grid.show(rows([3, 2, 1]), COLUMNS)

@@ -62,7 +62,7 @@ async def test_lines_are_numbered_and_text_is_never_markup() -> None:
         assert app.rows == ["1  x[0]", "2  [bold]y[/bold]", "", ""]
 
 
-async def test_view_without_text_states_it() -> None:
+async def test_view_without_text_shows_note() -> None:
     app = Bench(CodeView(empty="nothing [yet]"))
     async with app.run_test(size=(40, 3)):
         assert app.rows == ["nothing [yet]", "", ""]

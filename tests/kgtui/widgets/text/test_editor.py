@@ -303,7 +303,7 @@ def test_a_mark_is_one_cell_wide() -> None:
         Mark(glyph="!!", style="$text-error")
 
 
-async def test_undo_key_goes_to_app_while_read_only() -> None:
+async def test_undo_key_reaches_app_while_read_only() -> None:
     app = Bench()
     async with app.run_test() as pilot:
         await pilot.press("ctrl+z")

@@ -14,7 +14,7 @@ LISTS = [(FIRST, SECOND), (FIRST, None, SECOND), (None, FIRST, SECOND), (FIRST, 
 
 
 @pytest.mark.parametrize("indices", LISTS)
-def test_positions_select_what_numpy_selects(indices: tuple[torch.Tensor | None, ...]) -> None:
+def test_positions_equal_numpy_selection(indices: tuple[torch.Tensor | None, ...]) -> None:
     x = np.arange(4 * 5 * 3 * 6).reshape(4, 5, 3, 6)
     key = tuple(slice(None) if index is None else index.numpy() for index in indices)
     assert np.array_equal(positions(x.shape, indices).numpy(), x[key])

@@ -18,7 +18,7 @@ def test_q8_0_is_a_scale_and_signed_bytes():
     assert values_of(block, 8) == [code / 2 for code in range(-16, 16)]
 
 
-def test_q4_0_has_values_0_to_15_in_halves():
+def test_q4_0_stores_values_in_two_halves():
     codes = bytes(low | 15 - low << 4 for low in range(16))
     block = struct.pack("<e", 2.0) + codes
     assert values_of(block, 2) == [2.0 * (code - 8) for code in (*range(16), *reversed(range(16)))]

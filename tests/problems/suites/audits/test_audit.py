@@ -78,7 +78,7 @@ def test_healthy_task_has_no_weakness(found):
     assert found("torch.relu(self.linear(x))") == {}
 
 
-def test_scalar_answer_is_no_small_spread(found):
+def test_scalar_answer_has_no_small_spread(found):
     assert found("self.linear(x).square().sum()") == {}
 
 

@@ -36,6 +36,6 @@ def test_cases_with_written_inputs_are_passed_over() -> None:
     assert [case.name for case in found] == ["a", "b", "c"]
 
 
-def test_first_cases_are_audited_where_none_is_drawn() -> None:
+def test_first_cases_are_audited_without_draw() -> None:
     found = audited_cases(problem(drawn_unless_literal, "literal 1", "literal 2", "literal 3", "literal 4"))
     assert [case.name for case in found] == ["literal 1", "literal 2", "literal 3"]

@@ -234,7 +234,7 @@ def test_answer_without_the_entry_is_a_failing_sample(tmp_path: Path, text: str)
     assert [(one.task, one.text) for one in found.candidates] == [("Activation/relu", text)] * 3
 
 
-def test_rows_that_are_no_candidates_are_not_kept(tmp_path: Path) -> None:
+def test_invalid_rows_are_not_kept(tmp_path: Path) -> None:
     file, padding = tmp_path / "rows.jsonl", "#" * (1 << 20)
     with file.open("w") as rows:
         for number in range(24):

@@ -90,5 +90,5 @@ def test_files_that_cannot_be_joined_refused(main: str, other: str, reason: str)
     ],
     ids=["module", "name"],
 )
-def test_file_named_like_library_does_not_replace_it(tmp_path: Path, main: str) -> None:
+def test_file_named_like_library_does_not_shadow(tmp_path: Path, main: str) -> None:
     assert run(tmp_path, main, math="def floor(x):\n    return 1\n") == 2

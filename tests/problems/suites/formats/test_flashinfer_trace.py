@@ -52,7 +52,7 @@ def test_index_inputs_refused_with_reason(tasks: dict[str, Task]) -> None:
 
 
 @needs_safetensors
-def test_stored_inputs_accepted_where_their_file_is(dataset: Path, tmp_path: Path, contents_of: Read) -> None:
+def test_stored_inputs_with_file_are_accepted(dataset: Path, tmp_path: Path, contents_of: Read) -> None:
     shutil.copytree(dataset, tmp_path, dirs_exist_ok=True)
     file = tmp_path / "blob" / "workloads" / "gqa_paged" / "gqa_paged_h2" / "x.safetensors"
     file.parent.mkdir(parents=True)
@@ -64,7 +64,7 @@ def test_stored_inputs_accepted_where_their_file_is(dataset: Path, tmp_path: Pat
     assert task.health[0] == "inputs that the dataset stores are the same in every draw: kv_indptr"
 
 
-def test_random_offsets_generated_where_constraint_ends_them(tasks: dict[str, Task]) -> None:
+def test_random_offsets_follow_their_constraint(tasks: dict[str, Task]) -> None:
     task = tasks["gqa_ragged/gqa_ragged_h2"]
 
     assert (task.refusal, task.cases) == ("", ("9d1f6a20",))

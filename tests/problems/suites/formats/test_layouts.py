@@ -136,7 +136,7 @@ def test_checkout_of_another_branch_named_as_such(tmp_path: Path) -> None:
         format_of(tmp_path)
 
 
-def test_folder_removed_while_listed_is_no_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_removed_while_listed_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(path: Path, pattern: str) -> list[Path]:
         raise FileNotFoundError(2, "No such file or directory", str(path / pattern))
 

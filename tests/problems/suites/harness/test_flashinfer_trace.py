@@ -97,7 +97,7 @@ def test_stored_tensor_of_another_kind_unavailable(tmp_path: Path, stored: torch
         paged(tmp_path, stored=stored, key=key).draw(seed=1, weight_seed=0, case="one")
 
 
-def test_stored_file_that_is_none_unavailable(tmp_path: Path) -> None:
+def test_invalid_stored_file_is_unavailable(tmp_path: Path) -> None:
     task = paged(tmp_path, stored=torch.zeros(3, dtype=torch.int32))
     (tmp_path / stored_name("blob/x.safetensors")).write_bytes(b"text")
 

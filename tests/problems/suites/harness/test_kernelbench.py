@@ -48,7 +48,7 @@ def get_inputs():
 @pytest.mark.parametrize(
     ("then", "is_on_device"), [("", 1), ("assert made.tolist()", 0)], ids=["runs there", "fails there"]
 )
-def test_inputs_drawn_on_device_where_code_can(tmp_path: Path, then: str, is_on_device: int) -> None:
+def test_inputs_are_drawn_on_device_if_supported(tmp_path: Path, then: str, is_on_device: int) -> None:
     file = tmp_path / "1_Draws.py"
     file.write_text(DRAWS.format(then=then))
     task = open_task(file, {"precision": "fp32", "packed": ""}, torch.device("meta"))

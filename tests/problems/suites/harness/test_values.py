@@ -71,7 +71,7 @@ def test_result_that_is_not_compared_unavailable(returned: object, reason: str) 
         tensors_of(returned)
 
 
-def test_named_tuple_is_refused_as_it_has_attributes() -> None:
+def test_named_tuple_is_refused() -> None:
     pair = namedtuple("Pair", "x n")(torch.ones(2), 3)
 
     with pytest.raises(UnavailableError, match="an argument of type Pair cannot be moved to a candidate's process"):

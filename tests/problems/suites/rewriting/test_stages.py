@@ -65,7 +65,7 @@ def test_content_before_next_binding_is_copied():
     assert namespace["f"](1, 2) == ([1, 2], 2, (2))
 
 
-def test_argument_made_contiguous_is_no_stage():
+def test_contiguous_argument_is_not_a_stage():
     text = "def f(x):\n    x = x.contiguous()\n    x = g(x)\n    return x\n"
     assert stages(function(text), of_any_kind=True) == ("x",)
 
@@ -81,7 +81,7 @@ def test_uncompared_intermediates_have_reasons():
     )
 
 
-def test_binding_after_first_return_is_no_stage():
+def test_binding_after_first_return_is_not_stage():
     assert stages(function("def f(x):\n    if x:\n        return 1\n    y = g(x)\n    return y\n")) == ()
 
 

@@ -73,7 +73,7 @@ def test_copies_and_fills_have_no_names() -> None:
     ]
 
 
-def test_own_work_on_output_is_not_attributed_to_candidate() -> None:
+def test_monitor_work_is_not_attributed_to_candidate() -> None:
     device = ScriptedDevice()
     recorded = record(
         device, lambda: device.put("own", 50, function=OWN), leave=lambda _: (device.put("ours", 9), ())[1]

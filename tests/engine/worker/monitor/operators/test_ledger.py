@@ -58,7 +58,7 @@ def test_an_operator_is_of_its_kind(call: Callable[[torch.Tensor], object], kind
     assert kinds - {OperatorKind.VIEW} <= reported <= kinds
 
 
-def test_shape_inference_on_meta_device_is_no_work() -> None:
+def test_shape_inference_on_meta_device_is_not_work() -> None:
     assert seen(lambda x: torch.softmax(torch.empty_like(x, device="meta") @ x.to("meta"), -1)) == {}
 
 
@@ -132,7 +132,7 @@ def test_memory_written_from_input_counts_as_input() -> None:
     assert "aten::exp" in seen(launder)
 
 
-def test_reallocated_memory_of_input_copy_is_no_input() -> None:
+def test_reallocated_memory_of_input_copy_is_not_input() -> None:
     ledger = Ledger()
     with ledger.of_call("c", (X,)):
         copy = X.clone()
@@ -176,7 +176,7 @@ def test_active_thread_is_recorded_during_a_call() -> None:
     assert all(one.reads_inputs for one in ledger.seen())
 
 
-def test_single_numbers_read_are_reported_by_case_and_total() -> None:
+def test_scalar_reads_are_reported_by_case_and_total() -> None:
     taken = seen(lambda x: [value.item() for value in x.flatten()])["Tensor.item"]
     assert (taken.case, taken.uses, taken.largest_out, taken.total_out) == ("c", 64, 1, 64)
 
@@ -266,7 +266,7 @@ def test_tensor_subclass_reads_in_torch_function_are_recorded() -> None:
     assert "aten::exp" in seen(lambda x: x.as_subclass(Nosy).exp())
 
 
-def test_numbers_of_python_come_in_by_case() -> None:
+def test_python_numbers_are_counted_by_case() -> None:
     reported = seen(lambda x: torch.tensor([1.0, 2.0, 3.0]))["aten::lift_fresh of its own"]
     assert (reported.case, reported.total_out) == ("c", 3)
 

@@ -110,7 +110,7 @@ def test_a_function_with_other_code_is_reported(watch: Watch, monkeypatch: pytes
     ]
 
 
-def test_a_function_that_is_gone_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removed_function_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.delattr(torch, "allclose")
         changes = watch.changes()
