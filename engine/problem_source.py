@@ -30,8 +30,9 @@ class ProblemDescription:
     `category` is one of Category, or of a suite's own. `formula` is the first line of the file's docstring, `contract`
     the rest of it. `dtypes` are those that its cases name, in their order; empty where the text does not tell.
     `functions` are the names in the file of what makes inputs and the like, by their role: those that are names. `stem`
-    names its kernel file, where not the entry. `reference` is the text of a foreign suite's reference and of what it
-    imports, by file name, the reference first. `weakness` is what an audit found first.
+    names its kernel file, where not the entry. `second_oracle` is that of the definition. `reference` is the text of a
+    foreign suite's reference and of what it imports, by file name, the reference first. `weakness` is what an audit
+    found first.
     """
 
     source: str
@@ -46,6 +47,7 @@ class ProblemDescription:
     dtypes: tuple[DType, ...] = ()
     functions: Mapping[str, str] = field(default_factory=dict)
     stem: str = ""
+    second_oracle: str = ""
     reference: Mapping[str, str] = field(default_factory=dict)
     weakness: str = ""
 

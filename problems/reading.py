@@ -1,7 +1,8 @@
 """Descriptions in problem files, read from the syntax tree: nothing of a file is run.
 
 So a list of all problems costs no import, and a user's file cannot break the list.  What is read must be written
-as literals in the call `PROBLEM = ProblemDefinition(...)`: name, entry, signature, summary and category.
+as literals in the call `PROBLEM = ProblemDefinition(...)`: name, entry, signature, summary and category, and
+second_oracle where there is one.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ def describe(file: Path, *, name: str, source: str, shown: str) -> ProblemDescri
         contract=rest.strip("\n"),
         file=file,
         dtypes=tuple(dict.fromkeys(_dtypes(tree))),
+        second_oracle=_text(given["second_oracle"], "second_oracle", call, shown) if "second_oracle" in given else "",
         functions={role: value.id for role, value in given.items() if isinstance(value, ast.Name)},
     )
 

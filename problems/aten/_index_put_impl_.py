@@ -71,6 +71,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Write values at integer index tuples, the worker of index_put_",
     category=Category.INDEXING,
+    second_oracle="PyTorch's _index_put_impl_, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -52,6 +52,7 @@ PROBLEM = ProblemDefinition(
     signature="_local_scalar_dense(self: Tensor) -> complex",
     summary="Read the one element of a tensor as a Python number",
     category=Category.SCALAR_READ,
+    second_oracle="PyTorch's _local_scalar_dense, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

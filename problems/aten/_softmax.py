@@ -99,6 +99,7 @@ PROBLEM = ProblemDefinition(
     signature="_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor",
     summary="Softmax along one dim (dim, half_to_float flag)",
     category=Category.NORMALISATION,
+    second_oracle="PyTorch's _softmax, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

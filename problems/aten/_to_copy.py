@@ -77,6 +77,7 @@ PROBLEM = ProblemDefinition(
     signature="_to_copy(self: Tensor, dtype: DType | None = None) -> Tensor",
     summary="Copy with an optional change of dtype",
     category=Category.COPY_CAST,
+    second_oracle="numpy.ndarray.astype, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

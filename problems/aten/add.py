@@ -134,6 +134,7 @@ PROBLEM = ProblemDefinition(
     signature="add(self: Tensor, other: Tensor, alpha: float = 1) -> Tensor",
     summary="self + alpha*other",
     category=Category.POINTWISE_BINARY,
+    second_oracle="numpy.add, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

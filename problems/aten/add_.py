@@ -71,6 +71,7 @@ PROBLEM = ProblemDefinition(
     signature="add_(self: Tensor, other: Tensor | float, alpha: float = 1) -> Tensor",
     summary="In-place self += alpha*other",
     category=Category.POINTWISE_INPLACE,
+    second_oracle="PyTorch's add_, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -95,6 +95,7 @@ PROBLEM = ProblemDefinition(
     signature="affine_grid_generator(theta: Tensor, size: list[int], align_corners: bool) -> Tensor",
     summary="2-D or 3-D sampling grid from batched affine matrices",
     category=Category.VISION,
+    second_oracle="PyTorch's affine_grid_generator, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -55,6 +55,7 @@ PROBLEM = ProblemDefinition(
     signature="amin(self: Tensor, dim: list[int], keepdim: bool = False) -> Tensor",
     summary="Minimum over one or several dims, keepdim option",
     category=Category.REDUCTION,
+    second_oracle="PyTorch's amin, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -104,6 +104,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Evenly stepped 1-D range",
     category=Category.FACTORY,
+    second_oracle="PyTorch's arange, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

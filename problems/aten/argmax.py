@@ -73,6 +73,7 @@ PROBLEM = ProblemDefinition(
     signature="argmax(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor",
     summary="Index of the maximum over a dim or the whole tensor",
     category=Category.REDUCTION_INDEX,
+    second_oracle="PyTorch's argmax, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -78,6 +78,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="View over the same storage with given size, stride and offset",
     category=Category.VIEW,
+    second_oracle="PyTorch's as_strided, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

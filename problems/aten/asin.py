@@ -54,6 +54,7 @@ PROBLEM = ProblemDefinition(
     signature="asin(self: Tensor) -> Tensor",
     summary="Inverse sine",
     category=Category.POINTWISE_UNARY,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -99,6 +99,7 @@ PROBLEM = ProblemDefinition(
     signature="bernoulli(self: Tensor, p: Tensor | float | None = None) -> Tensor",
     summary="Draw 0 and 1 with given probabilities",
     category=Category.RANDOM,
+    second_oracle="PyTorch's bernoulli, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -96,6 +96,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="BCE on logits with weight, pos_weight and reduction",
     category=Category.LOSS,
+    second_oracle="PyTorch's binary_cross_entropy_with_logits, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

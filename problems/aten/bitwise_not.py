@@ -45,6 +45,7 @@ PROBLEM = ProblemDefinition(
     signature="bitwise_not(self: Tensor) -> Tensor",
     summary="Bitwise complement of integers, logical not of bool",
     category=Category.POINTWISE_UNARY,
+    second_oracle="PyTorch's bitwise_not, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -81,6 +81,7 @@ PROBLEM = ProblemDefinition(
     signature="bmm(self: Tensor, mat2: Tensor) -> Tensor",
     summary="Batched matrix product",
     category=Category.MATMUL,
+    second_oracle="numpy.matmul, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -110,6 +110,7 @@ PROBLEM = ProblemDefinition(
     signature="cat(tensors: list[Tensor], dim: int = 0) -> Tensor",
     summary="Concatenate along a dim",
     category=Category.SHAPE_JOIN,
+    second_oracle="PyTorch's cat, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

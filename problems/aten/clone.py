@@ -57,6 +57,7 @@ PROBLEM = ProblemDefinition(
     signature="clone(self: Tensor) -> Tensor",
     summary="Deep copy",
     category=Category.COPY_CAST,
+    second_oracle="PyTorch's clone, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -56,6 +56,7 @@ PROBLEM = ProblemDefinition(
     signature="contiguous(self: Tensor) -> Tensor",
     summary="Row-major copy of a strided tensor",
     category=Category.COPY_CAST,
+    second_oracle="numpy.copy, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -85,6 +85,7 @@ PROBLEM = ProblemDefinition(
     signature="copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor",
     summary="Copy src into self with broadcast and dtype conversion",
     category=Category.COPY_CAST,
+    second_oracle="PyTorch's copy_, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -54,6 +54,7 @@ PROBLEM = ProblemDefinition(
     signature="cosh(self: Tensor) -> Tensor",
     summary="Hyperbolic cosine",
     category=Category.POINTWISE_UNARY,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -129,6 +129,7 @@ PROBLEM = ProblemDefinition(
     signature="cumsum(self: Tensor, dim: int, dtype: DType | None = None) -> Tensor",
     summary="Inclusive prefix sum along a dim",
     category=Category.SCAN,
+    second_oracle="numpy.cumsum, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -135,6 +135,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="n-th forward difference along a dim, optional prepend and append",
     category=Category.SCAN,
+    second_oracle="numpy.diff, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

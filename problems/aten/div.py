@@ -78,6 +78,7 @@ PROBLEM = ProblemDefinition(
     signature="div(self: Tensor, other: Tensor | float, rounding_mode: str | None = None) -> Tensor",
     summary="True division, plus rounding modes",
     category=Category.POINTWISE_BINARY,
+    second_oracle="numpy.divide, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

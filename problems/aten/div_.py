@@ -73,6 +73,7 @@ PROBLEM = ProblemDefinition(
     signature="div_(self: Tensor, other: Tensor | float, rounding_mode: str | None = None) -> Tensor",
     summary="In-place division, plus rounding modes",
     category=Category.POINTWISE_INPLACE,
+    second_oracle="PyTorch's div_, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -115,6 +115,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Row lookup in a weight table",
     category=Category.INDEXING,
+    second_oracle="PyTorch's embedding, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -74,6 +74,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Allocate an uninitialised strided tensor",
     category=Category.FACTORY,
+    second_oracle="PyTorch's empty_strided, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -50,6 +50,7 @@ PROBLEM = ProblemDefinition(
     signature="eq(self: Tensor, other: Tensor | float) -> Tensor",
     summary="Element-wise equality",
     category=Category.COMPARISON,
+    second_oracle="numpy.equal, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -61,6 +61,7 @@ PROBLEM = ProblemDefinition(
     signature="erfc(self: Tensor) -> Tensor",
     summary="Complementary error function",
     category=Category.POINTWISE_UNARY,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

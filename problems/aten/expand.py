@@ -63,6 +63,7 @@ PROBLEM = ProblemDefinition(
     signature="expand(self: Tensor, size: list[int], implicit: bool = False) -> Tensor",
     summary="Broadcast view to a larger shape",
     category=Category.VIEW,
+    second_oracle="numpy.broadcast_to, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -64,6 +64,7 @@ PROBLEM = ProblemDefinition(
     signature="expand_as(self: Tensor, other: Tensor) -> Tensor",
     summary="Broadcast view to the shape of another tensor",
     category=Category.VIEW,
+    second_oracle="numpy.broadcast_to, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

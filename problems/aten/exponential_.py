@@ -95,6 +95,7 @@ PROBLEM = ProblemDefinition(
     signature="exponential_(self: Tensor, lambd: float = 1.0) -> Tensor",
     summary="Fill in place with exponential draws",
     category=Category.RANDOM,
+    second_oracle="PyTorch's exponential_, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -85,6 +85,7 @@ PROBLEM = ProblemDefinition(
     signature="fill_(self: Tensor, value: Tensor | complex) -> Tensor",
     summary="Fill in place with a number or a 0-d tensor",
     category=Category.FILL,
+    second_oracle="PyTorch's fill_, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

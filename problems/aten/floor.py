@@ -48,6 +48,7 @@ PROBLEM = ProblemDefinition(
     signature="floor(self: Tensor) -> Tensor",
     summary="Round towards minus infinity",
     category=Category.POINTWISE_UNARY,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -60,6 +60,7 @@ PROBLEM = ProblemDefinition(
     signature="floor_divide(self: Tensor, other: Tensor | float) -> Tensor",
     summary="Floor division of floats and integers",
     category=Category.POINTWISE_BINARY,
+    second_oracle="PyTorch's floor_divide, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -51,6 +51,7 @@ PROBLEM = ProblemDefinition(
     signature="fmax(self: Tensor, other: Tensor) -> Tensor",
     summary="Element-wise maximum that ignores NaN",
     category=Category.POINTWISE_BINARY,
+    second_oracle="PyTorch's fmax, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

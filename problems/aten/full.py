@@ -73,6 +73,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Tensor filled with a number, dtype inferred or given",
     category=Category.FACTORY,
+    second_oracle="PyTorch's full, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

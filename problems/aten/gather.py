@@ -109,6 +109,7 @@ PROBLEM = ProblemDefinition(
     signature="gather(self: Tensor, dim: int, index: Tensor, sparse_grad: bool = False) -> Tensor",
     summary="Gather along a dim with an int64 index",
     category=Category.INDEXING,
+    second_oracle="PyTorch's gather, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

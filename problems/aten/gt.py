@@ -50,6 +50,7 @@ PROBLEM = ProblemDefinition(
     signature="gt(self: Tensor, other: Tensor | float) -> Tensor",
     summary="Element-wise greater-than",
     category=Category.COMPARISON,
+    second_oracle="numpy.greater, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -58,6 +58,7 @@ PROBLEM = ProblemDefinition(
     signature="hardsigmoid(self: Tensor) -> Tensor",
     summary="relu6(x+3)/6",
     category=Category.ACTIVATION,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

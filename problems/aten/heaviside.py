@@ -51,6 +51,7 @@ PROBLEM = ProblemDefinition(
     signature="heaviside(self: Tensor, values: Tensor) -> Tensor",
     summary="Step function with a given value at zero",
     category=Category.POINTWISE_BINARY,
+    second_oracle="PyTorch's heaviside, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

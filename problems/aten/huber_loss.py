@@ -63,6 +63,7 @@ PROBLEM = ProblemDefinition(
     signature="huber_loss(self: Tensor, target: Tensor, reduction: int = 1, delta: float = 1.0) -> Tensor",
     summary="Huber loss with delta and none/mean/sum reduction",
     category=Category.LOSS,
+    second_oracle="PyTorch's huber_loss, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -57,6 +57,7 @@ PROBLEM = ProblemDefinition(
     signature="i0(self: Tensor) -> Tensor",
     summary="Modified Bessel function of order 0",
     category=Category.SPECIAL_FUNCTION,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

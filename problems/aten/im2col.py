@@ -101,6 +101,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Unfold sliding blocks of an image into columns",
     category=Category.VISION,
+    second_oracle="PyTorch's im2col, in every smoke and full case",
     rearranges=True,
     cases=CASES,
     make_inputs=make_inputs,

@@ -79,6 +79,7 @@ PROBLEM = ProblemDefinition(
     signature="index(self: Tensor, indices: list[Tensor | None]) -> Tensor",
     summary="Advanced indexing with index tensors, None or a boolean mask",
     category=Category.INDEXING,
+    second_oracle="PyTorch's index, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

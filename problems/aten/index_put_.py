@@ -78,6 +78,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="In-place advanced-index write, overwrite or accumulate",
     category=Category.INDEXING,
+    second_oracle="PyTorch's index_put_, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -79,6 +79,7 @@ PROBLEM = ProblemDefinition(
     signature="index_select(self: Tensor, dim: int, index: Tensor) -> Tensor",
     summary="Select slices along a dim by a 1-D index",
     category=Category.INDEXING,
+    second_oracle="PyTorch's index_select, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -51,6 +51,7 @@ PROBLEM = ProblemDefinition(
     signature="item(self: Tensor) -> complex",
     summary="Python number from a 1-element tensor",
     category=Category.SCALAR_READ,
+    second_oracle="PyTorch's item, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

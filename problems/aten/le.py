@@ -50,6 +50,7 @@ PROBLEM = ProblemDefinition(
     signature="le(self: Tensor, other: Tensor | float) -> Tensor",
     summary="Element-wise less-or-equal",
     category=Category.COMPARISON,
+    second_oracle="numpy.less_equal, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

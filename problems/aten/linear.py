@@ -93,6 +93,7 @@ PROBLEM = ProblemDefinition(
     signature="linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor",
     summary="x @ W^T + b",
     category=Category.MATMUL,
+    second_oracle="numpy.matmul, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -55,6 +55,7 @@ PROBLEM = ProblemDefinition(
     signature="log10(self: Tensor) -> Tensor",
     summary="Logarithm to base 10",
     category=Category.POINTWISE_UNARY,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -51,6 +51,7 @@ PROBLEM = ProblemDefinition(
     signature="log_sigmoid_backward(grad_output: Tensor, self: Tensor, buffer: Tensor) -> Tensor",
     summary="Gradient of log-sigmoid from grad, input and buffer",
     category=Category.BACKWARD,
+    second_oracle="PyTorch's log_sigmoid_backward, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -71,6 +71,7 @@ PROBLEM = ProblemDefinition(
     signature="logaddexp2(self: Tensor, other: Tensor) -> Tensor",
     summary="log2(2^a + 2^b)",
     category=Category.POINTWISE_BINARY,
+    second_oracle="PyTorch's logaddexp2, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -73,6 +73,7 @@ PROBLEM = ProblemDefinition(
     signature="logit(self: Tensor, eps: float | None = None) -> Tensor",
     summary="log(p/(1-p)) with optional eps clamp",
     category=Category.POINTWISE_UNARY,
+    second_oracle="PyTorch's logit, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

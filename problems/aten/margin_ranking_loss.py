@@ -70,6 +70,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="max(0, -y*(x1-x2)+margin), none/mean/sum",
     category=Category.LOSS,
+    second_oracle="PyTorch's margin_ranking_loss, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

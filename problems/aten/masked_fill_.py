@@ -87,6 +87,7 @@ PROBLEM = ProblemDefinition(
     signature="masked_fill_(self: Tensor, mask: Tensor, value: Tensor | complex) -> Tensor",
     summary="In-place fill where mask is true",
     category=Category.INDEXING,
+    second_oracle="PyTorch's masked_fill_, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -106,6 +106,7 @@ PROBLEM = ProblemDefinition(
     signature="matmul(self: Tensor, other: Tensor) -> Tensor",
     summary="Matrix product of all ranks with broadcasting",
     category=Category.MATMUL,
+    second_oracle="numpy.matmul, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

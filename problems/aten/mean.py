@@ -86,6 +86,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Mean over all elements or over dims",
     category=Category.REDUCTION,
+    second_oracle="PyTorch's mean, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -53,6 +53,7 @@ PROBLEM = ProblemDefinition(
     signature="mish(self: Tensor) -> Tensor",
     summary="x*tanh(softplus(x))",
     category=Category.ACTIVATION,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -61,6 +61,7 @@ PROBLEM = ProblemDefinition(
     signature="mish_backward(grad_output: Tensor, self: Tensor) -> Tensor",
     summary="Gradient of mish",
     category=Category.BACKWARD,
+    second_oracle="PyTorch's mish_backward, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -108,6 +108,7 @@ PROBLEM = ProblemDefinition(
     signature="mm(self: Tensor, mat2: Tensor) -> Tensor",
     summary="2-D matrix product, B row- or column-major",
     category=Category.MATMUL,
+    second_oracle="numpy.matmul, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

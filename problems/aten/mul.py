@@ -56,6 +56,7 @@ PROBLEM = ProblemDefinition(
     signature="mul(self: Tensor, other: Tensor | float) -> Tensor",
     summary="Element-wise product",
     category=Category.POINTWISE_BINARY,
+    second_oracle="numpy.multiply, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -61,6 +61,7 @@ PROBLEM = ProblemDefinition(
     signature="narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor",
     summary="View of a slice of given length along a dim",
     category=Category.VIEW,
+    second_oracle="PyTorch's narrow, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -46,6 +46,7 @@ PROBLEM = ProblemDefinition(
     signature="neg(self: Tensor) -> Tensor",
     summary="Negation",
     category=Category.POINTWISE_UNARY,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -58,6 +58,7 @@ PROBLEM = ProblemDefinition(
     signature="new_ones(self: Tensor, size: list[int], dtype: DType | None = None) -> Tensor",
     summary="Ones of a given size with the options of self",
     category=Category.FACTORY,
+    second_oracle="PyTorch's new_ones, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

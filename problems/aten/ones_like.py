@@ -31,6 +31,7 @@ PROBLEM = ProblemDefinition(
     signature="ones_like(self: Tensor, dtype: DType | None = None) -> Tensor",
     summary="Ones shaped like self",
     category=Category.FACTORY,
+    second_oracle="PyTorch's ones_like, in every smoke and full case",
     cases=CASES,
     make_inputs=like_inputs,
     reference=reference,

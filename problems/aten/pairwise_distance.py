@@ -87,6 +87,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Row-wise p-norm distance with eps, keepdim",
     category=Category.DISTANCE,
+    second_oracle="PyTorch's pairwise_distance, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -105,6 +105,7 @@ PROBLEM = ProblemDefinition(
     signature="poisson(self: Tensor) -> Tensor",
     summary="Poisson draws with the given rates",
     category=Category.RANDOM,
+    second_oracle="PyTorch's poisson, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

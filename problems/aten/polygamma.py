@@ -105,6 +105,7 @@ PROBLEM = ProblemDefinition(
     signature="polygamma(n: int, self: Tensor) -> Tensor",
     summary="n-th derivative of digamma",
     category=Category.SPECIAL_FUNCTION,
+    second_oracle="PyTorch's polygamma, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -93,6 +93,7 @@ PROBLEM = ProblemDefinition(
     signature="pow(self: Tensor | float, exponent: Tensor | float) -> Tensor",
     summary="Power: tensor^tensor, scalar^tensor, tensor^scalar",
     category=Category.POINTWISE_BINARY,
+    second_oracle="numpy.power, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

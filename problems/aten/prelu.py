@@ -76,6 +76,7 @@ PROBLEM = ProblemDefinition(
     signature="prelu(self: Tensor, weight: Tensor) -> Tensor",
     summary="x or weight*x for negative x; weight scalar or per channel",
     category=Category.ACTIVATION,
+    second_oracle="PyTorch's prelu, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -92,6 +92,7 @@ PROBLEM = ProblemDefinition(
     signature="reflection_pad1d_backward(grad_output: Tensor, self: Tensor, padding: list[int]) -> Tensor",
     summary="Gradient of 1-D reflection padding",
     category=Category.BACKWARD,
+    second_oracle="PyTorch's reflection_pad1d_backward, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -89,6 +89,7 @@ PROBLEM = ProblemDefinition(
     signature="renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor",
     summary="Scale slices along dim so that their p-norm <= maxnorm",
     category=Category.NORMALISATION,
+    second_oracle="PyTorch's renorm, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -63,6 +63,7 @@ PROBLEM = ProblemDefinition(
     signature="reshape(self: Tensor, shape: list[int]) -> Tensor",
     summary="New shape, a view when possible, else a copy",
     category=Category.VIEW,
+    second_oracle="numpy.reshape, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

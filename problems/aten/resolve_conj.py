@@ -63,6 +63,7 @@ PROBLEM = ProblemDefinition(
     signature="resolve_conj(self: Tensor) -> Tensor",
     summary="Materialise a lazily conjugated tensor",
     category=Category.VIEW,
+    second_oracle="PyTorch's resolve_conj, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -60,6 +60,7 @@ PROBLEM = ProblemDefinition(
     signature="resolve_neg(self: Tensor) -> Tensor",
     summary="Materialise a lazily negated tensor",
     category=Category.VIEW,
+    second_oracle="PyTorch's resolve_neg, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -78,6 +78,7 @@ PROBLEM = ProblemDefinition(
     signature="rot90(self: Tensor, k: int = 1, dims: list[int] = [0, 1]) -> Tensor",
     summary="Rotate by k * 90 degrees in a plane of two dims",
     category=Category.PERMUTE,
+    second_oracle="PyTorch's rot90, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -137,6 +137,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Gradient of rrelu given the noise",
     category=Category.BACKWARD,
+    second_oracle="PyTorch's rrelu_with_noise_backward, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

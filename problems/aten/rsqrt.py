@@ -55,6 +55,7 @@ PROBLEM = ProblemDefinition(
     signature="rsqrt(self: Tensor) -> Tensor",
     summary="1/sqrt(x)",
     category=Category.POINTWISE_UNARY,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -61,6 +61,7 @@ PROBLEM = ProblemDefinition(
     signature="scalar_tensor(s: complex, dtype: DType | None = None, device: str | None = None) -> Tensor",
     summary="0-d tensor from a Python number",
     category=Category.FACTORY,
+    second_oracle="PyTorch's scalar_tensor, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

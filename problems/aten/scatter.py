@@ -144,6 +144,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Scatter src along a dim: overwrite, add or multiply",
     category=Category.INDEXING,
+    second_oracle="PyTorch's scatter, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

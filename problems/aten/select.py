@@ -59,6 +59,7 @@ PROBLEM = ProblemDefinition(
     signature="select(self: Tensor, dim: int, index: int) -> Tensor",
     summary="Drop a dim by fixing its index",
     category=Category.VIEW,
+    second_oracle="PyTorch's select, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -76,6 +76,7 @@ PROBLEM = ProblemDefinition(
     signature="select_backward(grad_output: Tensor, input_sizes: list[int], dim: int, index: int) -> Tensor",
     summary="Zeros with the gradient at one index of a dim",
     category=Category.BACKWARD,
+    second_oracle="PyTorch's select_backward, in every smoke and full case",
     rearranges=True,
     cases=CASES,
     make_inputs=make_inputs,

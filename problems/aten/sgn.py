@@ -57,6 +57,7 @@ PROBLEM = ProblemDefinition(
     signature="sgn(self: Tensor) -> Tensor",
     summary="Sign; of a complex number x / abs(x)",
     category=Category.POINTWISE_UNARY,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -86,6 +86,7 @@ PROBLEM = ProblemDefinition(
     signature="silu(self: Tensor) -> Tensor",
     summary="x*sigmoid(x)",
     category=Category.ACTIVATION,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

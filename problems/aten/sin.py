@@ -50,6 +50,7 @@ PROBLEM = ProblemDefinition(
     signature="sin(self: Tensor) -> Tensor",
     summary="Sine",
     category=Category.POINTWISE_UNARY,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

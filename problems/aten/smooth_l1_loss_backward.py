@@ -68,6 +68,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Gradient of smooth-L1 with beta and reduction",
     category=Category.BACKWARD,
+    second_oracle="PyTorch's smooth_l1_loss_backward, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

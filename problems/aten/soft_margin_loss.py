@@ -58,6 +58,7 @@ PROBLEM = ProblemDefinition(
     signature="soft_margin_loss(self: Tensor, target: Tensor, reduction: int = 1) -> Tensor",
     summary="log(1+exp(-y*x)) with reduction",
     category=Category.LOSS,
+    second_oracle="PyTorch's soft_margin_loss, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -132,6 +132,7 @@ PROBLEM = ProblemDefinition(
     signature="softmax(self: Tensor, dim: int, dtype: DType | None = None) -> Tensor",
     summary="Softmax along a dim, optional dtype",
     category=Category.NORMALISATION,
+    second_oracle="scipy.special.softmax, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -56,6 +56,7 @@ PROBLEM = ProblemDefinition(
     signature="softplus_backward(grad_output: Tensor, self: Tensor, beta: float, threshold: float) -> Tensor",
     summary="Gradient of softplus with beta and threshold",
     category=Category.BACKWARD,
+    second_oracle="PyTorch's softplus_backward, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -127,6 +127,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Sort along a dim, values and indices, stable on request",
     category=Category.SORT,
+    second_oracle="Python's sorted, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

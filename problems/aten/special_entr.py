@@ -64,6 +64,7 @@ PROBLEM = ProblemDefinition(
     signature="special_entr(self: Tensor) -> Tensor",
     summary="Entropy term -x*ln(x), 0 at 0, -inf below 0",
     category=Category.SPECIAL_FUNCTION,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -53,6 +53,7 @@ PROBLEM = ProblemDefinition(
     signature="square(self: Tensor) -> Tensor",
     summary="x*x",
     category=Category.POINTWISE_UNARY,
+    second_oracle="mpmath with 40 digits",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

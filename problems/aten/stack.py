@@ -84,6 +84,7 @@ PROBLEM = ProblemDefinition(
     signature="stack(tensors: list[Tensor], dim: int = 0) -> Tensor",
     summary="Stack equal-shaped tensors along a new dim",
     category=Category.SHAPE_JOIN,
+    second_oracle="PyTorch's stack, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

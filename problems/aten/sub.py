@@ -40,6 +40,7 @@ PROBLEM = ProblemDefinition(
     signature="sub(self: Tensor, other: Tensor | float, alpha: float = 1) -> Tensor",
     summary="self - alpha*other",
     category=Category.POINTWISE_BINARY,
+    second_oracle="numpy.subtract, in double precision",
     cases=CASES,
     make_inputs=difference_inputs,
     reference=reference,

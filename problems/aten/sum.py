@@ -161,6 +161,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Sum over all or given dims, keepdim",
     category=Category.REDUCTION,
+    second_oracle="numpy.sum, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -54,6 +54,7 @@ PROBLEM = ProblemDefinition(
     signature="t(self: Tensor) -> Tensor",
     summary="2-D transpose view",
     category=Category.VIEW,
+    second_oracle="PyTorch's t, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -77,6 +77,7 @@ PROBLEM = ProblemDefinition(
     signature="to(self: Tensor, dtype: DType, non_blocking: bool = False, copy: bool = False) -> Tensor",
     summary="dtype conversion",
     category=Category.COPY_CAST,
+    second_oracle="numpy.ndarray.astype, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

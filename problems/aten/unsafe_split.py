@@ -60,6 +60,7 @@ PROBLEM = ProblemDefinition(
     signature="unsafe_split(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]",
     summary="Split into chunks of a given size along a dim",
     category=Category.VIEW,
+    second_oracle="PyTorch's unsafe_split, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -59,6 +59,7 @@ PROBLEM = ProblemDefinition(
     signature="unsafe_split_with_sizes(self: Tensor, split_sizes: list[int], dim: int = 0) -> list[Tensor]",
     summary="Split into chunks of given sizes along a dim",
     category=Category.VIEW,
+    second_oracle="PyTorch's unsafe_split_with_sizes, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -58,6 +58,7 @@ PROBLEM = ProblemDefinition(
     signature="unsqueeze(self: Tensor, dim: int) -> Tensor",
     summary="Insert a dim of size 1",
     category=Category.VIEW,
+    second_oracle="PyTorch's unsqueeze, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -121,6 +121,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Gradient of nearest 2-D up-sampling",
     category=Category.BACKWARD,
+    second_oracle="PyTorch's upsample_nearest2d_backward, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -69,6 +69,7 @@ PROBLEM = ProblemDefinition(
     signature="zero_(self: Tensor) -> Tensor",
     summary="Set all elements to zero in place",
     category=Category.FILL,
+    second_oracle="PyTorch's zero_, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -53,6 +53,7 @@ PROBLEM = ProblemDefinition(
     signature="zeros(size: list[int], dtype: DType | None = None, device: str | None = None) -> Tensor",
     summary="Zero tensor of a size and dtype",
     category=Category.FACTORY,
+    second_oracle="PyTorch's zeros, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

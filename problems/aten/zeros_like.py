@@ -31,6 +31,7 @@ PROBLEM = ProblemDefinition(
     signature="zeros_like(self: Tensor, dtype: DType | None = None) -> Tensor",
     summary="Zeros shaped like self",
     category=Category.FACTORY,
+    second_oracle="PyTorch's zeros_like, in every smoke and full case",
     cases=CASES,
     make_inputs=like_inputs,
     reference=reference,

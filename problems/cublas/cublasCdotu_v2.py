@@ -20,6 +20,7 @@ PROBLEM = ProblemDefinition(
     signature="cublasCdotu_v2(n: int, x: Tensor, incx: int, y: Tensor, incy: int, result: Tensor) -> Tensor",
     summary="x . y, complex, not conjugated",
     category=Category.BLAS1,
+    second_oracle="scipy.linalg.blas.dotu in double precision",
     cases=CASES,
     make_inputs=dot_inputs,
     reference=dot_reference,

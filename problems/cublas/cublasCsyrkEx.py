@@ -54,6 +54,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="C = alpha*op(A)op(A)^T + beta*C, one triangle, explicit types",
     category=Category.BLAS3_RANK,
+    second_oracle="scipy.linalg.blas.syrk in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

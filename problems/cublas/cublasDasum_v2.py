@@ -71,6 +71,7 @@ PROBLEM = ProblemDefinition(
     signature="cublasDasum_v2(n: int, x: Tensor, incx: int, result: Tensor) -> Tensor",
     summary="sum of absolute values",
     category=Category.BLAS1,
+    second_oracle="scipy.linalg.blas.asum in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -21,6 +21,7 @@ PROBLEM = ProblemDefinition(
     signature="cublasSdot_v2(n: int, x: Tensor, incx: int, y: Tensor, incy: int, result: Tensor) -> Tensor",
     summary="x . y",
     category=Category.BLAS1,
+    second_oracle="scipy.linalg.blas.dot in double precision",
     cases=CASES,
     make_inputs=dot_inputs,
     reference=dot_reference,

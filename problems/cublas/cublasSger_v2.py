@@ -25,6 +25,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="A += alpha*x*y^T",
     category=Category.BLAS2_RANK,
+    second_oracle="scipy.linalg.blas.ger in double precision",
     cases=CASES,
     make_inputs=ger_inputs,
     reference=ger_reference,

@@ -108,6 +108,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="op(A)x = b for one vector",
     category=Category.BLAS2_TRSV,
+    second_oracle="scipy.linalg.blas.trsv in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -39,6 +39,7 @@ PROBLEM = ProblemDefinition(
     signature="cublasZdotc_v2(n: int, x: Tensor, incx: int, y: Tensor, incy: int, result: Tensor) -> Tensor",
     summary="conj(x) . y",
     category=Category.BLAS1,
+    second_oracle="scipy.linalg.blas.dotc in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

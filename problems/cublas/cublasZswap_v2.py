@@ -46,6 +46,7 @@ PROBLEM = ProblemDefinition(
     signature="cublasZswap_v2(n: int, x: Tensor, incx: int, y: Tensor, incy: int) -> Tensor",
     summary="x and y exchanged",
     category=Category.BLAS1,
+    second_oracle="scipy.linalg.blas.swap in double precision",
     rearranges=True,
     cases=CASES,
     make_inputs=copy_inputs,

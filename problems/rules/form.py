@@ -22,7 +22,7 @@ def formula(trial: Trial) -> Iterator[str]:
 
 def description(trial: Trial) -> Iterator[str]:
     """The description in the text of the file equals the values that the module defines."""
-    for name in ("name", "entry", "signature", "summary", "category"):
+    for name in ("name", "entry", "signature", "summary", "category", "second_oracle"):
         said, defined = getattr(trial.described, name), getattr(trial.problem, name)
         if said != defined:
             yield f"{name} is {said!r} in the text of the file, but {defined!r} when it is run"

@@ -120,6 +120,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="GEMM of 16-bit activations with 8-bit weights in the n32k16 layout",
     category=Category.QUANTISED_GEMM,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

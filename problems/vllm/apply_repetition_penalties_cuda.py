@@ -99,6 +99,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="For tokens seen in prompt or output: divide positive logits by the penalty, multiply the others by it",
     category=Category.SAMPLING,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

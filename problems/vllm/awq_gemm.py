@@ -95,6 +95,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="GEMM with AWQ 4-bit weights: (q-zero)*scale per group along K, AWQ nibble order along N",
     category=Category.QUANTISED_GEMM,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -97,6 +97,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="For a per-expert batched layout: padded token slots per expert block, owner of each block, padded total",
     category=Category.MOE_ROUTING,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -121,6 +121,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Concatenate latent KV and rotary key of every token and write it into its cache slot",
     category=Category.KV_CACHE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

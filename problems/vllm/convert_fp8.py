@@ -62,6 +62,7 @@ PROBLEM = ProblemDefinition(
     signature='convert_fp8(output: Tensor, input: Tensor, scale: float = 1.0, kv_dtype: str = "fp8") -> None',
     summary="Divide by scale and encode as FP8 e4m3 bytes",
     category=Category.QUANTISATION,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

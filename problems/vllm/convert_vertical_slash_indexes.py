@@ -158,6 +158,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Turn vertical/slash sparse-attention indexes into per-row-block block lists and column lists",
     category=Category.SPARSE_ATTENTION,
+    second_oracle="a pattern of four row blocks, worked out by hand",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

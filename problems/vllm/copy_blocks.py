@@ -64,6 +64,7 @@ PROBLEM = ProblemDefinition(
     signature="copy_blocks(key_caches: list[Tensor], value_caches: list[Tensor], block_mapping: Tensor) -> None",
     summary="Copy whole KV blocks src->dst in every layer cache",
     category=Category.KV_CACHE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

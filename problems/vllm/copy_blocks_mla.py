@@ -59,6 +59,7 @@ PROBLEM = ProblemDefinition(
     signature="copy_blocks_mla(kv_caches: list[Tensor], block_mapping: Tensor) -> None",
     summary="As copy_blocks for the single MLA cache of a layer",
     category=Category.KV_CACHE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

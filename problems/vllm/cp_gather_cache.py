@@ -111,6 +111,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Gather paged cache blocks of every sequence into a flat token buffer",
     category=Category.KV_CACHE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

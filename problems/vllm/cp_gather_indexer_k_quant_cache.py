@@ -94,6 +94,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Gather quantised indexer keys and their scales from the paged cache",
     category=Category.KV_CACHE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -71,6 +71,7 @@ PROBLEM = ProblemDefinition(
     signature="cutlass_pack_scale_fp8(scales: Tensor) -> Tensor",
     summary="Expand each FP8 group scale into the lookup pack that the CUTLASS W4A8 kernel wants",
     category=Category.WEIGHT_REPACK,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

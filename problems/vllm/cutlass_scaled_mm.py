@@ -108,6 +108,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Integer or FP8 GEMM with per-tensor or per-row/column dequantisation and optional bias",
     category=Category.QUANTISED_GEMM,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -115,6 +115,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="cutlass_scaled_mm with an activation zero-point correction: scale_a*scale_b*(acc - azp*azp_adj) + bias",
     category=Category.QUANTISED_GEMM,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -121,6 +121,7 @@ PROBLEM = ProblemDefinition(
     signature="fused_add_rms_norm(input: Tensor, residual: Tensor, weight: Tensor, epsilon: float) -> None",
     summary="residual += input; input = rms_norm(residual)*weight",
     category=Category.NORMALISATION,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

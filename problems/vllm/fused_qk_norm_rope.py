@@ -172,6 +172,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Per-head RMS norm of Q and K followed by rotary embedding, V untouched",
     category=Category.NORMALISATION,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -138,6 +138,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Gather (and dequantise when FP8) MLA cache entries of every token",
     category=Category.KV_CACHE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -73,6 +73,7 @@ PROBLEM = ProblemDefinition(
     signature="ggml_dequantize(W: Tensor, quant_type: int, m: int, n: int, dtype: dtype | None = None) -> Tensor",
     summary="Decode GGML blocks, such as Q8_0 with its float16 scale and 32 int8, to floats",
     category=Category.DEQUANTISATION,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -138,6 +138,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Expert-wise matmul with GGML weights and activations quantised to 8 bits",
     category=Category.QUANTISED_GEMM_MOE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

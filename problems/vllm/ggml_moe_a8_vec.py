@@ -102,6 +102,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Vector form of ggml_moe_a8: one output row per (token, expert) pair",
     category=Category.QUANTISED_GEMM_MOE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -44,6 +44,7 @@ PROBLEM = ProblemDefinition(
     signature="ggml_mul_mat_a8(W: Tensor, X: Tensor, quant_type: int, row: int) -> Tensor",
     summary="Matmul with GGML weights, activations quantised to 8 bits",
     category=Category.QUANTISED_GEMM,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=product_inputs,
     reference=product_reference,

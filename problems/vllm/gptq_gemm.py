@@ -141,6 +141,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="GEMM with GPTQ 4-bit or 8-bit weights",
     category=Category.QUANTISED_GEMM,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -122,6 +122,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="GEMM with 2:4-sparse 4-bit or 8-bit Marlin weights made by marlin_24_quantize",
     category=Category.QUANTISED_GEMM,
+    second_oracle="products worked out by hand, of weights at known places",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -141,6 +141,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="GEMM with 4-bit or 8-bit Marlin-packed GPTQ weights, with and without act-order",
     category=Category.QUANTISED_GEMM,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

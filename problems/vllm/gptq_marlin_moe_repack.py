@@ -66,6 +66,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Re-order GPTQ packed expert weights into Marlin tile order",
     category=Category.WEIGHT_REPACK,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -66,6 +66,7 @@ PROBLEM = ProblemDefinition(
     signature="gptq_shuffle(q_weight: Tensor, q_perm: Tensor, bit: int) -> None",
     summary="Permute and re-shuffle GPTQ packed weights for the exllama kernel",
     category=Category.WEIGHT_REPACK,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

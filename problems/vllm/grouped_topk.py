@@ -158,6 +158,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="DeepSeek-style expert selection: groups by their best biased scores, then top-k experts inside them",
     category=Category.MOE_ROUTING,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

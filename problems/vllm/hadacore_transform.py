@@ -84,6 +84,7 @@ PROBLEM = ProblemDefinition(
     signature="hadacore_transform(x: Tensor, inplace: bool = True) -> Tensor",
     summary="Hadamard transform of every row",
     category=Category.TRANSFORM,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

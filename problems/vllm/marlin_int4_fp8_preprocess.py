@@ -80,6 +80,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Rewrite packed int4 nibbles so that they convert cheaply to FP8",
     category=Category.WEIGHT_REPACK,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -163,6 +163,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Combine two partial attention results by their log-sum-exp weights",
     category=Category.ATTENTION,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -125,6 +125,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Sort (token,k) pairs by expert, pad every expert to whole blocks",
     category=Category.MOE_ROUTING,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -150,6 +150,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="moe_align_block_size per LoRA adapter",
     category=Category.MOE_ROUTING,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -87,6 +87,7 @@ PROBLEM = ProblemDefinition(
     signature="moe_sum(input: Tensor, output: Tensor) -> None",
     summary="Sum the top-k expert outputs of each token",
     category=Category.MOE_COMBINE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

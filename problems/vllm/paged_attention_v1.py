@@ -114,6 +114,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Decode attention of one query per sequence over a paged KV cache",
     category=Category.ATTENTION,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

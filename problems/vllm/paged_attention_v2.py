@@ -152,6 +152,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Split-K form of paged attention",
     category=Category.ATTENTION,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

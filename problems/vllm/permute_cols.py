@@ -67,6 +67,7 @@ PROBLEM = ProblemDefinition(
     signature="permute_cols(a: Tensor, perm: Tensor) -> Tensor",
     summary="out[:,j] = a[:,perm[j]]",
     category=Category.PERMUTE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

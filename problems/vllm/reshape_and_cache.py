@@ -156,6 +156,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Scatter new keys/values into the paged cache (interleaved key layout)",
     category=Category.KV_CACHE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -133,6 +133,7 @@ PROBLEM = ProblemDefinition(
     signature="rms_norm(out: Tensor, input: Tensor, weight: Tensor, epsilon: float) -> None",
     summary="x*rsqrt(mean(x^2)+eps)*weight",
     category=Category.NORMALISATION,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

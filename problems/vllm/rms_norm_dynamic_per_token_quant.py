@@ -106,6 +106,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="(Residual add +) RMS norm + per-row int8 or fp8 quantisation",
     category=Category.NORMALISATION_QUANTISED,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -121,6 +121,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="RMS norm + quantisation with one scale per group of columns",
     category=Category.NORMALISATION_QUANTISED,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

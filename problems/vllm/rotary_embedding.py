@@ -175,6 +175,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Rotary position embedding",
     category=Category.POSITIONAL,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -135,6 +135,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="FP8 quantisation, static scale or dynamic per-tensor/per-token",
     category=Category.QUANTISATION,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -132,6 +132,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="INT8 quantisation, static or dynamic per token, symmetric or with zero point",
     category=Category.QUANTISATION,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -194,6 +194,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Mamba selective state-space scan over variable-length sequences",
     category=Category.SCAN,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -65,6 +65,7 @@ PROBLEM = ProblemDefinition(
     signature="shuffle_rows(input_tensor: Tensor, dst2src_map: Tensor) -> Tensor",
     summary="out[i] = input[map[i]] (shuffle and expand)",
     category=Category.PERMUTE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

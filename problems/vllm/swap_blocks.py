@@ -77,6 +77,7 @@ PROBLEM = ProblemDefinition(
     signature="swap_blocks(src: Tensor, dst: Tensor, block_mapping: Tensor) -> None",
     summary="Copy mapped blocks from src to dst",
     category=Category.KV_CACHE,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

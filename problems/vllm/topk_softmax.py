@@ -164,6 +164,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Softmax over experts, top-k weights and ids",
     category=Category.MOE_ROUTING,
+    second_oracle="loops of Python over NumPy arrays",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

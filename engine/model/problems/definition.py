@@ -32,6 +32,7 @@ class ProblemDefinition(ProblemContract):
     `mutates`.  `eager` is what a PyTorch user would write, in the dtype of the inputs, with the
     entry's own contract; it is the baseline and the honest same-precision witness.
 
+    `second_oracle` names an independent implementation with which tests compare the reference; it is a literal.
     `compare` judges outputs in the place of the tolerance, one answer for each output; it runs where the shapes and
     dtypes of all outputs are right.  `cannot_reject` gives for lies of the generic rules (problems/rules/lies.py)
     the reason why no case of this problem can detect them, by name.  `passes_own_rule` is what the
@@ -44,6 +45,7 @@ class ProblemDefinition(ProblemContract):
     eager: Callable[..., Returned]
     tolerance: Callable[[Case], Tolerance]
     cost: Callable[[Case], Cost]
+    second_oracle: str = ""
     compare: Callable[[CalledCase], tuple[OutputMatch, ...]] | None = None
     cannot_reject: Mapping[str, str] = field(default_factory=dict)
     passes_own_rule: Callable[[CalledCase], bool | None] | None = None

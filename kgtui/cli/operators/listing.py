@@ -94,6 +94,7 @@ def page_text(problem: Problem, described: ProblemDescription, *, baselines: Seq
         f"  answers    {_ANSWERS[problem.determinism]}",
         *([f"  PyTorch    may do all of it: {', '.join(problem.framework)}"] if problem.framework else []),
         *_functions(described),
+        *([f"  oracle     {described.second_oracle}"] if described.second_oracle else []),
         f"  baselines  {', '.join(name for name in baselines if _is_timed(problem, name)) or 'none'}",
         f"  special    {_special_cases(problem)}",
         "",

@@ -10,28 +10,11 @@ import pytest
 import torch
 
 from tests.operators import definition
+from tests.problems.oracles.functions import ELEMENTARY
 
 REAL = (-2.75, -1.5, -0.96875, -0.25, -0.0078125, 0.0078125, 0.375, 0.96875, 1.25, 2.5, 7.75, 11.5)
 COMPLEX = (0.5 + 0.25j, -1.5 + 0.75j, 2.25 - 3.5j, -0.125 - 0.5j)
-FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "acosh": mpmath.acosh,
-    "asin": mpmath.asin,
-    "cos": mpmath.cos,
-    "cosh": mpmath.cosh,
-    "erfc": mpmath.erfc,
-    "floor": mpmath.floor,
-    "hardsigmoid": lambda x: min(max(x + 3, 0), 6) / 6,
-    "i0": lambda x: mpmath.besseli(0, x),
-    "log10": mpmath.log10,
-    "logit": lambda x: mpmath.log(x / (1 - x)),
-    "mish": lambda x: x * mpmath.tanh(mpmath.log(1 + mpmath.exp(x))),
-    "neg": lambda x: -x,
-    "rsqrt": lambda x: 1 / mpmath.sqrt(x),
-    "sgn": mpmath.sign,
-    "sin": mpmath.sin,
-    "special_entr": lambda x: -x * mpmath.log(x) if x > 0 else -mpmath.inf,
-    "square": lambda x: x * x,
-}
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {**ELEMENTARY, "logit": lambda x: mpmath.log(x / (1 - x))}
 OF_COMPLEX = ("acosh", "asin", "cos", "cosh", "log10", "neg", "rsqrt", "sgn", "sin", "square")
 
 

@@ -36,6 +36,7 @@ def test_page_describes_reference_and_tolerance(typed):
     lines = typed("problems", "show", "aten::softmax").out.splitlines()
     assert "  answers    one, up to rounding" in lines
     assert "  reference  The shape of x, computed in float64." in lines
+    assert "  oracle     scipy.special.softmax, in double precision" in lines
     assert "  eager      The library's own." in lines
     assert "  tolerance  One rounding, and a sum as long as the dimension." in lines
 
