@@ -1,6 +1,6 @@
-"""Work beside the screen: a newer piece of a group replaces the older, and a fault never ends the app.
+"""Background work: newer work of a group replaces older work, and an error never ends the app.
 
-The application hears of a fault through its worker messages and says it.
+The application gets an error as a worker message and shows it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from textual.worker import Worker
 
 
 def in_background(node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], *, group: str) -> Worker[None]:
-    """Run `work` as long as `node` lives; it is called only once the worker starts."""
+    """Run `work` in the background until `node` is removed; it is called only once the worker starts."""
     worker: Worker[None] = node.run_worker(
         work,
         group=group,

@@ -1,6 +1,6 @@
 """The composition root: the only module that imports engine, store, watcher and screen.
 
-Each is imported and made when the application first needs it.
+Each is imported and created when the application first needs it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def compose(
     *, settings: Settings, start: Start | None, device: Device, paths: Paths, artefacts: ArtefactStore,
     diagnose: Diagnose, problems: ProblemIndex, batch: PreparedBatch | None = None,
 ) -> WorkbenchApp:  # fmt: skip
-    """The application with everything that it needs; starts nothing and writes nothing."""
+    """The application with all its dependencies; starts nothing and writes nothing."""
     from kgtui.app.application import WorkbenchApp
 
     def make_engine() -> EngineRuns:
@@ -72,7 +72,7 @@ def compose(
 
 @contextlib.contextmanager
 def paused_collector() -> Iterator[None]:
-    """No garbage collections until they are resumed: at the start they free nothing and delay the first paint."""
+    """Context without garbage collections until resumed: at the start they free nothing and delay the first paint."""
     gc.disable()
     try:
         yield
@@ -81,7 +81,7 @@ def paused_collector() -> Iterator[None]:
 
 
 def resume_collector() -> None:
-    """Collect again, but not what was made so far: that stays as long as the application."""
+    """Resume collecting, except for existing objects, which live as long as the application."""
     gc.freeze()
     gc.enable()
 

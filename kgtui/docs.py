@@ -2,7 +2,6 @@
 
     python -m kgtui.docs           writes them between their markers
     python -m kgtui.docs --check   exits with 1 when one is out of date, and changes nothing
-
 Text outside the markers is never changed.
 """
 
@@ -20,7 +19,7 @@ from kgtui import manual
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """A generated part: the topic of its page, the name in its markers, and what makes its text."""
+    """A generated part: the topic of its page, the name in its markers, and the function that makes its text."""
 
     topic: str
     name: str
@@ -28,7 +27,7 @@ class Block:
 
 
 def main(arguments: Sequence[str] | None = None, *, folder: Path = manual.FOLDER) -> int:
-    """Write or check the blocks; the exit code."""
+    """Write or check the blocks; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m kgtui.docs", description="Update the manual's generated parts.")
     parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 when a part is out of date")
     options = parser.parse_args(arguments)
@@ -51,7 +50,7 @@ def updated(text: str, *, topic: str) -> str:
     """The text of a page with every block of its topic generated again.
 
     Raises:
-        UsageError: a block has no place in it, or two.
+        UsageError: the page does not have exactly one place for a block.
     """
     for block in BLOCKS:
         if block.topic != topic:
@@ -68,7 +67,7 @@ def updated(text: str, *, topic: str) -> str:
 
 
 def key_table() -> str:
-    """Every key of the screen."""
+    """Table of every key of the workbench."""
     from kgtui.settings.keys import key_table_markdown
 
     return key_table_markdown()
@@ -83,7 +82,7 @@ def command_help() -> str:
 
 
 def operator_table() -> str:
-    """Every operator of the catalogue."""
+    """Table of the operators of the catalogue."""
     from kgtui.cli.operators.listing import markdown_table
     from problems.index import open_index
 
@@ -91,28 +90,28 @@ def operator_table() -> str:
 
 
 def policies() -> str:
-    """The effect of each policy on findings."""
+    """Table of the effect of each policy on findings."""
     from engine.verdict.policy import policy_table
 
     return policy_table()
 
 
 def settings_table() -> str:
-    """Every setting of the settings file."""
+    """Table of the settings."""
     from kgtui.settings.schema import option_table_markdown
 
     return option_table_markdown()
 
 
 def machine_table() -> str:
-    """Every operation that the machine executes."""
+    """Table of the operations that the TTIR machine executes."""
     from engine.machine.operations import operations_markdown
 
     return operations_markdown()
 
 
 def agent_tools() -> str:
-    """Every tool of the server for agents."""
+    """Table of the tools of the server for agents."""
     from kgtui.generation.agents.tools import tools_markdown
 
     return tools_markdown()

@@ -1,1 +1,1 @@
-"""The Textual application: screens, engine, store and terminal put together; only the command line imports it."""
+"""The Textual application: combines screens, engine, store and terminal; only the command line imports it."""

@@ -1,7 +1,7 @@
-"""The application: puts engine, store, watcher and screens together, and holds what outlives a screen.
+"""The application: connects engine, store, watcher and screens, and owns the state that outlives a screen.
 
-First the screen is painted, with the stored run of an opened file; the catalogue, the lists of the store and the engine
-follow.  Neither torch nor triton is imported by this process.
+The first paint shows the screen with the stored run of an opened file; the catalogue, the lists of the store and the
+engine follow.  Neither torch nor triton is imported by this process.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 TICK_S = 0.1
 NOTICE_S = 30.0
-STORED_RUN_LIMIT_S = 1.0  # the first paint waits no longer for a store that is locked or slow
+STORED_RUN_LIMIT_S = 1.0  # the longest that the first paint waits for a locked or slow store
 
 
 def _palette() -> type[Provider]:
@@ -69,7 +69,7 @@ def _palette() -> type[Provider]:
 
 
 class StoreMoved(Message):
-    """The store continues in another file; `numbers` are the new ones of runs by their former ones."""
+    """The store continues in another file; `numbers` maps former run numbers to new ones."""
 
     def __init__(self, sentence: str, numbers: Mapping[int, int]) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class StoreMoved(Message):
 
 
 class WorkbenchApp(TerminalApp):
-    """kgtui on the screen."""
+    """The Textual application of kgtui."""
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [
         "../styles/app.tcss",
@@ -103,7 +103,7 @@ class WorkbenchApp(TerminalApp):
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        # Set before any theme: otherwise Textual turns the colours of a theme into greys instead of removing them.
+        # Set before any theme: otherwise Textual maps the colours of a theme to greys instead of removing them.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self._services = services
         self._settings = settings
@@ -120,7 +120,7 @@ class WorkbenchApp(TerminalApp):
         )
 
         def store_moved(sentence: str, numbers: Mapping[int, int]) -> None:
-            self.post_message(StoreMoved(sentence, numbers))  # from the thread that noticed
+            self.post_message(StoreMoved(sentence, numbers))  # called in the thread that noticed
 
         self.past = RunHistory(
             services.store_opener,
@@ -156,12 +156,12 @@ class WorkbenchApp(TerminalApp):
     # The first second
 
     async def on_mount(self) -> None:  # type: ignore[override]  # Textual waits for either kind of handler
-        """Paint first, with the stored run of the file; everything slow begins after that."""
+        """Paint first, with the stored run of the file; slow work starts after that."""
         self.appearance.apply()
         self._run_notifications.begin()
         await self._navigation.fetch("workbench" if self._start is not None else "operators")
         if self._start is not None:
-            if self._services.has_store():  # making a store takes longer than reading one
+            if self._services.has_store():  # creating a store takes longer than reading one
                 look_up = look_up_stored_run(
                     self._start, settings=self._settings, past=self.past, service=self._service
                 )
@@ -217,35 +217,35 @@ class WorkbenchApp(TerminalApp):
 
     @property
     def glyphs(self) -> Glyphs:
-        """The set of signs in use."""
+        """The glyph set in use."""
         return ASCII if self.appearance.preferences.is_ascii else UNICODE
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """Every action with the keys that the user has."""
+        """Every action with the user's key bindings."""
         return self.appearance.actions
 
     @property
     def front(self) -> Screen[Any]:
-        """The screen in front."""
+        """The screen at the top of the stack."""
         return self.screen
 
     def appearance_changed(self) -> None:
-        """The signs, the colours or the keys are others: redraw."""
+        """Redraw after a change of glyphs, colours or keys."""
         self._redraw()
 
     @property
     def trouble(self) -> str:
-        """Trouble with the engine, the store or the settings, as a sentence."""
+        """Problem of the engine, the store or the settings, as a sentence."""
         return "; ".join(filter(None, (*self._troubles.sentences, self.appearance.trouble)))
 
     @property
     def workbench(self) -> OpenWorkbench | None:
         """The workbench, once a file was opened."""
-        return cast("OpenWorkbench | None", self._navigation.made("workbench"))  # its module makes nothing else
+        return cast("OpenWorkbench | None", self._navigation.made("workbench"))  # the module creates no other object
 
     def open_file(self, operator: Problem | ProblemDescription, path: Path) -> None:
-        """Show the workbench on this file."""
+        """Show this file in the workbench."""
         problem = operator if isinstance(operator, Problem) else self.problem_named(operator.name)
         if problem is None:
             return
@@ -271,7 +271,7 @@ class WorkbenchApp(TerminalApp):
         return opening(path, line=line, columns=self.size[0], rows=self.size[1], environment=environment)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy; where the terminal may not take it, report where else the text is."""
+        """Copy to the clipboard; where the terminal may ignore that, report where else the text was put."""
         super().copy_to_clipboard(text)
         if clipboard.way_of(self._settings.environment) is not clipboard.Way.TERMINAL:
             folder = self._settings.data
@@ -283,7 +283,7 @@ class WorkbenchApp(TerminalApp):
             in_background(self, hand_over, group="copy")
 
     async def diagnose(self) -> tuple[str, ...]:
-        """Facts of this machine, in the words of the doctor."""
+        """Facts of this machine, as printed by `kgtui doctor`."""
         return await self._services.diagnose((self.size.width, self.size.height), self.appearance.preferences)
 
     # Messages and actions
@@ -295,7 +295,7 @@ class WorkbenchApp(TerminalApp):
             workbench.file.saved(saved.content, siblings_changed=saved.changed != saved.path)
 
     def on_store_moved(self, message: StoreMoved) -> None:
-        """The file of the store was deleted or replaced, and another one is in use."""
+        """The file of the store was deleted or replaced, and another one is used from now on."""
         self.notify(message.sentence, severity="warning", timeout=NOTICE_S, markup=False)
         if self.workbench is not None:
             self.workbench.runs.renumbered(message.numbers)
@@ -303,7 +303,7 @@ class WorkbenchApp(TerminalApp):
         self._refresh_past()
 
     def on_watch_troubled(self, message: WatchTroubled) -> None:
-        """The watcher lost the file, or found it again."""
+        """Show that the watched file is missing, or that it is back."""
         workbench, trouble = self.workbench, message.trouble
         if workbench is not None and message.watch == self.file_watch.number:
             workbench.file.watch_troubled(trouble)
@@ -322,7 +322,7 @@ class WorkbenchApp(TerminalApp):
             self.notify(str(error), severity="error", markup=False)
 
     async def action_quit(self) -> None:
-        """Quit; with unsaved text ask once.  Textual's key for it may be the one that is left when ours has another."""
+        """Quit; with unsaved text ask once.  Textual's own key for this action remains when ours is remapped."""
         workbench = self.workbench
         if workbench is not None and workbench.bench.unsaved and not workbench.file.asked_to_leave:
             self.action_show("workbench")
@@ -331,7 +331,7 @@ class WorkbenchApp(TerminalApp):
             self.exit()
 
     def action_help_quit(self) -> None:
-        """Report how to quit: ctrl+c ends nothing here."""
+        """Report how to quit, since ctrl+c does not."""
         leaving = next(action for action in self.actions if action.call == "app.quit")
         self.notify(f"ctrl+c copies the selection, and nothing is selected; {first_key(leaving)} leaves", markup=False)
 
@@ -343,5 +343,5 @@ class WorkbenchApp(TerminalApp):
                 screen.host_changed()
 
     def _tick(self) -> bool:
-        fronts = self.screen_stack[-1:]  # none is left while the application is taken down
+        fronts = self.screen_stack[-1:]  # there is none while the application shuts down
         return any(screen.go_on() for screen in fronts if isinstance(screen, KgtuiScreen)) or self.runs.busy

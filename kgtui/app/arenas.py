@@ -8,11 +8,11 @@ _M_ARENA_MAX = -8  # malloc.h of glibc
 
 
 def use_one_arena() -> bool:
-    """Whether threads that start from now on allocate in the heap of the process; False where the C library cannot.
+    """Make threads started from now on allocate in the main heap; False where the C library does not support it.
 
     glibc gives new threads a heap each, up to eight for each core, and returns none of them.  The workbench runs one
-    thread at a time, so that more heaps gain it nothing, and each keeps gaps of its own: after 20 saves the resident
-    memory is 94.7 MiB with one heap, and 100.7 MiB where the limit comes after the start (2 cores, Python 3.11).
+    thread at a time, so more heaps gain nothing, and each is fragmented separately: after 20 saves the resident memory
+    is 94.7 MiB with one heap, and 100.7 MiB where the limit is set after the start (2 cores, Python 3.11).
     """
     try:
         return bool(ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1))

@@ -1,7 +1,7 @@
-"""Places for a copied text besides the terminal's own clipboard, which never confirms that it took it.
+"""Places for a copied text besides the terminal's own clipboard, which never confirms a copy.
 
-tmux takes sequences of a program only on request, but hands on what its own command loads.  screen and the
-Linux console have no clipboard: there the text goes to a file.
+tmux accepts clipboard sequences of a program only if configured, but passes on what its own command loads.  screen and
+the Linux console have no clipboard: there the text goes to a file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Way(enum.Enum):
     """Ways to copy a text to the clipboard."""
 
     TERMINAL = enum.auto()
-    """By the sequence OSC 52, which Textual writes."""
+    """By the escape sequence OSC 52, which Textual writes."""
     TMUX = enum.auto()
     FILE = enum.auto()
 
@@ -36,7 +36,7 @@ def way_of(environment: Mapping[str, str]) -> Way:
 
 
 async def hand_over(text: str, *, environment: Mapping[str, str], folder: Path) -> str:
-    """Copy the text to this terminal's own place, where there is one; a sentence with the place."""
+    """Copy the text to tmux or to a file, where the terminal needs that; a sentence with the place."""
     trouble = ""
     if way_of(environment) is Way.TMUX:
         trouble = await _load_buffer(text)
@@ -56,7 +56,7 @@ def _write(path: Path, text: str) -> None:
 
 
 async def _load_buffer(text: str) -> str:
-    """Load it into tmux, which passes it to its terminal's clipboard; the error, or ""."""
+    """Load the text into tmux, which passes it to the clipboard of its terminal; returns the error, or ""."""
     command, pipe = ("tmux", "load-buffer", "-w", "-"), asyncio.subprocess.PIPE
     try:
         process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)

@@ -1,7 +1,7 @@
-"""Recovery after an end that the user did not choose: unsaved text, and the error.
+"""Recovery after an abnormal exit: saves unsaved text and reports the error.
 
-It is called while things are broken: nothing here may raise, and no file that is there is ever written over.  The
-traceback is kept without the values of its variables, among which sources and keys may be.
+It runs when anything may be broken: nothing here may raise, and no existing file is overwritten.  The traceback is kept
+without the values of variables, which may contain sources and keys.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _MOST_NAMES = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Unsaved:
-    """Text of the editor that its file did not hold."""
+    """Editor text that was not saved in its file."""
 
     path: Path
     content: bytes
 
 
 class CrashRecovery:
-    """Recovery of one application; `take` is called when it begins to end, while its text is still available."""
+    """Recovery of one application; `take` is called when the exit begins, while the text is still available."""
 
     def __init__(self, app: WorkbenchApp, *, paths: Paths) -> None:
         self._app = app
@@ -49,7 +49,7 @@ class CrashRecovery:
             return
         try:
             unsaved = self._unsaved()
-        except Exception as error:  # the edge: the screen may be what is broken
+        except Exception as error:  # outermost handler: the screen itself may be broken
             self._said = f"the unsaved text could not be read any more: {type(error).__name__}: {error}"
             return
         self._said = "" if unsaved is None else self._rescued(unsaved)
@@ -97,7 +97,7 @@ class CrashRecovery:
         return "could be written nowhere" if place is None else str(place)
 
     def _kept(self, content: bytes, name: str) -> Path | None:
-        """The new file with this content, in our folder or where the system keeps files for a while; None for none."""
+        """Path of a new file with this content, in the data or the temporary folder; None if neither is writable."""
         for folder in (self._paths.data / FOLDER, Path(tempfile.gettempdir())):
             try:
                 folder.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def found_or_shown(problems: Problems, app: App[None], name: str) -> Problem | None:
-    """The operator called `name`; None when there is none or its file is broken, which the app shows."""
+    """The operator called `name`; None, and a message, when there is none or its file is broken."""
     try:
         return problems.find(name)
     except KgtuiError as error:

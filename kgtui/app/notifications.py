@@ -1,6 +1,6 @@
-"""Writes to the terminal outside of the screen: its title, and the end of a long run while it is not focused.
+"""Writes to the terminal outside the screen: its title, and the end of a long run while it has no focus.
 
-The only place that writes sequences of its own to the terminal.  Nothing is written while an editor has it.
+The only place that writes sequences of its own to the terminal.  Nothing is written while an editor uses the terminal.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _KEEP_TITLE, _GIVE_TITLE_BACK = f"{_ESC}[22;2t", f"{_ESC}[23;2t"
 
 @contextlib.contextmanager
 def kept_title(terminal: TextIO) -> Iterator[None]:
-    """Have the terminal keep its title aside, and take it back whatever happens; some terminals can do neither."""
+    """Context in which the terminal saves its title, and restores it at the end; some terminals support neither."""
     terminal.write(_KEEP_TITLE)
     terminal.flush()
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # the terminal may be gone; the end of the program is still to be reported
+        with contextlib.suppress(OSError):  # the terminal may be closed; the exit must still be reported
             terminal.write(_GIVE_TITLE_BACK)
             terminal.flush()
 
@@ -40,7 +40,7 @@ def title_sequence(words: str) -> str:
 
 
 def notice(how: Notify, words: str, *, in_tmux: bool) -> str:
-    """Escape sequence that notifies of the end of a run; tmux passes it on only where it is allowed to."""
+    """Escape sequence that notifies of the end of a run; tmux forwards it only if configured."""
     if how is Notify.OFF:
         return ""
     if how is Notify.BELL:
@@ -63,7 +63,7 @@ class Notifications:
         self._lent = False
 
     def begin(self) -> None:
-        """Heed when the terminal is lent to an editor and comes back."""
+        """Subscribe to the terminal being lent to an editor and returned."""
         self._app.app_suspend_signal.subscribe(self._app, lambda _: self._lend(away=True))
         self._app.app_resume_signal.subscribe(self._app, lambda _: self._lend(away=False))
 
@@ -80,7 +80,7 @@ class Notifications:
             self._write(notice(preferences.notify, words, in_tmux=bool(preferences.environment.get("TMUX"))))
 
     def show_title(self, words: str) -> None:
-        """Set the terminal's title, if it is another."""
+        """Set the terminal's title, if it differs."""
         if words != self._title and self._write(title_sequence(words)):
             self._title = words
 
@@ -88,7 +88,7 @@ class Notifications:
         self._lent = away
 
     def _write(self, sequence: str) -> bool:
-        driver = self._app._driver  # Textual has no public way to write; its own bell goes here
+        driver = self._app._driver  # Textual has no public way to write; its own bell uses this
         if driver is None or self._app.is_headless or self._lent:
             return False
         driver.write(sequence)

@@ -1,4 +1,4 @@
-"""The workbench's record of a file that is opened, and the stored run of it, which the first paint shows."""
+"""The workbench's record of an opened file, and the stored run that the first paint shows."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def workbench_on(problem: Problem, path: Path, content: bytes, *, settings: Sett
 
 
 async def look_up_stored_run(start: Start, *, settings: Settings, past: RunHistory, service: EngineService) -> None:
-    """Open the store, and read the run that it has of this version of the file."""
+    """Open the store, and read its run of this version of the file."""
     await past.open()
-    with contextlib.suppress(UsageError):  # a file that cannot be read is reported when it is opened
+    with contextlib.suppress(UsageError):  # an unreadable file is reported when it is opened
         content = disk.read(start.path)
         await service.look_up(workbench_on(start.problem, start.path, content, settings=settings).order())

@@ -1,6 +1,6 @@
-"""Which screen is in front: each is made when it is first shown, and kept from then on.
+"""The screen stack: each screen is created when it is first shown, and kept from then on.
 
-Knows no screen by name: what there is, and where it goes, is known to `kgtui.screens`.
+Names no screen: `kgtui.screens` lists them and their places.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ class ScreenStack:
         self._made: dict[str, Screen[None]] = {}
 
     async def prepare(self) -> None:
-        """Import every screen, beside the loop, and read its styles: the first key that opens one would wait for it.
+        """Import every screen in a thread and read its styles, which the first key that opens one would wait for.
 
-        So would the first text of a kind for its lexer.
+        The same holds for lexers.
         """
         await asyncio.to_thread(_make_lexers)
         for screen_id in screen_ids():
             await self.fetch(screen_id)
         for path in sorted(_STYLES.glob("*.tcss")):
-            # Read here, since a new file of a screen makes Textual parse all of them again.
+            # Read here, since each further style sheet makes Textual parse all of them again.
             if not self._app.stylesheet.has_source(str(path)):
                 self._app.stylesheet.read(path)
                 self._app.stylesheet.parse()
                 await asyncio.sleep(0)
 
     async def fetch(self, screen_id: str) -> None:
-        """Import one screen beside the loop, which has its turns meanwhile."""
+        """Import one screen in a thread, so that the event loop continues."""
         await asyncio.to_thread(screen_module, screen_id)
 
     def made(self, screen_id: str) -> Screen[None] | None:
-        """The screen, if it was ever shown."""
+        """The screen; None if it was never shown."""
         return self._made.get(screen_id)
 
     def show(self, screen_id: str) -> None:
         """Bring a screen to the front.
 
         Raises:
-            UsageError: it has nothing to show yet.
+            UsageError: it has no content yet.
             EngineError: there is no such screen, or it does not keep to the contract.
         """
         module = screen_module(screen_id)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
-    """The rest of the project as the application uses it; nothing is opened or started before it is needed."""
+    """The rest of the project as the application uses it; each is opened or started when first needed."""
 
     engine_factory: EngineFactory
     store_opener: StoreOpener

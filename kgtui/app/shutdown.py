@@ -1,8 +1,8 @@
 """Exit of the application for any reason: restore the terminal, stop the children, return a status.
 
-Where it was not the user, unsaved text is rescued, and what went wrong is reported on the terminal as it was before.  A
-signal is heeded like the key that quits: by default it would end Python at once, and leave a terminal that shows no
-cursor and answers the mouse.  Nothing here decides when to end.
+After an abnormal exit, unsaved text is saved and the error is reported on the restored terminal.  A signal is handled
+like the key that quits: by default it would end Python at once, with the cursor hidden and the mouse captured.  Nothing
+here decides when to exit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DIED_OF = 128  # exit status of a program ended by signal N: 128 + N
 
 
 def show(app: WorkbenchApp, *, mouse: bool, paths: Paths, warn: Callable[[str], None]) -> int:
-    """Run the application until it ends; the exit code of the program."""
+    """Run the application until it exits; returns the exit code of the program."""
     recovery = CrashRecovery(app, paths=paths)
     app.before_end = recovery.take
     asyncio.run(_shown(app, mouse=mouse))
@@ -50,7 +50,7 @@ async def _shown(app: WorkbenchApp, *, mouse: bool) -> None:
 def _end(app: WorkbenchApp, number: signal.Signals) -> None:
     app.exit(return_code=_DIED_OF + number)
     if number is signal.SIGHUP:
-        # Nothing can be written to a terminal that is gone, and Textual may wait for it without end.
+        # Nothing can be written to a closed terminal, and Textual may wait for it forever.
         last_word = threading.Timer(_PATIENCE_S, os._exit, (_DIED_OF + number,))
         last_word.daemon = True
         last_word.start()

@@ -26,7 +26,7 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedBatch:
-    """A batch that is generated as soon as the engine is there, with its own prices."""
+    """A batch that is generated as soon as the engine has started, with its own prices."""
 
     order: Order
     prices: PriceList
@@ -36,7 +36,7 @@ class PreparedBatch:
 class Settings:
     """Settings of this start: working folder, kernel folder, device and target.
 
-    `preferences` are what the user chose and where; those that could be had are in the other fields.
+    `preferences` are the user's choices and their origin; the other fields hold those available on this machine.
     """
 
     folder: Path

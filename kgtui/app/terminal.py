@@ -1,7 +1,7 @@
-"""An application that keeps to its terminal: to the size that it has now, and to its being there at all.
+"""A Textual application that follows the current size of its terminal, and exits when the terminal is closed.
 
-Textual uses what it receives.  Sizes arrive by a signal whose handler another one interrupts, so that the
-oldest of many may come last; and it is not notified of a terminal that was closed.  Nothing here draws.
+Textual uses each size that it receives.  Sizes arrive by a signal whose handler can be interrupted by the next one, so
+the oldest of many may be handled last; and Textual is not notified of a closed terminal.  Nothing here draws.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
 
 LOOK_S = 1.0
 BRACKETED_PASTE = "\x1b[?2004h"
-HUNG_UP = 129  # what a shell calls death by SIGHUP
+HUNG_UP = 129  # exit status of a program that SIGHUP ended
 
 
 class TerminalApp(App[None]):
     """Checks at intervals whether its terminal exists, and exits cleanly when it does not."""
 
     before_end: Callable[[], None] | None = None
-    """Called when it begins to end otherwise than by its user, as long as all of it is there."""
+    """Called when an exit not requested by the user begins, while the application is still complete."""
 
     fault: Exception | None = None
-    """What was raised and ended it."""
+    """The exception that ended the application."""
 
     _painted = False
-    _lent = False  # while another program has the terminal
+    _lent = False  # while another program uses the terminal
     _key_modes: list[Any] | None = None  # terminal modes of this application; Any: numbers and a list of them
     _wanted_end: Callable[[], None] | None = None
     _active_timers: tuple[WhileActive, ...] = ()
 
     def on_mount(self) -> None:
-        """Begin to look."""
+        """Start the checks."""
         if not self.is_headless:
             with contextlib.suppress(termios.error, ValueError):
                 self._key_modes = termios.tcgetattr(_keyboard())
@@ -59,36 +59,36 @@ class TerminalApp(App[None]):
         self.call_after_refresh(self._first_painted)
 
     def on_resize(self, event: Resize) -> None:
-        """Draw all of it where the size is the same: it was another for a moment, and the terminal cut off the rest."""
+        """Redraw everything if the size is the same: it differed for a moment, and the terminal discarded the rest."""
         if event.size == self.size:
             self.refresh()
 
     def while_active(self, every_s: float, work: Callable[[], bool]) -> None:
-        """Call `work` at an interval, except while it is idle and no input comes."""
+        """Call `work` at an interval, except while it is idle and no input arrives."""
         self._active_timers = (*self._active_timers, WhileActive(self, every_s, work))
 
     def wake(self) -> None:
-        """Something begins that such work may be needed for."""
+        """Resume idle work, since something begins that may need it."""
         for timer in self._active_timers:
             timer.wake()
 
     async def on_event(self, event: Event) -> None:
-        """Wake the work that rests while no input comes."""
+        """Resume idle work on input."""
         if isinstance(event, InputEvent):
             self.wake()
         await super().on_event(event)
 
     def on_key(self, event: Key) -> None:
-        """Insert a letter that was typed right after the key that opens a text field, before the field had the focus.
+        """Insert a letter typed right after the key that opens a text field, before the field has the focus.
 
-        Textual drops it, since the field would take it.  A field stops those that reach it, so that none comes twice.
+        Textual drops such a letter.  A field stops the events that reach it, so no letter is inserted twice.
         """
         if isinstance(self.focused, Input) and event.is_printable:
             event.prevent_default()
             self.focused.post_message(Key(event.key, event.character))
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
-        """End it; not before the first screen is whole, for Textual adds nothing to a screen of one that ends."""
+        """Exit, but not before the first screen is complete: Textual adds nothing to a screen while exiting."""
         if return_code and self.before_end is not None:
             self.before_end()
         if self._painted:
@@ -122,7 +122,7 @@ class TerminalApp(App[None]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message for a moment; what it quotes steers no terminal."""
+        """Show a message for a moment, with control characters replaced."""
         words = harmless_lines(message)
         super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
 
@@ -135,7 +135,7 @@ class TerminalApp(App[None]):
         super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
-        """End without the report of Textual, which prints the values of all variables; ours comes afterwards."""
+        """End without Textual's report, which prints the values of all variables; ours is printed afterwards."""
         self.panic()
 
     def _first_painted(self) -> None:
@@ -145,7 +145,7 @@ class TerminalApp(App[None]):
 
     def _look(self) -> None:
         if not _has_terminal():
-            # Reading from a closed one would keep a core busy.
+            # Reading from a closed terminal would keep a core busy.
             self.exit(return_code=HUNG_UP)
             return
         if self._key_modes is not None and not self._lent and _reads_lines():
@@ -155,23 +155,23 @@ class TerminalApp(App[None]):
             self.post_message(Resize(size, size))
 
     def _take_back(self, key_modes: list[Any]) -> None:
-        """Read keys again instead of lines, and draw all again.
+        """Restore the mode that reads keys instead of lines, and redraw everything.
 
-        Not by lending the terminal for a moment: that waits for the thread that reads keys, which waits for a line.
+        Not by suspending for a moment: that waits for the thread that reads keys, which waits for a line.
         """
         with contextlib.suppress(termios.error):
             termios.tcsetattr(_keyboard(), termios.TCSANOW, key_modes)
         if self._driver is not None:
-            self._driver.write(BRACKETED_PASTE)  # a shell turns it off before it starts a program
+            self._driver.write(BRACKETED_PASTE)  # a shell disables it before it starts a program
         self.refresh()
 
 
 def stop_and_continue_between_events() -> None:
-    """Defer the handlers of SIGTSTP and SIGCONT to the running event loop, and drop a SIGCONT without a stop before it.
+    """Defer the handlers of SIGTSTP and SIGCONT to the running event loop, and drop a SIGCONT that follows no stop.
 
-    Textual's handlers write to a queue and wait for threads.  Run at once, inside of whatever they interrupt, they
-    wait without end when that holds the lock of the same queue.  A terminal that hangs up sends a SIGCONT behind its
-    SIGHUP.  Textual would read the keys in a second thread then, which nothing ends, and neither would the program.
+    Textual's handlers write to a queue and wait for threads.  Run at once, inside the interrupted code, they deadlock
+    when that holds the lock of the same queue.  A terminal that hangs up sends a SIGCONT after its SIGHUP.  Textual
+    would then read keys in a second thread that never ends, and the program would not end either.
     """
     stop, resume = signal.getsignal(signal.SIGTSTP), signal.getsignal(signal.SIGCONT)
     assert callable(stop) and callable(resume)
@@ -194,17 +194,17 @@ def stop_and_continue_between_events() -> None:
 
 
 def _is_job() -> bool:
-    """Whether a shell started it as a job, for that alone would start it again once it is stopped.
+    """Whether a shell started the program as a job: only such a shell continues it after a stop.
 
-    Such a shell gives each job a group of processes of its own, and leads the session itself.
+    Such a shell gives each job its own process group, and is the session leader.
     """
     return os.getpgrp() != os.getsid(0)
 
 
 def _reads_lines() -> bool:
-    """Whether the terminal is in the shell's mode, with echoed lines, while it should be ours.
+    """Whether the terminal is in the shell's line mode although this program is in the foreground.
 
-    So it is after a SIGSTOP, which no program receives, once the shell has brought it back.
+    That is the case after a SIGSTOP, which no program receives, once the shell continues it.
     """
     try:
         local_modes: int = termios.tcgetattr(_keyboard())[3]
@@ -214,7 +214,7 @@ def _reads_lines() -> bool:
 
 
 def _has_terminal() -> bool:
-    """Whether what we read keys from is still there; a terminal that was closed answers no more."""
+    """Whether the terminal that keys are read from is still open."""
     try:
         os.get_terminal_size(_keyboard())
     except (OSError, ValueError):

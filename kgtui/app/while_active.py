@@ -1,4 +1,4 @@
-"""A timer that runs only during an activity: an idle application never wakes up."""
+"""A timer that runs only during an activity: an idle application has no wake-ups."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from textual.timer import Timer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Consecutive unneeded calls that stop the timer: a requested run may begin a moment later.
+# Consecutive unneeded calls that stop the timer: a requested run may start a moment later.
 GRACE_CALLS = 20
 
 
 class WhileActive:
-    """Calls `work` at an interval until it is idle; `wake` begins again."""
+    """Calls `work` at an interval until it is idle; `wake` restarts it."""
 
     def __init__(self, owner: MessagePump, every_s: float, work: Callable[[], bool]) -> None:
         self._work = work

@@ -1,4 +1,4 @@
-"""Candidates of a batch, read from a folder of files or from rows of JSON lines; nothing of them is run.
+"""Candidates of a batch, read from a folder of files or from rows of JSON lines; none is run here.
 
 A candidate that cannot be run stays in the list with the reason.  Sources are read once for their digest and again
 when they run, so that a file of any size is never in memory as a whole.
@@ -34,7 +34,7 @@ class Names(Protocol):
         """The full name of an operator.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no such operator.
         """
 
     def entry(self, name: str, /) -> str:
@@ -55,7 +55,7 @@ class BatchCandidate:
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateSet:
-    """All candidates in their order, and a sentence on each file or row that is none."""
+    """All candidates in order, and a sentence on each file or row that is not a candidate."""
 
     candidates: tuple[BatchCandidate, ...]
     complaints: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class CandidateSet:
 
 @dataclass(frozen=True, kw_only=True)
 class _Found:
-    """A candidate before it has its number: its name, the operators that it may be for, and its text."""
+    """A candidate without a number yet: its name, its possible operators, and its text."""
 
     name: str
     operators: tuple[str, ...]
@@ -73,7 +73,7 @@ class _Found:
 
 
 def read_candidates(path: Path, names: Names, *, operator: str | None = None) -> CandidateSet:
-    """The candidates of a folder, a file of JSON lines or one kernel file; all for `operator` where that is given.
+    """The candidates of a folder, a file of JSON lines or one kernel file; all for `operator` if that is given.
 
     Raises:
         UsageError: there is no such path, it cannot be read, or it has no candidate.
@@ -176,14 +176,14 @@ class _Numbers:
 
 
 def _listed(one: _Found, names: Names, numbers: _Numbers, *, operator: str | None) -> BatchCandidate:
-    """The candidate with its operator, its digest and the reason why it is not run, where there is one."""
+    """The candidate with its operator, its digest and, if it is not run, the reason."""
     problem, digest, refusal = "", "", ""
     read: Callable[[], bytes] = one.read
     try:
         content = one.read()
         named = _operator(one, content, names, operator=operator)
         entry = names.entry(named)
-        problem = named  # from here on, what is wrong is the candidate's fault
+        problem = named  # errors from here on are the candidate's
         source = _source(content, one, entry=entry)
         digest = hashlib.sha256(source).hexdigest()
 
@@ -200,7 +200,7 @@ def _listed(one: _Found, names: Names, numbers: _Numbers, *, operator: str | Non
 
 
 def _operator(one: _Found, content: bytes, names: Names, *, operator: str | None) -> str:
-    """The operator that was typed, that the source names, or that the candidate is called after."""
+    """The operator given by the user, by a directive of the source, or by the candidate's name."""
     if operator is not None:
         return names.resolve(operator)
     named = _directive(content)
@@ -229,7 +229,7 @@ def _source(content: bytes, one: _Found, *, entry: str) -> bytes:
     """The kernel file; of an answer the one block of code that defines the entry.
 
     Raises:
-        UsageError: there is none in the answer.
+        UsageError: the answer has no such block.
     """
     if not one.is_answer or len(content) > MAX_SOURCE_BYTES:
         return content

@@ -131,4 +131,4 @@ WRITERS: Mapping[str, Callable[..., str]] = {
     ".md": as_markdown,
     ".html": as_html,
 }
-"""The document for each suffix of a file; each takes results and title."""
+"""The document for each suffix of a file; a function of results and title."""

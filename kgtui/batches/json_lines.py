@@ -1,4 +1,4 @@
-"""Candidates as rows of JSON lines; a row that is none is an error, and the others are read."""
+"""Candidates as rows of JSON lines; an invalid row is reported, and the others are read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Fields(msgspec.Struct, frozen=True):
 
     @property
     def operator(self) -> str:
-        """Operator of the row; empty where it names none."""
+        """Operator of the row; empty if it names none."""
         return self.op or self.task or self.file or ""
 
     @property
@@ -82,7 +82,7 @@ def rows_of(path: Path, shown: str, complaints: list[str]) -> Iterator[Row]:
 
 
 def _row(path: Path, name: str, line: bytes, *, start: int) -> Row | str:
-    """The candidate of a line; a sentence where it has none, "" for an empty line."""
+    """The candidate of a line; a sentence if it has none, "" for an empty line."""
     if not line.strip():
         return ""
     try:

@@ -1,4 +1,4 @@
-"""A batch as plain lines: one for each result, and one for how it ended."""
+"""A batch as plain lines: one for each result, and one at the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kgtui.batches.results import Counts, Progress, Result, counts_of
 
 
 def result_line(result: Result, progress: Progress) -> str:
-    """One result: how many are done, the verdict, its run and the reason."""
+    """Line of one result: the number of finished ones, the verdict, its run and the reason."""
     candidate, run = result.row.candidate, result.run
     parts = [f"[{progress.done}/{progress.total}] {result.word:<13} {candidate.name}"]
     if candidate.problem:
@@ -22,7 +22,7 @@ def result_line(result: Result, progress: Progress) -> str:
 
 
 def ending_text(batch: int, results: Sequence[Result], *, is_running: bool = False) -> str:
-    """Summary of a batch in one line; of one that has ended with how to run what is left."""
+    """Summary of a batch in one line; after an early end, with the command that runs the rest."""
     counts = counts_of(results)
     left = sum(not result.row.is_done for result in results)
     text = f"batch {batch}: {len(results) - left}/{len(results)} candidates: {counts_text(counts)}"
@@ -36,14 +36,14 @@ def ending_text(batch: int, results: Sequence[Result], *, is_running: bool = Fal
 
 
 def counts_text(counts: Counts) -> str:
-    """How many ended how; what there is none of is left out, but for those that passed."""
+    """Counts by outcome; outcomes without a candidate are left out, except passed."""
     parts = [f"{counts.passed} passed" + (f" ({counts.proven} proven)" if counts.proven else "")]
     named = (("failed", counts.failed), ("flagged", counts.flagged), ("not run", counts.not_run))
     return ", ".join([*parts, *(f"{number} {word}" for word, number in named if number)])
 
 
 def duration_text(seconds: float) -> str:
-    """A time that is left: "45 s", "12 min", "1 h 40 min"."""
+    """Remaining time: "45 s", "12 min", "1 h 40 min"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

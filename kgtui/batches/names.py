@@ -1,4 +1,4 @@
-"""The operators of the workbench as candidates are looked up in them."""
+"""Lookup of operators of the workbench for candidates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.problem_source import ProblemDescription
 
 
 class DescribedNames:
-    """Operators by their full names, and by the bare ones that only one library has."""
+    """Operators by their full names, and by bare names that are unique among libraries."""
 
     def __init__(self, descriptions: Sequence[ProblemDescription]) -> None:
         self._by_name = {one.name: one for one in descriptions}
@@ -21,7 +21,7 @@ class DescribedNames:
         """The full name of an operator.
 
         Raises:
-            UsageError: no operator is called that, or several are.
+            UsageError: no operator has this name, or several have.
         """
         if name in self._by_name:
             return name

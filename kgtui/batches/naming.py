@@ -1,4 +1,4 @@
-"""Operators that the name of a candidate may represent: `softmax.py`, `aten__softmax_3.py`, `softmax/sample_2.py`."""
+"""Possible operators of a candidate's name: `softmax.py`, `aten__softmax_3.py`, `softmax/sample_2.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"^(?:sample|try|attempt|s)?[._-]?(?P<number>\d{1,6})$")
 
 @dataclass(frozen=True, kw_only=True)
 class Guesses:
-    """Names of operators, the likeliest first, and the number of the sample; None where the name has none."""
+    """Names of operators, the likeliest first, and the sample number; None if the name has none."""
 
     operators: tuple[str, ...]
     sample: int | None
@@ -30,5 +30,5 @@ def guesses(path: Path) -> Guesses:
 
 
 def _spellings(word: str) -> tuple[str, ...]:
-    """The word, and what it means where it replaces a full name in a file name."""
+    """The word, and the full name that it may abbreviate in a file name."""
     return (word, *(word.replace(sign, "::", 1) for sign in ("__", ".") if sign in word.strip("_.")))

@@ -1,4 +1,4 @@
-"""Request of a batch: its candidates, where and how they are run.  A batch with the same request can be resumed."""
+"""Request of a batch: its candidates, device, cases and policy.  A batch with the same request can be resumed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ TAG = "batch"
 
 @dataclass(frozen=True, kw_only=True)
 class BatchRequest:
-    """Its JSON is in the store.  `candidates` is an absolute path, `operator` the one of all where one is given.
+    """Its JSON is in the store.  `candidates` is an absolute path, `operator` applies to all candidates if given.
 
-    `suites` are the ids of the suites that operators were looked up in, `timed` says whether a candidate that passes
-    is timed where the device can.
+    `suites` are the ids of the suites that operators were looked up in, `timed` says whether passing candidates are
+    timed on a device that can be timed.
     """
 
     candidates: str
@@ -47,5 +47,5 @@ class BatchRequest:
         )
 
     def benchmark(self, problem: Problem) -> BenchmarkPlan | None:
-        """Timed cases of a candidate that passes; None where nothing is timed."""
+        """Timed cases of a candidate that passes; None if nothing is timed."""
         return benchmark_of(self.device)(problem) if self.timed else None

@@ -1,4 +1,4 @@
-"""The results of a batch: each candidate with its verdict, and how far the batch is."""
+"""The results of a batch: each candidate with its verdict, and the progress of the batch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sessions.candidates.generation_rows import RunResult
 class Result:
     """A candidate of a batch; `category` is None where its operator is not known (any more).
 
-    `weakness` is what an audit found first of the operator; empty where that is nothing.
+    `weakness` is the first weakness of the operator that an audit found; empty if none.
     """
 
     row: CheckedRow
@@ -24,7 +24,7 @@ class Result:
 
     @property
     def run(self) -> RunResult | None:
-        """Its run; None before it begins, and where it is not run."""
+        """Number of its run; None before it begins, and if it is not run."""
         return self.row.run
 
     @property
@@ -34,7 +34,7 @@ class Result:
 
     @property
     def problem(self) -> str:
-        """The operator; empty where none is known."""
+        """The operator; empty if unknown."""
         return self.row.candidate.problem
 
     @property
@@ -58,7 +58,7 @@ class Result:
 
     @property
     def sentence(self) -> str:
-        """The verdict, or why there is none."""
+        """Sentence of the verdict, or the reason why there is none."""
         if self.row.candidate.refusal:
             return self.row.candidate.refusal
         return self.run.sentence if self.run is not None else ""
@@ -66,7 +66,7 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class ListedOperator:
-    """An operator of a batch: its category, and what an audit found first; empty where that is nothing."""
+    """An operator of a batch: its category, and the first weakness found by an audit; empty if none."""
 
     category: str
     weakness: str = ""
@@ -74,7 +74,7 @@ class ListedOperator:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a batch is; `fresh` of the `done` were run since it was begun or resumed at `began_s`."""
+    """Progress of a batch; `fresh` of the `done` candidates were run since its start or resumption at `began_s`."""
 
     batch: int
     total: int
@@ -85,7 +85,7 @@ class Progress:
     has_ended: bool = False
 
     def left_s(self, *, now_s: float) -> float | None:
-        """The time that is left at the rate so far; None before anything new is done."""
+        """Remaining time at the rate so far; None before the first new result."""
         if not self.fresh or self.has_ended:
             return None
         return max(0.0, (now_s - self.began_s) / self.fresh * (self.total - self.done))
@@ -93,7 +93,7 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """How many candidates ended how."""
+    """Counts of candidates by outcome."""
 
     passed: int
     proven: int
@@ -104,7 +104,7 @@ class Counts:
 
 
 def listed_operator(described: ProblemDescription) -> ListedOperator:
-    """The part of a description that a batch stores."""
+    """The fields of a description that a batch stores."""
     return ListedOperator(category=described.category, weakness=described.weakness)
 
 
@@ -120,7 +120,7 @@ def _result(row: CheckedRow, operator: ListedOperator | None) -> Result:
 
 
 def counts_of(results: Sequence[Result]) -> Counts:
-    """How many candidates ended how; a passed one is proven where each of its cases is."""
+    """Counts of candidates by outcome; a passed one is proven if each of its cases is."""
     words = [result.word for result in results]
     passed = [result.run for result in results if result.word == "passed" and result.run is not None]
     ours = sum(words.count(word) for word in _OURS)
@@ -136,4 +136,4 @@ def counts_of(results: Sequence[Result]) -> Counts:
 
 
 _OURS = ("not run", "cancelled", "engine error", "unsupported")
-"""Words of candidates without a verdict of their own."""
+"""Labels of candidates without a verdict."""

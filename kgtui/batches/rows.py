@@ -28,14 +28,14 @@ _TONES = {"passed": Tone.GOOD, "flagged": Tone.WARN, "waiting": Tone.MUTED, "not
 
 
 def result_rows(results: Sequence[Result], *, running: Sequence[str], failed_only: bool) -> tuple[Row, ...]:
-    """A row for each candidate, in their order; with `failed_only` those that ended otherwise than passed."""
+    """A row for each candidate, in their order; with `failed_only` those that did not pass."""
     busy = frozenset(running)
     shown = [result for result in results if not failed_only or result.word not in ("passed", "waiting")]
     return tuple(_row(result, is_running=result.row.candidate.name in busy) for result in shown)
 
 
 def progress_lines(progress: Progress, results: Sequence[Result], *, now_s: float, signs: str) -> tuple[Line, ...]:
-    """How far the batch is, and how the libraries fare; `signs` are the full and the empty part of the bar."""
+    """Progress of the batch, and results by library; `signs` are the full and the empty part of the bar."""
     counts = counts_of(results)
     if progress.has_ended or not progress.running:
         return (line(strong(ending_text(progress.batch, results))), *_group_lines(results))
@@ -48,7 +48,7 @@ def progress_lines(progress: Progress, results: Sequence[Result], *, now_s: floa
 
 
 def guide_lines() -> tuple[Line, ...]:
-    """How to begin a batch: shown where there is none."""
+    """How to begin a batch: shown if there is none."""
     return (
         line(muted("To verify many candidates, press "), strong("r"), muted(" and type a folder or a .jsonl file,")),
         line(muted("such as "), strong(EXAMPLE), muted(", then press "), strong("enter"), muted(".")),
@@ -56,7 +56,7 @@ def guide_lines() -> tuple[Line, ...]:
 
 
 def _group_lines(results: Sequence[Result]) -> tuple[Line, ...]:
-    """Correct and run candidates of each library or level, where there are several; those with most first."""
+    """Correct and run candidates of each library or level, if there are several; the largest first."""
     by_library: dict[str, list[Result]] = {}
     for result in results:
         if result.problem and result.row.is_done:

@@ -1,4 +1,4 @@
-"""Carries out one batch, new or resumed, on one engine or several: the one way for the command and the screen."""
+"""Carries out one batch, new or resumed, on one or several engines, for the command and the screen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Verifier(Protocol):
     """Runs one candidate at a time."""
 
     async def verify(self, problem: Problem, source: bytes, *, name: str, began: Callable[[int], None]) -> RunRecord:
-        """The finished run of this source; `began` gets its number in the store when it begins.
+        """The finished run of this source; `began` is called with its number in the store when it begins.
 
         Raises:
             RunWithdrawnError: the run was cancelled.
@@ -29,14 +29,14 @@ class Verifier(Protocol):
 
 
 class BatchRecording(Protocol):
-    """The store as a batch uses it."""
+    """Interface of the store for a batch."""
 
     @property
     def checked(self) -> CheckedStore:
         """Batches and their results."""
 
     def session(self) -> int:
-        """The number of this session, begun now if it was not before."""
+        """The number of this session, which is created on first use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +50,15 @@ class Order:
 
 
 class Happened(Protocol):
-    """Gets each change of a batch on the event loop."""
+    """Callback for each change of a batch, on the event loop."""
 
     def __call__(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result], /) -> None:
-        """The results that `changed`, none at the beginning and the end, and all of them."""
+        """Report the results that `changed`, none at the beginning and the end, and all results."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Means:
-    """Dependencies of a batch: the store, a verifier for each engine, operators, and the reporter of progress."""
+    """Dependencies of a batch: the store, a verifier for each engine, operators, and the progress callback."""
 
     recording: BatchRecording
     verifiers: Sequence[Verifier]
@@ -71,7 +71,7 @@ class Means:
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """A batch after its end: its number, its session and every result."""
+    """A finished batch: its number, its session and every result."""
 
     batch: int
     session: int
@@ -93,7 +93,7 @@ async def carry_out(order: Order, means: Means) -> Checked:
 
 
 def _begun(order: Order, store: CheckedStore, session: int) -> int:
-    """The number of the batch, which is in the store."""
+    """The number of the batch, created in the store or found there."""
     text, listed = order.request.to_json(), [candidate.listed for candidate in order.candidates]
     if not order.resume:
         return store.begin(session, text, listed)
@@ -119,7 +119,7 @@ class _Batch:
         self._problems: dict[str, Problem] = {}
 
     async def run(self) -> None:
-        """Run all that has no verdict; the batch has ended when nothing is left."""
+        """Run all candidates without a verdict; the batch ends when none is left."""
         rows = await asyncio.to_thread(self._store.results, self._number)
         await self._adopt(rows)
         self.results[:] = self._results(await asyncio.to_thread(self._store.results, self._number))
@@ -134,7 +134,7 @@ class _Batch:
         self._happened((), has_ended=has_ended)
 
     async def _adopt(self, rows: Sequence[CheckedRow]) -> None:
-        """Give candidates the verdict on the same source that the batch has already."""
+        """Give candidates the verdict that the batch already has on the same source."""
         runs = {key_of(row): row.run.number for row in rows if row.is_done and row.run is not None}
         for places, first in groups(row for row in rows if not row.is_done):
             run = runs.get(key_of(first))
@@ -151,7 +151,7 @@ class _Batch:
                 await self._check(verifier, candidate, places)
             except StoreError:
                 raise
-            except KgtuiError as error:  # of one candidate: the others continue, and --resume tries it again
+            except KgtuiError as error:  # error of one candidate: the others continue, and --resume tries it again
                 self._means.trouble(f"{name}: not run: {error}")
             finally:
                 self._running.pop(name, None)
@@ -173,7 +173,7 @@ class _Batch:
         try:
             run = await verifier.verify(problem, source, name=_note(self._number, candidate), began=began)
         finally:
-            for task in attached:  # in their order: a run that began again has another number
+            for task in attached:  # in order: a repeated run has another number
                 await task
         if run.number is None:
             raise StoreError("the result cannot be saved, so the batch ends here; --resume continues it")

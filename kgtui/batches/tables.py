@@ -1,4 +1,4 @@
-"""The tables of a batch, for every form of its report; cells are text."""
+"""The tables of a batch, for every report format; cells are text."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _rates_row(group: Group) -> tuple[str, ...]:
 
 
 def _weak_table(summary: Summary) -> Table:
-    """Table of the weak operators; no rows where an audit found none."""
+    """Table of the weak operators; no rows if an audit found none."""
     return Table(
         title="Operators that cannot tell",
         header=("operator", "candidates", "passed", "audit"),
@@ -106,7 +106,7 @@ def _weak_table(summary: Summary) -> Table:
 
 
 def _rule_table(summary: Summary) -> Table:
-    """How many candidates the suites' own rules judge otherwise; no rows where no suite's rule was applied."""
+    """Candidates on which the suites' own rules disagree; no rows if no suite's rule was applied."""
     return Table(
         title="Own rules of the suites",
         header=("group", "compared", "different", *Agreement),

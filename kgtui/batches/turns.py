@@ -1,4 +1,4 @@
-"""The order in which candidates are run: those of one operator after each other on one engine.
+"""The order in which candidates are run: candidates of one operator run one after another on one engine.
 
 An engine opens and calibrates the reference of a suite's task once for all runs of it in a row, which takes about as
 long as one candidate.
@@ -16,7 +16,7 @@ Places: TypeAlias = tuple[int, ...]
 
 
 class Turns:
-    """The candidates that are left, each given to one engine."""
+    """The remaining candidates, each assigned to one engine."""
 
     def __init__(self, rows: Iterable[CheckedRow]) -> None:
         self._left: dict[str, list[Places]] = {}  # by operator, in the order of their first candidates
@@ -25,7 +25,7 @@ class Turns:
         self._operator_by_engine: dict[int, str] = {}
 
     def next(self, engine: int) -> Places | None:
-        """The next of the operator that this engine is at, else of one that no other is at; None where none is left."""
+        """The next candidate of this engine's operator, else of one that no other engine runs; None if none is left."""
         if not self._left:
             return None
         others = {operator for number, operator in self._operator_by_engine.items() if number != engine}
@@ -42,7 +42,7 @@ class Turns:
 
 
 def groups(rows: Iterable[CheckedRow]) -> list[tuple[Places, CheckedRow]]:
-    """The places of candidates that share a verdict with the first row of each, in the order of these."""
+    """The places of candidates that share a verdict with the first row of each, in the order of those."""
     found: dict[tuple[str, str], list[CheckedRow]] = {}
     for row in rows:
         found.setdefault(key_of(row), []).append(row)

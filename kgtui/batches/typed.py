@@ -14,7 +14,7 @@ _TIERS = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL)}
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """A batch as it was typed."""
+    """A batch as typed by the user."""
 
     path: str
     operator: str | None
@@ -25,7 +25,7 @@ def parse_wanted(text: str) -> Wanted:
     """The words of a line; a path with spaces is in quotes.
 
     Raises:
-        UsageError: there is no path or more than one, or a word means nothing.
+        UsageError: there is no path or more than one, or a word is unknown.
     """
     paths, operator, tiers = list[str](), None, _TIERS["full"]
     try:

@@ -1,1 +1,1 @@
-"""The command line: one module per command under `commands`, found by scanning, and what the commands share."""
+"""The command line: one module per command under `commands`, found by scanning, and their shared parts."""

@@ -118,15 +118,15 @@ def add_batch(parser: CommandParser) -> None:
 
 
 def add_former(parser: CommandParser, hint: Callable[[argparse.Namespace, Sequence[str]], str]) -> None:
-    """Words where an earlier version had further arguments: a usage error with `hint`, which names the new form."""
+    """Accept arguments of an earlier version, only to raise a usage error with `hint`, which states the new form."""
 
     parser.former_hint = hint
     parser.add_argument("former", nargs="*", help=argparse.SUPPRESS)
 
 
 def positive_integer(text: str) -> int:
-    """A number that can be the number of a run."""
-    # The length first: Python refuses to read a number of thousands of digits.
+    """Parse the number of a run."""
+    # Length first: Python refuses to parse thousands of digits.
     is_short = len(text) <= len(str(_LARGEST))
     if not text.isdecimal() or (is_short and int(text) == 0):
         raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {shortened(text)}")
@@ -136,12 +136,12 @@ def positive_integer(text: str) -> int:
 
 
 def natural_number(text: str) -> int:
-    """A number that can be a seed, 0 too."""
+    """Parse a seed; 0 is allowed."""
     return 0 if text == "0" else positive_integer(text)
 
 
 def seconds(text: str) -> float:
-    """A duration above 0."""
+    """Parse a duration above 0, in seconds."""
     try:
         value = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The processes that this one has started, and theirs: those that are no others on a device."""
+"""The process IDs of this process and its descendants, which do not count as other users of a device."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def own_processes(*, of: int | None = None, table: Path = Path("/proc")) -> tuple[int, ...]:
-    """This process, or the one numbered `of`, and all below it; one that ends meanwhile is left out."""
+    """IDs of this process, or of process `of`, and all its descendants; those that exit meanwhile are left out."""
     parents: dict[int, int] = {}
     for entry in table.iterdir():
         if entry.name.isdecimal() and (parent := _parent_of(entry)) is not None:
@@ -21,7 +21,7 @@ def own_processes(*, of: int | None = None, table: Path = Path("/proc")) -> tupl
 
 def _parent_of(entry: Path) -> int | None:
     try:
-        # A name may hold blanks and brackets: the state follows the last bracket, then the parent.
+        # A name may contain spaces and brackets: state and parent follow the last bracket.
         return int((entry / "stat").read_text().rpartition(")")[2].split()[1])
     except (OSError, ValueError, IndexError):
         return None

@@ -1,7 +1,7 @@
 """From the command line and the kernel file's directives to records: operator, device, target, folder.
 
-What is typed wins over a directive in the file, a directive over the settings, these over the default.
-Refuses before any child process is started.
+An argument overrides a directive in the file, a directive the settings, these the default. Errors are raised before any
+child process is started.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TIERS_BY_WORD = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL)}
 
 @dataclass(frozen=True, kw_only=True)
 class KernelFile:
-    """A kernel file as it was read; `shown` is how its user calls it."""
+    """A kernel file that was read; `shown` is its path as the user typed it."""
 
     path: Path
     shown: str
@@ -38,7 +38,7 @@ class KernelFile:
     directives: dict[str, str]
 
     def candidate(self, problem: Problem) -> Candidate:
-        """The content as the engine takes it."""
+        """The candidate for the engine."""
         return Candidate(
             source=self.content, problem=problem.name, filename=printable(self.path.name), folder=self.path.parent
         )
@@ -55,15 +55,15 @@ def kernel_path(problem: Problem, folder: Path) -> Path:
 
 
 def shown_from(path: Path, folder: Path) -> str:
-    """The path as one types it in `folder`."""
+    """The path relative to `folder`, as a user would type it."""
     return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def read_kernel(path: Path, *, shown: str) -> KernelFile:
-    """Read a kernel file and its directives.  A file that is no text has none; its run reports the error.
+    """Read a kernel file and its directives.  A binary file has none; its run reports the error.
 
     Raises:
-        UsageError: it cannot be read, or is where a worker could not be sent.
+        UsageError: it cannot be read, or its path cannot be sent to a worker.
     """
     content = disk.read(path)
     if not _is_text(str(path.parent)):
@@ -76,10 +76,10 @@ def read_kernel(path: Path, *, shown: str) -> KernelFile:
 
 
 def problem_for(file: KernelFile, typed: str | None, index: ProblemIndex) -> Problem:
-    """The operator that was typed, or the one that the file names.
+    """The operator given as an argument, or by the file's directive.
 
     Raises:
-        UsageError: neither says, or there is no such operator.
+        UsageError: neither names one, or there is no such operator.
     """
     if typed is not None:
         return index.find(typed)
@@ -100,7 +100,7 @@ def decode_or_refuse(file: KernelFile) -> None:
     """Raise unless the file is text.
 
     Raises:
-        UsageError: it is not; then it can name no operator either.
+        UsageError: it is not text, so it cannot name an operator either.
     """
     try:
         decode(file.content, file.shown)
@@ -109,7 +109,7 @@ def decode_or_refuse(file: KernelFile) -> None:
 
 
 def tiers_for(file: KernelFile, typed: str | None) -> tuple[Tier, ...]:
-    """The tiers to judge, lightest first.
+    """The tiers to run, lightest first.
 
     Raises:
         UsageError: the file names other ones.
@@ -122,7 +122,7 @@ def tiers_for(file: KernelFile, typed: str | None) -> tuple[Tier, ...]:
 
 
 def timed_cases(problem: Problem, typed: Sequence[str]) -> tuple[Case, ...]:
-    """The cases to time, in the problem's order: all of a tier that was typed, and those that were typed by name.
+    """The cases to time, in the problem's order: all of a requested tier, and those requested by name.
 
     Raises:
         UsageError: there is no such tier or case, or none of that tier.
@@ -144,7 +144,7 @@ def timed_cases(problem: Problem, typed: Sequence[str]) -> tuple[Case, ...]:
 
 
 def device_for(typed: str | None) -> Device:
-    """Device 0 of the platform that was typed; else the first accelerator, else the CPU.
+    """Device 0 of the requested platform; else the first accelerator, else the CPU.
 
     Raises:
         UsageError: there is no such platform.
@@ -181,7 +181,7 @@ def target_for(
 
 
 def _is_text(name: str) -> bool:
-    """Whether a file name can be written as UTF-8; one with other bytes holds surrogates."""
+    """Whether a file name can be written as UTF-8; other bytes are surrogates."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -1,6 +1,6 @@
-"""From the words of a command line to a command and its options.
+"""Parses a command line into a command and its options.
 
-Only the command that was typed is imported; the help of the program reads the other files.
+Only the requested command is imported; the help of the program reads the source of the others.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ exit codes: 0 passed, 1 the candidate failed, 2 usage, 3 engine error or unsuppo
 
 @dataclass(frozen=True, kw_only=True)
 class CommandLine:
-    """A command as it was typed.  `starts_engine`: it needs child processes."""
+    """A parsed command.  `starts_engine`: it needs child processes."""
 
     options: argparse.Namespace
     run: Callable[[argparse.Namespace, Console], int]
@@ -52,8 +52,8 @@ def parse(words: Sequence[str], *, folder: Path | None = None, package: str = CO
     """The parsed command line; `kgtui FILE` is `kgtui open FILE`, for a name like a file's or of one in `folder`.
 
     Raises:
-        UsageError: it cannot be carried out as typed.
-        SystemExit: the help or the version was asked for, and is printed.
+        UsageError: it is invalid.
+        SystemExit: the help or the version was printed.
     """
     known = module_by_name(package)
     before, rest = _split(words)
@@ -70,7 +70,7 @@ def parse(words: Sequence[str], *, folder: Path | None = None, package: str = CO
 
 
 def program_parser(package: str = COMMANDS) -> CommandParser:
-    """The options that may be before the command; its help lists the commands by group."""
+    """Parser of the options before the command; its help lists the commands by group."""
     parser = _ListingParser(
         prog=PROGRAM, usage="kgtui [COMMAND | FILE] ...", text=_DESCRIPTION, table=lambda: _command_table(package)
     )
@@ -115,7 +115,7 @@ def _parser_of(module: CommandModule, *, prog: str) -> CommandParser:
 
 
 def _subcommand(package: str, prog: str, words: Sequence[str]) -> tuple[str, str, list[str]]:
-    """The module of the subcommand that was typed, how it is called, and the rest of the words."""
+    """The module of the requested subcommand, its name, and the remaining words."""
     known = module_by_name(package)
     before, rest = _split(words)
     if rest and rest[0] in known:
@@ -144,7 +144,7 @@ def _group_parser(package: str, prog: str) -> CommandParser:
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The options before the first word that is none, and the rest."""
+    """The options before the first other word, and the rest."""
     before = list(itertools.takewhile(lambda word: word.startswith("-"), words))
     return before, list(words[len(before) :])
 
@@ -168,7 +168,7 @@ def _unknown_command(word: str, known: Iterable[str]) -> str:
 
 
 class _ListingParser(CommandParser):
-    """A parser whose help lists commands; the list is made when the help is printed."""
+    """A parser whose help lists commands; the list is built when the help is printed."""
 
     def __init__(self, *, prog: str, usage: str, text: str, table: Callable[[], str]) -> None:
         super().__init__(prog=prog, description=text)
@@ -196,7 +196,7 @@ def _table(title: str, rows: Sequence[Command], *, width: int = 0) -> str:
 
 
 class _Version(argparse.Action):
-    """Prints the version; it is looked up only then."""
+    """Prints the version; looked up only on use."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib import metadata

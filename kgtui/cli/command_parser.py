@@ -16,7 +16,7 @@ _SHOWN_CHARACTERS = 80
 class CommandParser(argparse.ArgumentParser):
     """A parser whose errors are `UsageError`; a command may set `usage` and `epilog`.
 
-    `former_hint` is the message about words where an earlier version had further arguments, which are in `former`.
+    `former` receives arguments of an earlier version, and `former_hint` is the message about them.
     """
 
     former_hint: Callable[[argparse.Namespace, Sequence[str]], str] | None = None
@@ -28,17 +28,17 @@ class CommandParser(argparse.ArgumentParser):
             allow_abbrev=False,
             formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
         )
-        self.color = False  # Python 3.14 would colour the help, and the manual is made from it
+        self.color = False  # Python 3.14 colours the help, from which the manual is generated
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
-        """Lists choices as they are typed; argparse would show those of an enum as Python does."""
+        """Lists choices as they are typed; argparse would show enum members by their repr."""
         if action.choices is None or value in action.choices:
             return
         known = ", ".join(repr(str(choice)) for choice in action.choices)
         raise argparse.ArgumentError(action, f"invalid choice: {shortened(str(value))} (choose from {known})")
 
     def error(self, message: str) -> NoReturn:
-        """Raises UsageError; the exit is decided in one place."""
+        """Raises UsageError; the exit code is decided in one place."""
         raise UsageError(f"{message}; `{self.prog} --help` shows the arguments")
 
 

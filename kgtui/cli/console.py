@@ -1,7 +1,7 @@
 """Input and output of a command: two streams, the environment and the working folder.
 
-The only place that knows about colour, and the last one to see what is printed.  Everything here is an argument, so
-that a test passes in its own.
+The only module that knows about colour; all output passes through it.  Streams and environment are arguments, so that a
+test passes its own.
 """
 
 from __future__ import annotations
@@ -46,8 +46,7 @@ _RESET = "\x1b[0m"
 class Console:
     """Console of a command.  `folder` is the base of relative paths.
 
-    With `is_ascii` nothing else is written, but for documents: our signs have others, and a letter of a name is
-    spelled out.
+    With `is_ascii` only ASCII is written, except for documents: glyphs are replaced, and other letters are escaped.
     """
 
     out: TextIO
@@ -59,22 +58,22 @@ class Console:
 
     @property
     def has_terminal(self) -> bool:
-        """Whether a screen can be drawn and keys can be read; Textual draws on the error stream."""
+        """Whether a screen can be drawn and keys can be read; Textual draws on standard error."""
         return self.stdin.isatty() and self.out.isatty() and self.err.isatty()
 
     @property
     def width(self) -> int:
-        """How many columns a line of the output may take: COLUMNS, else the terminal's, else 80."""
+        """Number of columns for a line of output: COLUMNS, else the terminal's, else 80."""
         asked = self.environment.get("COLUMNS", "")
         if asked.isdecimal() and len(asked) <= _WIDTH_DIGITS and int(asked):
             return max(_LEAST_WIDTH, int(asked))
         try:
             return max(_LEAST_WIDTH, os.get_terminal_size(self.out.fileno()).columns)
-        except OSError:  # no terminal; a stream without a descriptor raises a kind of it
+        except OSError:  # no terminal; a stream without a descriptor raises a subclass
             return _USUAL_WIDTH
 
     def can_write(self, signs: str) -> bool:
-        """Whether the output has these signs, or would spell them out."""
+        """Whether the output can show these glyphs without escaping them."""
         return not self.is_ascii and has_signs(self.out.encoding, signs)
 
     def say(self, text: str) -> None:
@@ -82,20 +81,20 @@ class Console:
         self.write_line(text)
 
     def ask(self, question: str) -> str:
-        """The typed answer."""
+        """Ask a question; returns the typed answer."""
         self.out.write(f"\n{self._signed(question)} ")
         self.out.flush()
         return self.stdin.readline()
 
     def hand_out(self, document: str) -> None:
-        """A document on the output: for a program or a file, so it is whole, and UTF-8 whatever the locale."""
+        """Write a document to the output: complete, and UTF-8 whatever the locale."""
         self.hand_out_pieces((document, "\n"))
 
     def hand_out_pieces(self, pieces: Iterable[str]) -> None:
-        """A document as `hand_out`, written as its pieces come; the last ends its last line."""
+        """Write a document as `hand_out` does, piece by piece; the last piece ends its last line."""
         self.out.flush()
         for piece in pieces:
-            if self.out.isatty():  # a terminal must not be steered by the document; a program gets it unchanged
+            if self.out.isatty():  # a terminal gets no control characters, a program the unchanged document
                 self.out.write(unsteered(piece))
             elif isinstance(self.out, io.TextIOWrapper):
                 self.out.buffer.write(piece.encode(errors="backslashreplace"))
@@ -104,17 +103,17 @@ class Console:
         self.out.flush()
 
     def warn(self, text: str) -> None:
-        """A line beside the output."""
+        """Write a line to the error stream."""
         self.write_line(f"kgtui: {text}", aside=True)
 
     def trace(self, text: str) -> None:
-        """The lines of a traceback beside the output."""
+        """Write the lines of a traceback to the error stream."""
         self.write_line(text.rstrip("\n"), aside=True)
 
     def write_line(
         self, text: str, *, aside: bool = False, styled: str = "", style: Style = Style.NONE, plain: bool = False
     ) -> None:
-        """Lines on the output, or `aside` on the error stream, there at once; the first `styled` in them in a style."""
+        """Write lines to the output, or with `aside` to the error stream, and flush; style the first `styled`."""
         stream = self.err if aside else self.out
         signed = self._signed(text)
         before, found, after = signed.partition(styled) if styled and style else (signed, "", "")
@@ -124,7 +123,7 @@ class Console:
         stream.flush()
 
     def write_parts(self, parts: Iterable[tuple[str, tuple[Style, ...]]], *, plain: bool = False) -> None:
-        """One line on the output, made of texts and their styles."""
+        """Write one line to the output, made of texts and their styles."""
         if plain or not self._takes_colour(self.out):
             self.write_line("".join(text for text, _ in parts).rstrip())
             return
@@ -135,7 +134,7 @@ class Console:
         self.out.flush()
 
     def show_markdown(self, text: str) -> None:
-        """A Markdown page: formatted in a terminal that can show it, its source elsewhere."""
+        """Write a Markdown page: formatted in a terminal that can show it, as source elsewhere."""
         if not self.out.isatty() or self.environment.get("TERM") == "dumb" or not self.can_write("─━•"):
             self.say(text.rstrip("\n"))
             return
@@ -154,7 +153,7 @@ class Console:
         self.out.flush()
 
     def _signed(self, text: str) -> str:
-        """The text in the signs that are wished for, without any that would steer a terminal."""
+        """The text in the chosen glyph set, with control characters replaced."""
         text = unsteered(text)
         if not self.is_ascii or text.isascii():
             return text
@@ -165,7 +164,7 @@ class Console:
 
 
 def unsteered(text: str) -> str:
-    """Text of any number of lines, in which all that could steer a terminal is spelled out."""
+    """The text with terminal control characters escaped; it may have several lines."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in _HARMLESS else printable(char) for char in text)

@@ -1,7 +1,6 @@
-"""The command line: reads what was typed, and has the command of that name carry it out.
+"""The command line: parses the arguments and runs the command.
 
-A command's module is imported when the command was typed.  Every error ends here as one or two sentences,
-never as a traceback.
+Only the requested command's module is imported.  Every error ends here as one or two sentences, never as a traceback.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _OF_A_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out what was typed; the exit code."""
+    """Run the command line; returns the exit code."""
     settle_inherited()
     _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
@@ -44,9 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(arguments: Sequence[str], console: Console) -> int:
-    """As `main`, for the given console."""
+    """As `main`, with the given console."""
     wants_trace = "--debug" in arguments
-    if "--ascii" in arguments:  # errors of the arguments are printed in ASCII, too
+    if "--ascii" in arguments:  # argument errors are printed in ASCII, too
         console = replace(console, is_ascii=True)
     try:
         exit_code = _dispatch(arguments, console)
@@ -66,7 +65,7 @@ def run(arguments: Sequence[str], console: Console) -> int:
         hint = "; is a disk full or read-only?" if error.errno in _OF_A_DISK else ""
         _complain(console, f"{reason_of(error)}{where}{hint}", wants_trace=wants_trace)
         return Exit.ENGINE
-    except Exception as error:  # the edge: a fault of ours is one line, and a traceback for those who ask
+    except Exception as error:  # outermost handler: an internal error is one line, with --debug a traceback
         if isinstance(error, UnicodeEncodeError) and any(map(_is_undecodable, arguments)):
             _complain(console, f"{error.object[:80]!r} is not UTF-8 text; type it in UTF-8", wants_trace=wants_trace)
             return Exit.USAGE
@@ -77,19 +76,19 @@ def run(arguments: Sequence[str], console: Console) -> int:
 
 
 def _open_what_is_closed() -> None:
-    """Streams that the caller closed lead nowhere; else the next file that is opened would be written to as one."""
+    """Redirect closed standard streams to the null device, or the next opened file would take their descriptor."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  # open until the end
 
 
 def _is_undecodable(argument: str) -> bool:
-    """Whether the bytes that were typed are no text in the locale's encoding."""
+    """Whether an argument is not text in the locale's encoding."""
     return any("\ud800" <= char <= "\udfff" for char in argument)
 
 
 def _dispatch(arguments: Sequence[str], console: Console) -> int:
-    """Carry out the command that was typed; without one, `open`."""
+    """Run the requested command; without one, `open`."""
     typed = parse(arguments, folder=console.folder)
     from kgtui.cli.resolved_settings import in_signs
 
@@ -99,10 +98,10 @@ def _dispatch(arguments: Sequence[str], console: Console) -> int:
 
 
 def _require_descriptors() -> None:
-    """Enough open files for the engine's pipes, or the system's refusal would look like the kernel's failure.
+    """Raise the limit of open files for the engine's pipes; otherwise a system error would look like a kernel failure.
 
     Raises:
-        UnsupportedError: fewer are allowed; says how to allow more.
+        UnsupportedError: the limit is too low; the message says how to raise it.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < _LEAST_DESCRIPTORS:
@@ -123,7 +122,7 @@ def _exit_of_error(error: KgtuiError) -> Exit:
 
 
 def _complain(console: Console, message: str, *, wants_trace: bool = False) -> None:
-    """Print the error, as far as there is an output: the exit code holds without it."""
+    """Print the error, if there is an output; the exit code is the same without it."""
     with contextlib.suppress(OSError):
         if wants_trace:
             console.trace(traceback.format_exc())
@@ -131,7 +130,7 @@ def _complain(console: Console, message: str, *, wants_trace: bool = False) -> N
 
 
 def _abandon(console: Console) -> None:
-    """The reader of the output has exited: the rest of the buffer must not fail again when Python exits."""
+    """Discard the buffered output, whose reader has exited, so that it does not fail again when Python exits."""
     if console.out is sys.stdout:
-        with contextlib.suppress(OSError):  # no descriptor is left
+        with contextlib.suppress(OSError):  # no descriptor is available
             os.dup2(os.open(os.devnull, os.O_WRONLY), console.out.fileno())

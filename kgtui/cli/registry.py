@@ -1,7 +1,7 @@
 """The commands, found by scanning `kgtui/cli/commands`: a module is a command, a package a command of subcommands.
 
 A command defines `SUMMARY` (its line in the help), `GROUP` (its part of the help), `add_arguments(parser)` and
-`run(options, console)`; one that starts an engine says `STARTS_ENGINE = True`.  The package of a command with
+`run(options, console)`; one that starts an engine sets `STARTS_ENGINE = True`.  The package of a command with
 subcommands defines `SUMMARY`, `GROUP` and `DEFAULT`, the subcommand that runs when none is typed; a module in it is a
 subcommand, without a `GROUP`.  Listing reads the source of the modules and imports none; a file that lacks a name is
 refused.
@@ -65,7 +65,7 @@ class Command:
 
 
 def module_by_name(package: str = COMMANDS) -> dict[str, str]:
-    """The module of every command of a package by the name that is typed, in alphabetical order."""
+    """The module of every command of a package by its name on the command line, in alphabetical order."""
     entries = pkgutil.iter_modules(importlib.import_module(package).__path__)
     return {entry.name.replace("_", "-"): f"{package}.{entry.name}" for entry in sorted(entries, key=lambda e: e.name)}
 
@@ -91,7 +91,7 @@ def subcommands(package: str) -> tuple[Command, ...]:
 
 
 def command_module(module: str) -> CommandModule:
-    """The module of a command, imported now if it was not before.
+    """The module of a command, imported on first use.
 
     Raises:
         EngineError: it does not define what a command must define.
@@ -130,7 +130,7 @@ def _listed(package: str, *, requires_group: bool) -> Iterator[Command]:
 
 
 def _defined(file: Path) -> dict[str, ast.expr | None]:
-    """The values of the names that a file assigns at its top; None for a function."""
+    """The values of the names assigned at the top level of a file; None for a function."""
     found: dict[str, ast.expr | None] = {}
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         match node:

@@ -1,7 +1,6 @@
 """Settings of a command from the settings file: device, target, and folder of kernel files.
 
-A file with something wrong in it stops no command: each mistake is one line on the error stream, and the rest of the
-file holds.
+An invalid settings file stops no command: each error is one line on the error stream, and the rest of the file applies.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def settled(options: argparse.Namespace, console: Console) -> Preferences:
 
 
 def load_quietly(options: argparse.Namespace, console: Console) -> Preferences:
-    """As `settled`, where errors are printed elsewhere."""
+    """As `settled`, without printing errors."""
     config = read_config(find_paths(console.environment).config)
     typed = Typed(
         ascii=getattr(options, "ascii", False),
@@ -39,9 +38,9 @@ def load_quietly(options: argparse.Namespace, console: Console) -> Preferences:
 
 
 def in_signs(options: argparse.Namespace, console: Console) -> Console:
-    """The console with the signs that are wished for, or that it has.
+    """The console with the chosen glyph set, or the one that the terminal supports.
 
-    A terminal without them is no reason to spell out the names in what goes to a file or to another program.
+    Output to a file or another program keeps other letters, whatever the terminal supports.
     """
     chosen = load_quietly(options, console).of("ascii")
     is_of_terminal = chosen.source == LINUX_CONSOLE
@@ -49,7 +48,7 @@ def in_signs(options: argparse.Namespace, console: Console) -> Console:
 
 
 def place_for(options: argparse.Namespace, console: Console, *, file: KernelFile | None) -> tuple[Device, str | None]:
-    """The device to judge on and what to compile for.
+    """The device to run on and the target to compile for.
 
     Raises:
         UsageError: there is no such platform or target.
@@ -61,12 +60,12 @@ def place_for(options: argparse.Namespace, console: Console, *, file: KernelFile
 def place_of(
     preferences: Preferences, options: argparse.Namespace, *, file: KernelFile | None
 ) -> tuple[Device, str | None]:
-    """As `place_for`, for settings that are known."""
+    """As `place_for`, with settings read before."""
     device = device_for(preferences.text("device"))
     preferred = preferences.text("target")
     return device, target_for(options.target, device=device, file=file, preferred=preferred)
 
 
 def kernels_of(preferences: Preferences, folder: Path) -> Path:
-    """The folder of the kernel files, seen from `folder`."""
+    """The folder of the kernel files, relative to `folder`."""
     return absolute(with_home(preferences.text("folder") or "", said_by="folder"), folder)

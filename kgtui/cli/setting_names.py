@@ -33,10 +33,10 @@ def require_known(name: str) -> str:
 
 
 def write_changed(after: Config, *, before: Preferences) -> None:
-    """Write the file, unless it would have a mistake that it does not have yet.
+    """Write the file, unless that would introduce an error.
 
     Raises:
-        UsageError: the value cannot be had, or the file cannot be written.
+        UsageError: the value is invalid, or the file cannot be written.
     """
     known = {*before.problems, *_key_problems(before.config)}
     new = [words for words in (*before.under(after).problems, *_key_problems(after)) if words not in known]

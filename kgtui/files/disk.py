@@ -1,6 +1,6 @@
-"""The user's file: read it, and replace it without ever leaving half of it behind.
+"""Reads the user's file, and replaces it atomically.
 
-The only place where the screen writes a file of the user's.
+The only module of the screen that writes a file of the user's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def read(path: Path) -> bytes:
     """The content of the kernel file.
 
     Raises:
-        UsageError: it is missing, a folder, not readable, or too large for a source; says what to do.
+        UsageError: it is missing, a folder, unreadable or too large; the message says what to do.
     """
     try:
         return read_user_file(path, max_bytes=MAX_SOURCE_BYTES)
@@ -49,12 +49,12 @@ def read(path: Path) -> bytes:
 
 
 def editable_text(content: bytes) -> str | None:
-    """The text of a file that can be edited here and written back as it was; None for any other content."""
+    """The text of a file that can be edited and written back without loss; None for any other content."""
     return None if why_not_editable(content) else content.decode("utf-8-sig")
 
 
 def why_not_editable(content: bytes) -> str:
-    """Damage that an editor with one kind of line end would do to this content; "" where it keeps all of it."""
+    """Reason why an editor with one kind of line end would damage this content; "" if it would not."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -69,7 +69,7 @@ def why_not_editable(content: bytes) -> str:
 
 
 def shown_text(content: bytes) -> str:
-    """Printable text of any content, in the lines that Python counts."""
+    """Printable text of any content, in lines as Python counts them."""
     return content.decode("utf-8", errors="replace").translate(dict.fromkeys(map(ord, _RARE_SEPARATORS), VISIBLE))
 
 
@@ -81,11 +81,10 @@ def encoded(text: str, *, like: bytes) -> bytes:
 def write(path: Path, content: bytes) -> None:
     """Replace the content of `path` in one step and keep its permissions.
 
-    Written in place where a rename would change what the file is: another owner's, one with several
-    names, or one in a folder that cannot be written.
+    Written in place if a rename would change the owner or break hard links, or if the folder is not writable.
 
     Raises:
-        UsageError: the disk is full, or the file may not be written; the caller still has the text.
+        UsageError: the disk is full, or the file is not writable; the caller still has the text.
     """
     try:
         target = Path(os.path.realpath(path))
@@ -96,7 +95,7 @@ def write(path: Path, content: bytes) -> None:
     except OSError as error:
         raise UsageError(f"{path} was not saved: {reason_of(error)}; the text is still here") from error
     if not mode & 0o222:
-        # Checked here, since a rename needs only the permissions of the folder.
+        # Checked here, since a rename only needs permissions of the folder.
         raise UsageError(f"{path} was not saved: it is read-only, chmod u+w lets it be written; the text is still here")
     try:
         if _keeps_identity(target) and _replace(target, content):
@@ -108,10 +107,10 @@ def write(path: Path, content: bytes) -> None:
 
 
 def write_new(path: Path, content: bytes) -> bool:
-    """Make the file; False when there is one already, which stays as it is.
+    """Create the file; False when it exists already, unchanged.
 
     Raises:
-        OSError: it cannot be written; then nothing of it is left.
+        OSError: it cannot be written; then no partial file is left.
     """
     try:
         file = path.open("xb")
@@ -136,10 +135,10 @@ def _keeps_identity(target: Path) -> bool:
 
 
 def _replace(target: Path, content: bytes) -> bool:
-    """Write aside and rename; False when the folder does not allow it.
+    """Write a temporary file and rename it; False if the folder does not allow it.
 
     Raises:
-        OSError: the disk is full; nothing has changed.
+        OSError: the disk is full; the file is unchanged.
     """
     try:
         handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.tmp.")
@@ -160,10 +159,10 @@ def _replace(target: Path, content: bytes) -> bool:
 
 
 def _mode(target: Path) -> int:
-    """The permissions that the file has, or that a new one gets from the process's mask.
+    """The permissions of the file, or those of a new one by the umask.
 
     Raises:
-        NoFileError: something other than a file is there.
+        NoFileError: the path is something other than a file.
     """
     try:
         status = target.stat()

@@ -1,7 +1,7 @@
-"""The user's own editor: which command opens the file at a line, and where it runs.
+"""The user's own editor: the command that opens a file at a line, and where it runs.
 
-Inside tmux a new pane, so that both stay on the screen; elsewhere the terminal itself.  The
-environment is an argument; nothing here starts a process.
+Inside tmux a new pane, so that both are visible; elsewhere the same terminal.  The environment is an argument; nothing
+here starts a process.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ _GOTO_LINE = frozenset({"code", "codium", "cursor", "windsurf"})
 
 @dataclass(frozen=True, kw_only=True)
 class Opening:
-    """The command to run; `takes_terminal` is whether the screen must be suspended until it ends."""
+    """The command to run; `takes_terminal` says whether the screen must be suspended until it ends."""
 
     command: tuple[str, ...]
     takes_terminal: bool
 
 
 def opening(path: Path, *, line: int, columns: int, rows: int, environment: Mapping[str, str]) -> Opening:
-    """How to open `path` at `line` (from one) in the editor that VISUAL or EDITOR names, else vi.
+    """The command that opens `path` at `line` (from 1) in the editor of VISUAL or EDITOR, else vi.
 
-    Inside tmux it gets a pane: at the side where half of the `columns` is enough for both, below where half of the
-    `rows` is, else a window.  Where the editor ends with an error its pane stays until its reader closes it.
+    Inside tmux it gets a pane: beside the workbench if half of the `columns` suffices, below it if half of the `rows`
+    does, else a window.  If the editor exits with an error, the pane stays until the user closes it.
 
     Raises:
-        UsageError: what is named is no command.
+        UsageError: the editor is not a valid command.
     """
     editor = environment.get("VISUAL") or environment.get("EDITOR") or "vi"
     words = _words(editor)

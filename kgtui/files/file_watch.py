@@ -1,4 +1,4 @@
-"""The watched file, and the reports of its watcher, brought to the application's own thread."""
+"""The watched file; passes the reports of its watcher to the application's thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kgtui.ports.requests import RunRequest
 
 
 class FileSaved(Message):
-    """The watcher reported a save; posted from its thread.  `watch` identifies the watcher."""
+    """Message: the watcher reported a save; posted from its thread.  `watch` identifies the watcher."""
 
     def __init__(self, saved: Saved, *, watch: int) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class FileSaved(Message):
 
 
 class WatchTroubled(Message):
-    """The watcher reported trouble; posted from its thread."""
+    """Message: the watcher reported a problem; posted from its thread."""
 
     def __init__(self, trouble: WatchTrouble, *, watch: int) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class WatchTroubled(Message):
 
 
 class FileWatch:
-    """Holds one watcher at a time; a message of an earlier one is recognised by its number."""
+    """Holds one watcher at a time; messages of earlier ones are recognised by their number."""
 
     def __init__(self, app: App[None], factory: WatcherFactory) -> None:
         self._app = app
@@ -44,7 +44,7 @@ class FileWatch:
         self.number = 0
 
     def watch(self, path: Path, *, known_digest: str) -> None:
-        """Watch this file instead of the one before."""
+        """Watch this file instead of the previous one."""
         before, self.number = self._watcher, self.number + 1
         number, post = self.number, self._app.post_message
 
@@ -60,7 +60,7 @@ class FileWatch:
             in_background(self._app, partial(asyncio.to_thread, before.stop), group="watchers")
 
     def follow_imports(self, request: RunRequest) -> None:
-        """Watch what the kernel imports from its own folder, too."""
+        """Also watch the files that the kernel imports from its folder."""
         in_background(self._app, partial(self._follow, request), group="imports")
 
     async def stop(self) -> None:

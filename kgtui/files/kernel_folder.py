@@ -1,4 +1,4 @@
-"""The user's kernel files: their folder, and how a new one is made there."""
+"""The user's kernel files: their folder, and the creation of new ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAMPLES = Path(__file__).parents[1] / "samples"
 
 
 class KernelFolder:
-    """The folder that the user works in; kernels are in `kernels`, by default a folder of that name below it."""
+    """The user's working folder, and that of the kernels, by default `kernels` below it."""
 
     def __init__(self, folder: Path, *, scaffold: Scaffold, kernels: Path | None = None) -> None:
         self._folder = folder
@@ -27,11 +27,11 @@ class KernelFolder:
         return self._kernels / f"{problem.file_stem}.py"
 
     def shown(self, path: Path) -> str:
-        """The path as the user would type it: from the folder they work in, where it is in there."""
+        """The path as the user would type it: relative to the working folder if it is inside."""
         return str(path.relative_to(self._folder) if path.is_relative_to(self._folder) else path)
 
     def has_sample(self, problem: Problem | ProblemDescription) -> bool:
-        """Whether a working kernel comes with the program."""
+        """Whether a sample kernel is installed with the program."""
         return problem.library == "aten" and (SAMPLES / f"{problem.entry}.py").is_file()
 
     def copy_sample(self, problem: Problem | ProblemDescription) -> Path:
@@ -43,7 +43,7 @@ class KernelFolder:
         return _made(self.path_of(problem), (SAMPLES / f"{problem.entry}.py").read_bytes())
 
     def new_file(self, problem: Problem) -> Path:
-        """Make a kernel file from the template, beside those that are there.
+        """Create a kernel file from the template, next to existing ones.
 
         Raises:
             UsageError: it cannot be written.
@@ -54,7 +54,7 @@ class KernelFolder:
         return _made(path, self._scaffold(problem).encode())
 
     def restore(self, content: bytes, *, name: str, number: int) -> Path:
-        """Put the source of run `number` of a file called `name` into a new one; none that is there is touched.
+        """Write the source of run `number` of a file called `name` to a new file; existing files stay unchanged.
 
         Raises:
             UsageError: it cannot be written.

@@ -1,4 +1,4 @@
-"""Making a file of the user's: whole, or not at all, and never in place of one that is there."""
+"""Creates a file of the user's: complete or not at all, and never over an existing one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from engine.errors import UsageError
 
 
 def write_new(path: Path, text: str | Iterable[str], *, shown: str) -> None:
-    """Make the file with its folders; `shown` is how its user calls it.
+    """Create the file with its folders; `shown` is its path in messages.
 
-    A text in pieces is never in memory as a whole.
+    A text given in pieces is never in memory as a whole.
 
     Raises:
-        UsageError: it is there already, or cannot be written; then nothing of it is left.
+        UsageError: it exists, or cannot be written; then no partial file is left.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

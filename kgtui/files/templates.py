@@ -1,6 +1,6 @@
-"""A new kernel file from a problem's signature; it loads, and raises NotImplementedError when called.
+"""The template of a new kernel file, from a problem's signature; it loads, and raises NotImplementedError when called.
 
-Only makes text; writing it is its caller's business.
+Only makes text; the caller writes it.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _cases(problem: Problem) -> str:
 
 
 def _definition(signature: str) -> str:
-    """The line `def ...:` with the types' Python names, broken where it is too long."""
+    """The line `def ...:` with the types' Python names, wrapped if it is too long."""
     line = f"def {_TYPE.sub(lambda found: _TORCH_NAMES[found[0]], signature)}:"
     if len(line) <= _WIDTH:
         return line

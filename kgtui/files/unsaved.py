@@ -1,7 +1,7 @@
-"""Text of the editor that no file holds yet, kept on disk while it is written, so that a kill loses little of it.
+"""Unsaved text of the editor, kept on disk while it is typed, so that a kill loses little of it.
 
-A note for each file and process, in a folder of the user's data.  One whose process is gone is offered when its file
-is opened again; nothing here ever touches the kernel file itself.
+One note per file and process, in the user's data folder.  A note of an ended process is offered when its file is opened
+again; the kernel file itself is never changed here.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _NEWEST_FIRST = True
 
 @dataclass(frozen=True, kw_only=True)
 class Leftover:
-    """Unsaved text of a program that is gone, and the note that holds it."""
+    """Unsaved text of an ended process, and its note."""
 
     text: str
     note: Path
 
 
 class UnsavedTexts:
-    """The notes of one process in `folder`, which is made with the first of them."""
+    """The notes of one process in `folder`, which is created with the first of them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,6 +1,6 @@
-"""Runs of coding agents in other processes: announced, and shown live, while a workbench is open.
+"""Runs of coding agents in other processes: announced and shown live in an open workbench.
 
-`kgtui mcp` writes them to the store; this reads them when SQLite's data version says that another process wrote.
+`kgtui mcp` writes them to the store; they are read when SQLite's data version shows a write of another process.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class AgentRuns:
         self._has_verdict: dict[int, bool] = {}
 
     async def watch(self) -> None:
-        """Look for new runs until cancelled."""
+        """Poll for new runs until cancelled."""
         while True:
             await self.look()
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def look(self) -> None:
-        """Announce and show new runs, where another process has written since the last look."""
+        """Announce and show new runs, if another process has written since the last call."""
         past = self._host.past
         change = await past.ask(lambda archive: archive.change_number())
         if change is None or change == self._change:
@@ -84,7 +84,7 @@ class AgentRuns:
 
 
 def announced(run: RunRow) -> str:
-    """A run of an agent in a sentence."""
+    """Sentence that announces a run of an agent."""
     if run.outcome is None:
         return f"agent: run #{run.id} of {run.problem} began; A follows the runs of agents"
     word = verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)

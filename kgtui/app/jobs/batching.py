@@ -1,6 +1,6 @@
 """Batches of candidates of one application: one at a time, its runs queued behind every save.
 
-It knows no widget.  The batch of another program is read from the store, and again while that program works on it.
+It imports no widget.  The batch of another process is read from the store, repeatedly while that process works on it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _GROUP = "batch"
 
 
 class Batching:
-    """At most one batch at a time; `changed` is called when the shown batch, or one of its results, is another."""
+    """At most one batch at a time; `changed` is called when the shown batch or one of its results changes."""
 
     def __init__(
         self,
@@ -67,10 +67,10 @@ class Batching:
         return self._worker is not None and self._worker.is_running
 
     def begin(self, typed: str) -> None:
-        """Verify the candidates that were typed.
+        """Verify the candidates named in the typed text.
 
         Raises:
-            UsageError: something typed is wrong, or a batch is running.
+            UsageError: the text is invalid, or a batch is running.
         """
         wanted = parse_wanted(typed)
         request = BatchRequest(
@@ -89,7 +89,7 @@ class Batching:
         """Run the rest of the shown batch.
 
         Raises:
-            UsageError: no batch is shown, nothing is left of it, or a batch is running.
+            UsageError: no batch is shown, it is complete, or a batch is running.
         """
         if self.row is None:
             raise UsageError("no batch to resume; r begins one")
@@ -101,7 +101,7 @@ class Batching:
         self._start(request, batch=self.row.id)
 
     def stop(self) -> bool:
-        """Stop the batch; what has a verdict is stored."""
+        """Stop the batch; finished results stay in the store."""
         if self._worker is None or not self._worker.is_running:
             return False
         self._worker.cancel()
@@ -189,7 +189,7 @@ class Batching:
 def _shown(
     batches: Sequence[CheckBatchRow], running: int | None, shown: CheckBatchRow | None, by: int
 ) -> CheckBatchRow | None:
-    """The batch to show: the one that is running here, else that `by` places before or after the shown one."""
+    """The batch to show: the one running here, else the one `by` places from the shown one."""
     numbers = [row.id for row in batches]
     wanted = running if running is not None else shown.id if shown is not None else None
     if not batches:

@@ -1,6 +1,6 @@
 """Generated candidates of one application: one batch at a time, its runs queued behind every save.
 
-It knows no widget.  Events come far more often than a screen is drawn; a screen reads `progress` when it draws.
+It imports no widget.  Events are far more frequent than screen updates; a screen reads `progress` when it draws.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Generating:
         """Generate for the open operator.
 
         Raises:
-            UsageError: no file is open, something typed is wrong, or a batch is running.
+            UsageError: no file is open, the text is invalid, or a batch is running.
         """
         self._refuse_second()
         wanted = parse_wanted(typed)
@@ -88,7 +88,7 @@ class Generating:
         self._start(partial(self._run, self._order(request, task, wanted.limits), means))
 
     def carry_out(self, batch: PreparedBatch) -> None:
-        """Generate what was prepared before the start, for operators that need not be open; its prices stay."""
+        """Generate a batch prepared before the start, for any operators; its prices stay in use."""
         self._own_prices = batch.prices
         try:
             self._start(partial(self._run, batch.order, self._means()))
@@ -96,7 +96,7 @@ class Generating:
             self._app.notify(str(error), severity="error", markup=False)
 
     def resume(self) -> None:
-        """Generate what is left of the unfinished batch.
+        """Generate the missing answers of the unfinished batch.
 
         Raises:
             UsageError: there is none, or a batch is running.
@@ -116,7 +116,7 @@ class Generating:
         self._start(partial(self._reply, row, remark, self._task(), self._means()))
 
     def stop(self) -> bool:
-        """Stop generating; what arrived is stored."""
+        """Stop generating; answers received so far are stored."""
         if self._worker is None or not self.is_running:
             return False
         self._worker.cancel()
@@ -127,7 +127,7 @@ class Generating:
         in_background(self._app, self._read, group="generated rows")
 
     async def fetch(self) -> None:
-        """Read the stored answers for the open operator now."""
+        """Read the stored answers for the open operator, and wait for them."""
         await self._read()
 
     def _refuse_second(self) -> None:
@@ -166,7 +166,7 @@ class Generating:
         except asyncio.CancelledError:
             self.read()
             raise
-        await self._read()  # so that the batch is over only when its last answer can be shown
+        await self._read()  # so that the last answer can be shown when the batch ends
 
     async def _reply(self, row: GenerationRow, remark: str, task: Task, means: Means) -> None:
         """Read the run and the batch of the answer, then carry the reply out within the budget of that batch."""
@@ -209,7 +209,7 @@ class Generating:
 
     @property
     def prices(self) -> PriceList:
-        """The prices that count: those of a prepared batch, else the user's own and the maintained ones."""
+        """The prices in use: those of a prepared batch, else the user's own and the maintained ones."""
         return self._own_prices if self._own_prices is not None else read_prices(self.price_file)
 
     @property

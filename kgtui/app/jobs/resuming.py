@@ -1,4 +1,4 @@
-"""What is left of a stored batch, as an order that continues it: the same request, operators and budget."""
+"""The order that continues a stored batch: the same request, operators and budget."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rest_of(batch: BatchRow, host: Host, *, device: str) -> Order:
     """The order that continues this batch on the device of the workbench.
 
     Raises:
-        UsageError: its budget is used up, it is of a suite or for another device, or an operator is gone.
+        UsageError: its budget is used up, it is of a suite or for another device, or an operator no longer exists.
         StoreError: another version of kgtui wrote it.
     """
     request = BatchRequest.from_json(batch.request)
@@ -53,7 +53,7 @@ def with_conversation(order: Order, recording: GenerationRecording, *, prompts: 
     """The order of a reply with the conversation that it continues; any other order unchanged.
 
     Raises:
-        UsageError: the answer that it replies to is gone.
+        UsageError: the answer that it replies to was deleted.
         StoreError: it cannot be read.
     """
     request = order.request

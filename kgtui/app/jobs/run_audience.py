@@ -1,6 +1,6 @@
 """Events of the runs, shown on the workbench, in the terminal's title and as notifications.
 
-What draws a run is imported with the first one, so that the first paint does not wait for it.
+The modules that draw a run are imported with the first run, so that the first paint does not wait for it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STORE = "store"
 
 
 class RunAudience:
-    """The receiver of all runs of the workbench; `on_end` is called after each verdict."""
+    """Receiver of the events of all runs of the workbench; `on_end` is called after each verdict."""
 
     def __init__(
         self,
@@ -40,16 +40,16 @@ class RunAudience:
         self._on_end = on_end
 
     def run_began(self, header: RunHeader) -> None:
-        """A run begins; its first event is shown at once."""
+        """Show that a run begins, with its first event."""
         self._app.wake()
         self._notifications.run_began(is_cached=header.cached)
         if header.number is not None:
-            self._troubles.clear(STORE)  # this run is recorded
+            self._troubles.clear(STORE)  # this run is stored
         if self._host.workbench is not None:
             self._host.workbench.runs.run_began(header)
 
     def events_happened(self, events: Sequence[Event]) -> None:
-        """More of the run is known."""
+        """Show new events of the run."""
         from engine.model.events import RunFinished
 
         self._app.wake()
@@ -62,7 +62,7 @@ class RunAudience:
             self._on_end()
 
     def trouble_arose(self, message: str) -> None:
-        """The store cannot be read or written."""
+        """Report that the store cannot be read or written."""
         self._troubles.set(STORE, message)
 
     def _show_title(self, bench: Workbench) -> None:

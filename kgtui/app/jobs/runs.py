@@ -1,6 +1,6 @@
-"""The runs of one application: the open file's, a grid's, a generated batch's, those of candidates, all on one engine.
+"""The runs of one application: those of the open file, a grid, a generated batch and candidates, on one engine.
 
-The grid and the batches are made when they are first used, so that their modules do not delay the first paint.
+The grid and the batches are created on first use, so that their modules do not delay the first paint.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Runs:
 
     @property
     def busy(self) -> bool:
-        """Whether a run is in progress or waits; not while it waits for an engine that could not start."""
+        """Whether a run is in progress or queued; False while the engine could not be started."""
         starting = self._service.waits_for_engine and not self._troubles.sentences
         return starting or self._service.busy
 
@@ -95,14 +95,14 @@ class Runs:
         return self._batching
 
     def submit(self, request: RunRequest) -> None:
-        """Run this next, as soon as the engine has started, and watch the files that it imports."""
+        """Queue this run, and watch the files that the candidate imports."""
         self._app.wake()
         self._stop_grid()
         self._host.file_watch.follow_imports(request)
         self._service.submit(request)
 
     def retarget(self, request: RetargetRequest) -> None:
-        """Compile what a run launched for other targets."""
+        """Compile the launches of a run for other targets."""
         self._stop_grid()
         self._service.submit(request)
 

@@ -1,6 +1,6 @@
-"""The grid of one application: its variants are queued as a batch, and their results come back here.
+"""The grid of one application: its variants are queued as a batch, and their results are collected here.
 
-It knows no widget, and it is the only one here that writes a winner into the user's file, on request.
+It imports no widget, and is the only job that writes to the user's file, and only on request.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Tuning:
-    """At most one grid at a time; a new one takes the place of the one before.
+    """At most one grid at a time; a new one replaces the previous one.
 
     `changed` is called when a variant begins or ends, and when the grid does.
     """
@@ -45,10 +45,10 @@ class Tuning:
         self._number = 0
 
     def begin(self, tunables: Tunables) -> None:
-        """Try these variants of the open file, the file as it is first.
+        """Try these variants of the open file, the unchanged file first.
 
         Raises:
-            UsageError: it cannot be begun now; says what to do first.
+            UsageError: it cannot begin now; the text says what to do first.
         """
         bench, now_s = self._workbench.bench, self._host.clock()
         if bench.unsaved:
@@ -79,21 +79,21 @@ class Tuning:
         self.changed()
 
     def stop(self) -> None:
-        """Try no more of them; nothing happens when none is being tried."""
+        """Try no further variants; no effect when none is being tried."""
         if self._end():
             for ticket in self._tickets:
                 self._service.drop(ticket)
 
     def watch_file(self) -> None:
-        """Stop if the file has changed by now, which is not reported while verification is paused."""
+        """Stop if the file has changed, which the watcher does not report while verification is paused."""
         if self.grid is not None and not self._is_of_the_file(self.grid):
             self.stop()
 
     def write(self) -> str:
-        """Write the winner into the file, run that, and report it.
+        """Write the proposed values into the file, run it, and report that.
 
         Raises:
-            UsageError: nothing was proposed, or the file is not what was tuned; it is as it was.
+            UsageError: nothing was proposed, or the file is not the tuned version; it stays unchanged.
         """
         grid, workbench = self.grid, self._workbench
         if grid is None or grid.winner is None:
@@ -117,14 +117,14 @@ class Tuning:
 
     @property
     def lacks_file(self) -> bool:
-        """Whether the workbench has no verdict on the file, for the grid came between."""
+        """Whether the grid has kept the workbench from a verdict on the file."""
         bench = self._workbench.bench
         view = bench.live.view
         has_verdict = view.verdict is not None and view.verdict.outcome is not Outcome.CANCELLED
         return not has_verdict or view.digest != bench.content_digest
 
     def variant_began(self, place: int, header: RunHeader, *, shows_file: bool) -> None:
-        """The variant at this place is being judged; the run of the file as it is may be shown as the file's, too."""
+        """Note that this variant is running; the run of the unchanged file may be shown as the file's, too."""
         assert self.grid is not None
         if shows_file:
             workbench, now_s = self._workbench, self._host.clock()
@@ -136,13 +136,13 @@ class Tuning:
         self.changed()
 
     def variant_happened(self, events: Sequence[Event]) -> None:
-        """More of the variant that is being tried."""
+        """Note new events of the running variant."""
         assert self.grid is not None
         self.grid = self.grid.happened(events)
         self.watch_file()
 
     def variant_finished(self, number: int | None) -> None:
-        """The variant has its verdict; `number` is its run in the store."""
+        """Note the verdict of the variant; `number` is its run in the store."""
         assert self.grid is not None
         run = replace(self.grid.running, file=self.grid.path.name, number=number)
         if run.cancelled:
@@ -156,7 +156,7 @@ class Tuning:
         self.changed()
 
     def pass_events(self, events: Sequence[Event]) -> None:
-        """Pass on events of the unchanged file's run."""
+        """Forward events of the unchanged file's run."""
         self._audience.events_happened(events)
 
     def report_trouble(self, message: str) -> None:
@@ -168,7 +168,7 @@ class Tuning:
     @property
     def _workbench(self) -> OpenWorkbench:
         workbench = self._host.workbench
-        assert workbench is not None  # the Tune screen is shown over the workbench
+        assert workbench is not None  # the Tune screen covers the workbench
         return workbench
 
     def _is_of_the_file(self, grid: VariantGrid) -> bool:
@@ -176,7 +176,7 @@ class Tuning:
         return (bench.path, bench.saved) == (grid.path, grid.source)
 
     def _end(self) -> bool:
-        """Whether it had not ended before."""
+        """End the grid; whether it had not ended before."""
         if self.grid is None or self.grid.ending is not None:
             return False
         self.grid = self.grid.ended(Ending.STOPPED if self._is_of_the_file(self.grid) else Ending.SAVED)
@@ -196,14 +196,14 @@ class _Hearing:
     done: bool = False
 
     def run_began(self, header: RunHeader) -> None:
-        """The engine begins with it."""
+        """Note that the run begins."""
         self.run = header.number
         if self.tuning.is_current(self.number):
             self.shows_file = self.place == 0 and self.tuning.lacks_file
             self.tuning.variant_began(self.place, header, shows_file=self.shows_file)
 
     def events_happened(self, events: Sequence[Event]) -> None:
-        """More of the run; it counts once its verdict is there."""
+        """Note new events; the variant counts once it has a verdict."""
         if self.shows_file:
             self.tuning.pass_events(events)
         if self.done or not self.tuning.is_current(self.number):

@@ -1,4 +1,4 @@
-"""The verdicts of a batch beside those of the suites' own rules, over the same calls."""
+"""Verdicts of a batch compared with those of the suites' own rules, over the same calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WITH_OUTPUTS = frozenset(
 
 
 class Agreement(enum.StrEnum):
-    """Both verdicts on one candidate; one that passes with a flag is rejected by kgtui."""
+    """Both verdicts on one candidate; a flagged candidate counts as rejected by kgtui."""
 
     BOTH_PASS = "both pass"
     SUITE_ONLY = "only the suite passes"
@@ -28,13 +28,13 @@ class Agreement(enum.StrEnum):
 
     @property
     def is_disagreement(self) -> bool:
-        """Whether one of them accepts what the other rejects."""
+        """Whether one accepts the candidate and the other rejects it."""
         return self in (Agreement.SUITE_ONLY, Agreement.OURS_ONLY)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agreements:
-    """How many candidates both a suite's rule and kgtui have judged, and how."""
+    """Counts of candidates with both verdicts, by both verdicts."""
 
     both_pass: int
     suite_only: int
@@ -43,12 +43,12 @@ class Agreements:
 
     @property
     def compared(self) -> int:
-        """All of them."""
+        """Number of candidates with both verdicts."""
         return self.both_pass + self.suite_only + self.ours_only + self.neither
 
     @property
     def disagreements(self) -> int:
-        """Candidates that one of the two accepts and the other rejects."""
+        """Number of candidates that one of the two accepts and the other rejects."""
         return self.suite_only + self.ours_only
 
 
@@ -64,7 +64,7 @@ def agreement_of(result: Result) -> Agreement | None:
 
 
 def agreements_of(results: Sequence[Result]) -> Agreements:
-    """How many candidates the two judge alike, and how many otherwise."""
+    """Counts of candidates by both verdicts."""
     found = [agreement_of(result) for result in results]
     return Agreements(
         both_pass=found.count(Agreement.BOTH_PASS),
@@ -75,7 +75,7 @@ def agreements_of(results: Sequence[Result]) -> Agreements:
 
 
 def rule_text(result: Result) -> str:
-    """How many of the compared calls pass the suite's rule, marked where kgtui judges otherwise; empty without one."""
+    """How many of the compared calls pass the suite's rule, marked if kgtui's verdict differs; empty without a rule."""
     run, agreement = result.run, agreement_of(result)
     if run is None or not run.rule_calls:
         return ""

@@ -1,8 +1,9 @@
 """The headline metric of each public suite by its published formula, over our verdicts.
 
-A suite is named by the library of its operators.  The formulas are those of the suites' own evaluation: KernelBench
-and MultiKernelBench publish fast_1 over all problems with one sample each; TritonBench its execution accuracy and the
-arithmetic mean of the speed-ups of correct kernels; flashinfer-trace win@1; GPU MODE ranks by the geometric mean.
+The suite is identified by the library of its operators.  The formulas are those of the suites' own evaluation:
+KernelBench and MultiKernelBench publish fast_1 over all problems with one sample each; TritonBench its execution
+accuracy and the arithmetic mean of the speed-ups of correct kernels; flashinfer-trace win@1; GPU MODE ranks by the
+geometric mean.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class _Formula:
 
 
 def headlines(results: Sequence[Result]) -> tuple[Headline, ...]:
-    """The headline metrics of the suites that these results are of."""
+    """The headline metrics of the suites in these results."""
     found = []
     for suite, formulas in FORMULAS.items():
         problems: dict[str, list[Result]] = {}
@@ -60,7 +61,7 @@ def headlines(results: Sequence[Result]) -> tuple[Headline, ...]:
 
 
 def _fast_1(problems: Sequence[Sequence[Result]]) -> float | None:
-    """Of all problems the share whose first sample is correct and faster than the reference."""
+    """Share of all problems whose first sample is correct and faster than the reference."""
     if not _is_timed(problems):
         return None
     return share(sum(is_correct(some[0]) and speedup_of(some[0]) > 1 for some in problems), len(problems))
@@ -79,7 +80,7 @@ def _geometric_of_correct(problems: Sequence[Sequence[Result]]) -> float | None:
 
 
 def _win_1(problems: Sequence[Sequence[Result]]) -> float | None:
-    """Of all problems the share whose best attempt is faster than the reference."""
+    """Share of all problems whose best attempt is faster than the reference."""
     if not _is_timed(problems):
         return None
     return share(sum((best_speedup(some) or 0.0) > 1 for some in problems), len(problems))

@@ -1,4 +1,4 @@
-"""A batch summed up: rates of all candidates, and by library or level and by category.  Pure functions of results."""
+"""The summary of a batch: rates of all candidates, by library or level, and by category.  Pure functions of results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALL = "all"
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """The candidates of one library, level or category; `not_counted` of them have no verdict of their own."""
+    """The candidates of one library, level or category; `not_counted` of them have no verdict."""
 
     kind: str
     name: str
@@ -31,7 +31,7 @@ class Group:
 class Summary:
     """Everything that a report shows; the first of the groups has all candidates.
 
-    `operators` have a candidate, those in `weak` cannot tell some wrong ones from right ones.
+    `operators` have a candidate; those in `weak` accept some wrong candidates.
     """
 
     groups: tuple[Group, ...]
@@ -41,14 +41,14 @@ class Summary:
 
     @property
     def all(self) -> Group:
-        """All candidates."""
+        """The group of all candidates."""
         return self.groups[0]
 
 
 def summary_of(results: Sequence[Result]) -> Summary:
-    """The summary of these results; a kind of group that would have one member only is left out.
+    """The summary of these results; a kind of grouping with only one group is left out.
 
-    So is a category that is a level of a suite under the same name.
+    So is a category with the same candidates and name as a level of a suite.
     """
     groups = [group_of(ALL, ALL, results)]
     for kind, name_of in _KINDS:
@@ -65,7 +65,7 @@ def summary_of(results: Sequence[Result]) -> Summary:
 
 
 def _is_same(category: Group, level: Group) -> bool:
-    """Whether a category has the candidates of a level that ends with its name: "Loss", "kernelbenchx Loss"."""
+    """Whether a category equals a level whose name ends with its name: "Loss", "kernelbenchx Loss"."""
     return level.name.endswith(f" {category.name}") and level.candidates == category.candidates
 
 

@@ -10,7 +10,7 @@ from kgtui.batches.results import Result
 
 @dataclass(frozen=True, kw_only=True)
 class WeakOperator:
-    """An operator, what the audit found first, and how many of its candidates passed: they may be wrong."""
+    """An operator, the first weakness that the audit found, and how many candidates passed, perhaps wrongly."""
 
     operator: str
     weakness: str
@@ -19,7 +19,7 @@ class WeakOperator:
 
 
 def weak_operators(results: Sequence[Result]) -> tuple[WeakOperator, ...]:
-    """Those with a candidate, in the order of their names; one that was not audited is not among them."""
+    """The weak operators with a candidate, by name; operators that were not audited are left out."""
     found = {result.problem: result.weakness for result in results if result.problem and result.weakness}
     words = {name: [result.word for result in results if result.problem == name] for name in found}
     return tuple(
@@ -34,12 +34,12 @@ def weak_operators(results: Sequence[Result]) -> tuple[WeakOperator, ...]:
 
 
 def operators_in(results: Sequence[Result]) -> int:
-    """How many operators have a candidate."""
+    """Number of operators with a candidate."""
     return len({result.problem for result in results if result.problem})
 
 
 def weak_text(results: Sequence[Result]) -> str:
-    """Number of weak operators among all; empty where none is known."""
+    """Number of weak operators among all; empty if there is none."""
     weak = weak_operators(results)
     if not weak:
         return ""

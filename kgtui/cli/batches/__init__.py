@@ -1,1 +1,1 @@
-"""`kgtui check --candidates`: a batch on the command line, from what was typed to its documents."""
+"""`kgtui check --candidates`: a batch on the command line, from arguments to documents."""

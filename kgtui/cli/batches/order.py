@@ -1,4 +1,4 @@
-"""From what was typed after `kgtui check --candidates` to a batch that can be carried out."""
+"""From the arguments of `kgtui check --candidates` to a batch request."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_batch(options: argparse.Namespace, console: Console) -> BatchCommand:
     """The batch of the command line; the candidates are read and none is run.
 
     Raises:
-        UsageError: something of it does not exist here, or does not go together.
+        UsageError: an argument names something that does not exist, or arguments contradict each other.
     """
     _require_together(options)
     outputs = tuple(absolute(name, console.folder) for name in options.output)
@@ -88,12 +88,12 @@ def operators_of(found: CandidateSet, index: ProblemIndex) -> dict[str, ListedOp
         try:
             operators[name] = listed_operator(index.describe(name))
         except EngineError:
-            continue  # its candidates say so when they run
+            continue  # reported when its candidates run
     return operators
 
 
 class _Names:
-    """The index as candidates are looked up in it; the text of each operator is read once."""
+    """Lookup of operators in the index; the source of each is read once."""
 
     def __init__(self, index: ProblemIndex) -> None:
         self.resolve = index.resolve
@@ -101,7 +101,7 @@ class _Names:
 
 
 def _require_together(options: argparse.Namespace) -> None:
-    """Refuse what means nothing for a batch."""
+    """Reject options without a meaning for a batch."""
     if options.file is not None or options.sample:
         raise UsageError("--candidates names the files to verify; leave FILE and --sample out")
     if options.profile:

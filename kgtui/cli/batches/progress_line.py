@@ -1,4 +1,4 @@
-"""A bar at the bottom of a terminal while a batch runs; written to nothing else than a terminal."""
+"""A bar at the bottom of a terminal while a batch runs; written only to a terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProgressLine:
         self._write(f"{_ERASE}{self._text}")
 
     def erase(self) -> None:
-        """Make room for a line of output; the next `draw` shows the bar again."""
+        """Erase the bar before a line of output; the next `draw` shows it again."""
         self._write(_ERASE)
 
     def _write(self, text: str) -> None:
@@ -36,7 +36,7 @@ class ProgressLine:
 
 
 def bar_text(progress: Progress, *, now_s: float, signs: tuple[str, str]) -> str:
-    """The bar, how many are done, the time that is left, and which candidates are running."""
+    """The bar, the number of finished candidates, the remaining time, and the running candidates."""
     full, empty = signs
     filled = _BAR * progress.done // progress.total if progress.total else _BAR
     left_s = progress.left_s(now_s=now_s)

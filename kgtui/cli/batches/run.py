@@ -1,4 +1,4 @@
-"""A batch for a command: store, engines and queues around `kgtui.batches`, printed as it goes."""
+"""A batch for a command: store, engines and queues around `kgtui.batches`, printed as results arrive."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ LABEL = "check"
 
 
 def check_batch(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None) -> int:
-    """Run the batch that was typed and print its results, its summary and its documents.
+    """Run the requested batch and print its results, its summary and its documents.
 
     Raises:
-        KgtuiError: it cannot begin; the text says why.
+        KgtuiError: it cannot begin; the message says why.
     """
     command = read_batch(options, console)
     for complaint in command.complaints:
@@ -59,7 +59,7 @@ def check_batch(options: argparse.Namespace, console: Console, *, engine_factory
 def _print_documents(
     command: BatchCommand, console: Console, checked: Checked, options: argparse.Namespace, printing: _Printing
 ) -> None:
-    """The summary in the form that was typed, and every file."""
+    """Print the summary in the requested format, and write every requested file."""
     title = f"Batch {checked.batch}: {command.order.request.candidates}"
     if options.json:
         console.hand_out(documents.summary_line(checked.results))
@@ -74,7 +74,7 @@ def _print_documents(
 
 
 def _exit_of(results: Sequence[Result]) -> Exit:
-    """The worst that a script has to know: something was not run, failed or was flagged."""
+    """Exit code of the worst result: not run, failed or flagged."""
     words = {result.word for result in results}
     if any(not result.row.is_done for result in results):
         return Exit.ENGINE
@@ -85,7 +85,7 @@ def _exit_of(results: Sequence[Result]) -> Exit:
 
 @contextlib.contextmanager
 def _recording_of(command: BatchCommand, console: Console) -> Iterator[StoreRecording]:
-    """The user's store; one in memory where nothing is to be saved, or it cannot be opened."""
+    """The user's store; one in memory if nothing is to be saved or it cannot be opened."""
     environment = environment_of(command.device)
     memory = StoreRecording(open_memory_store(), label=LABEL, environment=environment)
     if not command.is_kept:
@@ -97,7 +97,7 @@ def _recording_of(command: BatchCommand, console: Console) -> Iterator[StoreReco
 
 
 class _Printing:
-    """Results as they come, above the bar."""
+    """Prints results as they arrive, above the bar."""
 
     def __init__(self, console: Console, *, is_json: bool, is_aside: bool) -> None:
         self._console = console
@@ -136,7 +136,7 @@ class _Printing:
 
 
 class _Running:
-    """One batch from its first candidate to its end; a signal ends it, and what has a verdict is stored."""
+    """One batch from its first candidate to its end; a signal ends it; finished results are stored."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class _Running:
         self._batch: int | None = None
 
     async def run(self, engine_factory: EngineFactory) -> Checked | None:
-        """Carry it out; None where a signal ended it."""
+        """Carry it out; None if a signal ended it."""
         task = asyncio.current_task()
         assert task is not None
 
@@ -190,7 +190,7 @@ class _Running:
         )
 
     def _jobs(self) -> int:
-        """How many candidates run at once: one where times are measured, for nothing may disturb them."""
+        """Number of candidates that run at once: one if times are measured, to avoid disturbance."""
         request, jobs = self._command.order.request, self._command.jobs
         if jobs > 1 and request.timed and not platform_named(request.device).EXECUTED_ON_CPU:
             words = f"candidates are timed, so they run one at a time; --no-timing verifies {jobs} at once"

@@ -1,8 +1,7 @@
 """`kgtui bench`: verify one kernel file, then time it beside the baselines.
 
-Correctness gates speed: the SMOKE and FULL cases are verified first, and the engine times only what
-was right.  Where nothing can be timed, a line says so before the run, and nothing that was
-not measured is made up.
+Correctness gates speed: the SMOKE and FULL cases are verified first, and only passing cases are timed.  If nothing can
+be timed, a line before the run says so, and no number is invented.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """Verify and time the named file.
 
     Raises:
-        KgtuiError: it could not be verified at all; the text says why.
+        KgtuiError: it could not be verified; the message says why.
     """
     request = read_request(options, console)
     if request.benchmark is None:
@@ -99,7 +98,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
 
 def read_request(options: argparse.Namespace, console: Console) -> Request:
-    """The request of the command line; without a benchmark where nothing can be timed.
+    """The request of the command line; without a benchmark if nothing can be timed.
 
     Raises:
         KgtuiError: the file, operator, device or target does not exist here.
@@ -147,7 +146,7 @@ def _plan(options: argparse.Namespace, problem: Problem) -> BenchmarkPlan:
 
 
 def _shortfall(run: RunRecord, *, planned: int) -> tuple[Exit, str]:
-    """Missing part of the benchmark of a candidate that passed, with its exit code; "" when nothing is missing.
+    """Sentence on missing measurements of a passing candidate, with the exit code; "" when nothing is missing.
 
     Cases that were left out on purpose are not missing, as long as one was timed.
     """

@@ -1,4 +1,4 @@
-"""`kgtui check`: verify one kernel file, print what happens, end with an exit code for scripts."""
+"""`kgtui check`: verify one kernel file, print the progress, and exit with a code for scripts."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """Verify the named file.
 
     Raises:
-        KgtuiError: it could not be verified at all; the text says why.
+        KgtuiError: it could not be verified; the message says why.
     """
     if options.candidates is not None:
         if options.seed is not None:
@@ -98,10 +98,10 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
 
 def _require_source(options: argparse.Namespace) -> None:
-    """Refuse an answer or a file of rows, which is read as candidates of a batch.
+    """Reject an answer or a JSON Lines file, which `--candidates` reads.
 
     Raises:
-        UsageError: FILE is called like one.
+        UsageError: FILE has the suffix of one.
     """
     if options.file is not None and str(options.file).endswith(_OF_CANDIDATES):
         raise UsageError(
@@ -133,10 +133,10 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
 
 
 def kernel_and_problem(options: argparse.Namespace, console: Console) -> tuple[KernelFile, Problem]:
-    """The file and the operator that were typed, or the sample and its own.
+    """The requested file and operator, or the sample and its operator.
 
     Raises:
-        UsageError: no file was named, it cannot be read, or it says nothing of its operator.
+        UsageError: no file was named, it cannot be read, or it names no operator.
     """
     command, index = options.command, problem_index(options, console)
     if options.sample:
@@ -151,7 +151,7 @@ def kernel_and_problem(options: argparse.Namespace, console: Console) -> tuple[K
 
 
 def document_for(options: argparse.Namespace) -> Callable[[RunRecord], str] | None:
-    """The one document that is printed at the end; None for plain lines."""
+    """The one document that is printed at the end; None for line output."""
     if options.json:
         return as_json
     if options.markdown:

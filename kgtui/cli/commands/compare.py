@@ -43,7 +43,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Compare the runs that were named with the first of them.
+    """Compare the given runs with the first of them.
 
     Raises:
         UsageError: they are not two to four different runs of one operator.

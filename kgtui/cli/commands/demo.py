@@ -1,4 +1,4 @@
-"""`kgtui demo`: two made-up models on three operators, from recorded answers; no key and no GPU needed.
+"""`kgtui demo`: two fictitious models on three operators, from recorded answers; needs no key and no GPU.
 
 On a terminal it opens the workbench, which generates them; elsewhere it prints the results.
 """
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """Open the workbench on the recorded batch, or carry it out and print matrix, metrics and costs.
 
     Raises:
-        KgtuiError: the engine cannot run here.
+        KgtuiError: the engine cannot run on this machine.
     """
     from kgtui.generation.demo.order import RECORDING
     from kgtui.generation.providers.replay import FILE_VARIABLE
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
 
 def _open(options: argparse.Namespace, console: Console, *, folder: Path) -> int:
-    """Show the workbench, which generates the batch; kernel files are those of `folder`."""
+    """Show the workbench, which generates the batch; kernel files are in `folder`."""
     from kgtui.app.start import PreparedBatch, Settings
     from kgtui.cli.commands.open import show_workbench
     from kgtui.cli.resolved_settings import kernels_of, load_quietly

@@ -1,4 +1,4 @@
-"""`kgtui doctor`: hardware and versions of this machine, its users, and the confinement that is in force."""
+"""`kgtui doctor`: hardware and versions of this machine, users of its devices, and the sandboxing in force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kgtui export-case`: a failed case of a kept run as a script that needs torch and Triton alone.
+"""`kgtui export-case`: a failed case of a stored run as a script that needs only torch and Triton.
 
 Only reads the store, and never overwrites a file.
 """
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Write the script and print how to run it.
 
     Raises:
-        UsageError: there is no such run or failed case, or the file is there or cannot be made.
+        UsageError: there is no such run or failed case, or the file exists or cannot be created.
         StoreError: there is no store, or it cannot be read.
     """
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
@@ -75,7 +75,7 @@ def _new_form(options: argparse.Namespace, words: Sequence[str]) -> str:
 
 
 def _failed_case(failed: Sequence[CaseResult], name: str | None, *, run: int) -> CaseResult:
-    """The failed case of that name; the first that failed where none is named."""
+    """The failed case of that name; the first failed one if none is named."""
     if not failed:
         raise UsageError(f"no case of run #{run} failed; there is nothing to reproduce")
     if name is None:

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Write the file and print how to replay it.
 
     Raises:
-        UsageError: there is no such run, it has no proof, or the file is there or cannot be made.
+        UsageError: there is no such run, it has no proof, or the file exists or cannot be created.
         StoreError: there is no store, or it cannot be read.
     """
     paths = find_paths(console.environment)

@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """Generate, verify, and print the matrix of models and operators.
 
     Raises:
-        KgtuiError: it cannot begin; the text says why.
+        KgtuiError: it cannot begin; the message says why.
     """
     from kgtui.cli.runs.generation_run import generate
     from kgtui.generation.comparing.comparison import comparison_of
@@ -95,7 +95,7 @@ def read_order(options: argparse.Namespace, console: Console) -> Order:
     """The order of the command line.
 
     Raises:
-        KgtuiError: an operator, a model or an amount is none.
+        KgtuiError: an operator, a model or an amount is invalid.
     """
     from kgtui.generation.batch import BatchRequest, suites_of
     from kgtui.generation.budget import parse_budget
@@ -140,10 +140,10 @@ def read_order(options: argparse.Namespace, console: Console) -> Order:
 
 
 def _tasks(options: argparse.Namespace, console: Console) -> tuple[Task, ...]:
-    """The operators that were typed, or the whole suite; of several, those that cannot be verified are left out.
+    """The requested operators, or the whole suite; of several, those that cannot be verified are left out.
 
     Raises:
-        UsageError: there is no such operator, none was typed, or none can be verified.
+        UsageError: there is no such operator, none was given, or none can be verified.
     """
     from kgtui.generation.batch import Task
 
@@ -164,7 +164,7 @@ def _tasks(options: argparse.Namespace, console: Console) -> tuple[Task, ...]:
 
 
 def _estimate(order: Order, console: Console) -> int:
-    """Print what the batch may cost, from answers of the same models that are stored."""
+    """Print the expected cost of the batch, from stored answers of the same models."""
     from kgtui.generation.comparing.estimates import estimate_lines
     from kgtui.settings.paths import find_paths
     from sessions import open_store

@@ -1,7 +1,7 @@
 """`kgtui inspect`: verify a kernel file with every available check, and print the results on one page.
 
-The page is the output; progress goes to the error stream.  A claimed speed-up never changes the verdict: where a
-kernel is right and credible, whether the claim is borne out decides the exit code.
+The page is the output; progress goes to the error stream.  A claimed speed-up never changes the verdict; for a passing
+kernel, the exit code depends on whether the claim is supported.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ STARTS_ENGINE = True
 LABEL = "inspect"
 
 _VERIFIED = (Tier.SMOKE, Tier.FULL)
-_WIDEST = 100  # longer lines are hard to read
+_WIDEST = 100  # limit for readability
 _CLAIM_EXITS = """\
 The page is the output, and progress goes to the error stream. A claim does not change the verdict,
 only the exit code of a correct and credible kernel: 0 the claim is supported or exceeded,
@@ -76,10 +76,10 @@ def run(
     engine_factory: EngineFactory | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> int:
-    """Inspect the file that was named.
+    """Inspect the given file.
 
     Raises:
-        KgtuiError: it could not be verified at all; the text says why.
+        KgtuiError: it could not be verified; the message says why.
     """
     claim = parse_claim(options.claim, baselines=baseline_names()) if options.claim is not None else None
     request = read_request(options, console, claim)
@@ -100,7 +100,7 @@ def run(
 
 
 def read_request(options: argparse.Namespace, console: Console, claim: Claim | None) -> Request:
-    """The request of the command line; without a benchmark where nothing can be timed.
+    """The request of the command line; without a benchmark if nothing can be timed.
 
     Raises:
         KgtuiError: the file, operator, device or target does not exist here.
@@ -126,7 +126,7 @@ def read_request(options: argparse.Namespace, console: Console, claim: Claim | N
 
 
 def text_of(file: KernelFile) -> str:
-    """The text of the file; "" for one that is no text, which its verdict reports."""
+    """The text of the file; "" for a binary file, which the verdict reports."""
     try:
         return decode(file.content, file.shown)
     except SourceError:
@@ -144,7 +144,7 @@ def _say(options: argparse.Namespace, console: Console, inspection: Inspection) 
 
 
 def _exit_of(request: Request, console: Console, run: RunRecord, inspection: Inspection) -> int:
-    """Exit code by the verdict; for a right and credible candidate, by the claim."""
+    """Exit code by the verdict; for a passing candidate, by the claim."""
     exit_code, held = exit_of(run.final), inspection.claim
     if exit_code is Exit.PASSED and held is not None:
         if held.backing is Backing.NOT_SUPPORTED:

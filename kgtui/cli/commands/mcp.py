@@ -50,7 +50,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """Serve until the agent closes the connection.
 
     Raises:
-        KgtuiError: the SDK is missing, or the engine cannot run here.
+        KgtuiError: the SDK is missing, or the engine cannot run on this machine.
     """
     if options.skill:
         from kgtui.generation.agents.guide import skill_text
@@ -84,7 +84,7 @@ def _server(
     device: Device,
     target: str | None,
 ) -> MCPServer:
-    """The server with its tools, which is not started."""
+    """The server with its tools, not started yet."""
     from kgtui.cli.runs.generation_run import user_prompts
     from kgtui.generation.agents.server import make_server
     from kgtui.generation.agents.tools import ToolMeans

@@ -27,10 +27,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Make the file and print the next step.
+    """Create the file and print the next step.
 
     Raises:
-        UsageError: there is no such operator, or the file is there or cannot be made.
+        UsageError: there is no such operator, or the file exists or cannot be created.
     """
     problem = problem_index(options, console).find(options.op)
     kernels = kernels_of(settled(options, console), console.folder)

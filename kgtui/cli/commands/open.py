@@ -1,6 +1,6 @@
 """`kgtui` and `kgtui open`: starts the workbench.
 
-What is typed is looked up before the terminal is touched; `kgtui.composition` puts the application together.
+Arguments are checked before the terminal is changed; `kgtui.composition` builds the application.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Show the workbench until the user leaves it.
 
     Raises:
-        KgtuiError: there is no terminal, or what was named does not exist.
+        KgtuiError: there is no terminal, or an argument names something that does not exist.
     """
     if not console.has_terminal:
         raise UsageError("the workbench needs a terminal; `kgtui check FILE --op OP` verifies a file without one")
@@ -104,13 +104,13 @@ def show_workbench(
     from kgtui.app.arenas import use_one_arena
     from kgtui.composition import compose, paused_collector
 
-    use_one_arena()  # before there are threads
+    use_one_arena()  # before threads are started
     with (
         artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
         kept_title(console.err),
         paused_collector(),
     ):
-        # Textual is imported here, once nothing can be wrong with the command line.
+        # Textual is imported here, after the command line was validated.
         app = compose(
             settings=settings, start=start, device=device, paths=paths, artefacts=artefacts,
             diagnose=_diagnoser(console), problems=problems, batch=batch,
@@ -119,10 +119,10 @@ def show_workbench(
 
 
 def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path, index: ProblemIndex) -> Start | None:
-    """The file that was named, or the operator's usual one in `kernels`; None for the list of operators.
+    """The given file, or the operator's default file in `kernels`; None for the list of operators.
 
     Raises:
-        UsageError: it is not there, or nothing says for which operator it is.
+        UsageError: it does not exist, or its operator is unknown.
     """
     op, name = options.op, options.file
     if options.sample:
@@ -157,7 +157,7 @@ def _is_operator(name: str, index: ProblemIndex) -> bool:
 
 
 def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path, index: ProblemIndex) -> Start:
-    """The user's copy of the sample, made when it is not there."""
+    """The user's copy of the sample, created if missing."""
     problem = index.find(op or SAMPLE_OPERATOR)
     if problem.name != SAMPLE_OPERATOR:
         raise UsageError(f"there is no sample for {problem.name}, only for {SAMPLE_OPERATOR}; leave --sample out")
@@ -172,7 +172,7 @@ def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path, in
 
 
 def _diagnoser(console: Console) -> Diagnose:
-    """Finds out what this machine has, for the Doctor screen."""
+    """Returns the function that diagnoses this machine for the Doctor screen."""
 
     async def look_around(size: tuple[int, int], settings: Preferences) -> tuple[str, ...]:
         from kgtui.cli.child_processes import own_processes

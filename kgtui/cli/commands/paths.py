@@ -16,7 +16,7 @@ GROUP = Group.SETUP
 
 
 def add_arguments(parser: CommandParser) -> None:
-    """None but those of every command."""
+    """No arguments besides those of every command."""
     parser.usage = parser.prog
 
 
@@ -37,5 +37,5 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _optional(path: Path) -> str:
-    """A remark where a user has not made the file or folder."""
+    """A remark if the file or folder does not exist."""
     return "" if path.exists() else "  (optional, does not exist; kgtui manual models describes it)"

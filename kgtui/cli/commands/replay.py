@@ -50,8 +50,8 @@ def run(options: argparse.Namespace, console: Console, *, replaying: Replaying |
     """Replay every case and report what the file proves.
 
     Raises:
-        UsageError: there is no such file, it is no proof or was changed, or its operator is not known here.
-        UnsupportedError: the device is not there, or launches are not replayed on it.
+        UsageError: there is no such file, it is not a proof or was changed, or its operator is unknown.
+        UnsupportedError: the device does not exist, or launches cannot be replayed on it.
     """
     proof = read_proof(_content(absolute(options.file, console.folder), shown=options.file))
     problem = _problem(proof, options, console)
@@ -69,8 +69,8 @@ def run(options: argparse.Namespace, console: Console, *, replaying: Replaying |
 async def replay_here(
     proof: ProofFile, problem: Problem, console: Console, *, device: str = CPU
 ) -> AsyncGenerator[ReplayedCase, None]:
-    """The cases, replayed by an engine of this machine."""
-    from engine.engine import Engine  # only here: a file that is no proof needs none
+    """Results of the cases, replayed by an engine of this machine."""
+    from engine.engine import Engine  # imported late: an invalid file needs no engine
 
     with tempfile.TemporaryDirectory(prefix="kgtui-") as folder:
         artefacts = ArtefactStore(folder=Path(folder))
@@ -97,7 +97,7 @@ def _content(path: Path, *, shown: str) -> bytes:
 
 
 def _problem(proof: ProofFile, options: argparse.Namespace, console: Console) -> Problem:
-    """The operator of this machine that the proof is of."""
+    """The installed operator that the proof refers to."""
     index = problem_index(options, console)
     name = proof.run.problem
     if name not in index.names:

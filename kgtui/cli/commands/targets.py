@@ -1,7 +1,7 @@
-"""`kgtui targets`: verify one kernel file, then compile what it launched for a list of targets.
+"""`kgtui targets`: verify one kernel file, then compile its launches for a list of targets.
 
-No GPU is needed, for compiling asks for none.  What is not right is compiled too: whether a kernel
-builds is a separate question; but the exit code is never 0 for a wrong candidate.
+No GPU is needed.  Failing candidates are compiled too, since building is a separate question; but the exit code is
+never 0 for them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     """Verify the named file, and compile its launches.
 
     Raises:
-        KgtuiError: it could not be verified at all; the text says why.
+        KgtuiError: it could not be verified; the message says why.
     """
     targets = _targets(options.to or PORTABILITY_TARGETS)
     if options.file is None and options.to and not options.sample:
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
 
 def _targets(names: Sequence[str]) -> tuple[str, ...]:
-    """The targets that were typed, each once."""
+    """The requested targets, without repetition."""
     return tuple(dict.fromkeys(asked_target(name).name for name in names))
 
 
@@ -97,5 +97,5 @@ def _exit_of(console: Console, run: RunRecord, ports: Ports) -> int:
         console.warn(ports.message or "compiling for other targets did not finish")
         return exit_of_outcome(ports.outcome or Outcome.ENGINE_ERROR)
     failed = [report.outcome or Outcome.ENGINE_ERROR for report in ports.reports if report.outcome is not Outcome.PASS]
-    # A target that it fails to build for outranks one that could not be checked.
+    # A target that fails to build outranks one that could not be checked.
     return exit_of_outcome(min(failed, key=lambda outcome: outcome is Outcome.UNSUPPORTED, default=Outcome.PASS))

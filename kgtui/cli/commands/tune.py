@@ -1,7 +1,7 @@
-"""`kgtui tune`: judge a kernel file with other values of its constants and launch options, a run for each.
+"""`kgtui tune`: run a kernel file with other values of its constants and launch options.
 
-Every variant is a run in the store under the tag "tune", its values in the note.  The user's file is
-written only when a faster variant was measured, its difference was shown, and the user said yes.
+Every variant is a run in the store under the tag "tune", with its values in the note.  The user's file is written only
+if a faster variant was measured, the change was shown, and the user confirmed it.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console, *, engine_factory: EngineFactory | None = None) -> int:
-    """Try every variant of the file that was named.
+    """Try every variant of the given file.
 
     Raises:
-        KgtuiError: it could not be tried at all; the text says why.
+        KgtuiError: it could not be run; the message says why.
     """
     request = replace(read_request(options, console), label=LABEL)
     if not platform_named(request.device.platform).EXECUTED_ON_CPU:
@@ -101,7 +101,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
 
 
 def read_values(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """`BLOCK=64,128` for each name.
+    """Parse `BLOCK=64,128` for each name.
 
     Raises:
         UsageError: a text is not of that form.
@@ -122,7 +122,7 @@ def read_values(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
 
 
 def _grid(request: Request, chosen: Sequence[str]) -> tuple[Variant, ...]:
-    """The variants to try, the file as it is first."""
+    """The variants to try, the unchanged file first."""
     source = request.file.content
     try:
         made = variants(source, read_values(chosen)) if chosen else configurations(source)
@@ -162,7 +162,7 @@ async def _try_all(
     engine: StartedEngine,
     recording: Recording | None,
 ) -> list[Trial]:
-    """One run after the other by one engine, each reported in a line when it is over."""
+    """Run the variants one after another on one engine, with a line of output for each."""
     trials = []
     async with engine:
         driver = RunDriver(engine, recording=recording, on_trouble=console.warn)
@@ -175,7 +175,7 @@ async def _try_all(
 
 
 async def _tried(driver: RunDriver, request: Request, variant: Variant) -> RunRecord:
-    """The run of one variant; machine code, which nothing here shows, is left out."""
+    """The run of one variant; machine code is left out, since nothing here shows it."""
     run = replace(
         request.run,
         content=variant.source,
@@ -183,7 +183,7 @@ async def _tried(driver: RunDriver, request: Request, variant: Variant) -> RunRe
         note=variant.name,
         priority=Priority.BATCH,
         stops_at_verdict=True,
-        chooses_seed=False,  # inputs that were made for one variant serve the next
+        chooses_seed=False,  # inputs are reused by the next variant
     )
     record = replace(NO_RUN, file=request.file.shown)
     async with contextlib.aclosing(driver.run(run)) as updates:
@@ -196,7 +196,7 @@ async def _tried(driver: RunDriver, request: Request, variant: Variant) -> RunRe
 
 
 def _propose(request: Request, winner: Trial, console: Console) -> None:
-    """Show the change of the user's file, and write it when the user confirms."""
+    """Show the change to the user's file, and write it if the user confirms."""
     name, path = request.file.shown, request.file.path
     before, after = (
         content.decode("utf-8", errors="replace").splitlines(keepends=True)

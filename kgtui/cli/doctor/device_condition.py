@@ -1,4 +1,4 @@
-"""The state of a device before kgtui uses it: clocks, other processes, and the lock of a benchmark."""
+"""The state of a device before kgtui uses it: clocks, other processes, and the benchmark lock."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from engine.model.benchmark import DeviceState, Holder
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """State of a device that can be timed on, before kgtui used it.
+    """State of a device for timing, before kgtui used it.
 
-    `is_held` says whether a benchmark has it to itself, None where that cannot be seen: `trouble` says why.
-    `holder` may have left no name.
+    `is_held` says whether a benchmark holds its lock, None if unknown, with the reason in `trouble`. `holder` may be
+    unknown.
     """
 
     platform: str
@@ -33,7 +33,7 @@ class Condition:
 def condition_of(
     device: Device, *, locks: Path, driver: Driver | None = None, own_pids: tuple[int, ...] = ()
 ) -> Condition:
-    """Current state of the device; `locks` is the folder of all users' locks, `driver` None the installed one."""
+    """Current state of the device; `locks` is the folder of all users' locks; without `driver` the installed one."""
     name = device_id(device.platform, device.index, driver=driver)
     state = device_state(device.platform, device.index, own_pids=own_pids, driver=driver)
     is_held, holder, trouble = None, None, None
@@ -54,7 +54,7 @@ def condition_of(
 
 
 def condition_lines(condition: Condition) -> Iterator[str]:
-    """The state that matters before timing on the device; an unknown value is never shown as a number."""
+    """Lines on the state that matters before timing; an unknown value is never shown as a number."""
     state = condition.state
     facts = {
         "SM {} MHz": state.sm_clock_mhz,

@@ -1,7 +1,7 @@
 """Facts of this machine: devices, versions, confinement, paths and settings.
 
-The measures of confinement come from an engine that is started for this: what a kernel version
-promises is not what a container allows.
+The sandboxing measures are reported by an engine started for this, since a container may not allow what the kernel
+version supports.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A path and whether it can be written, or made."""
+    """A path and whether it can be written or created."""
 
     path: str
     writable: bool
@@ -43,9 +43,9 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """The whole diagnosis.  `trouble` is the reason why no engine could be started; then confinement is unknown.
+    """The whole diagnosis.  `trouble` is the reason why no engine could be started; sandboxing is then unknown.
 
-    `running_from` is the folder that kgtui's own code is in; its version is None where that is no installation.
+    `running_from` is the folder that kgtui's own code is in; its version is None if that is not an installation.
     """
 
     system: str
@@ -71,10 +71,10 @@ async def diagnose(
     preferences: Preferences,
     own_pids: tuple[int, ...] = (),
 ) -> Diagnosis:
-    """All of it; `own_pids` are processes of ours, which are no others on a device.  Starts an engine and stops it."""
+    """The diagnosis; `own_pids` do not count as other processes on a device.  Starts an engine and stops it."""
     devices = await asyncio.to_thread(detect_all)
     timed_on = [device for device in devices if not platform_named(device.platform).EXECUTED_ON_CPU]
-    # Before the engine starts: a process on a device now is not ours.
+    # Before the engine starts: now every process on a device is foreign.
     conditions = [
         await asyncio.to_thread(condition_of, device, locks=shared_folder(), own_pids=own_pids) for device in timed_on
     ]
@@ -100,7 +100,7 @@ async def diagnose(
 async def _confinement(
     device: Device, environment: Mapping[str, str]
 ) -> tuple[tuple[str, ...], tuple[str, ...], str | None]:
-    """The measures that a spare worker has in force and those that it lacks, or why there is no worker."""
+    """The sandboxing measures that a spare worker has and those that it lacks, or why there is no worker."""
     with tempfile.TemporaryDirectory(prefix="kgtui-") as folder:
         try:
             artefacts = ArtefactStore(folder=Path(folder))
@@ -112,7 +112,7 @@ async def _confinement(
 
 
 def _keymap_of(config: Config) -> Keymap | None:
-    """The user's own keys; None where there are none, which spares the import of Textual."""
+    """The user's own keys; None if there are none, which avoids the import of Textual."""
     if not config.asked.keys:
         return None
     from kgtui.settings.keymap import keymap_of

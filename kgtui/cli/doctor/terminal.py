@@ -1,4 +1,4 @@
-"""The terminal by its own description."""
+"""The terminal, by its environment variables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MULTIPLEXERS = {"tmux": "TMUX", "screen": "STY", "ssh": "SSH_CONNECTION"}
 
 @dataclass(frozen=True, kw_only=True)
 class Terminal:
-    """The terminal's own description; the size is None where there is none."""
+    """Properties of the terminal; the size is None if there is no terminal."""
 
     is_terminal: bool
     term: str | None
@@ -22,7 +22,7 @@ class Terminal:
 
 
 def terminal_of(environment: Mapping[str, str], *, encoding: str, size: tuple[int, int] | None) -> Terminal:
-    """The terminal of these columns and rows; a size of None where there is none."""
+    """The terminal of these columns and rows; a size of None without a terminal."""
     return Terminal(
         is_terminal=size is not None,
         term=environment.get("TERM"),

@@ -1,4 +1,4 @@
-"""Audits of operators: of the catalogue and own folders in a process each, of suites by an engine.
+"""Audits of operators: those of the catalogue and own folders each in a process, those of suites on an engine.
 
 The reference of a suite is foreign code: it runs in a confined process, which the judge calls.
 """
@@ -35,7 +35,7 @@ class Health(msgspec.Struct, frozen=True):
 
     @property
     def deciding(self) -> tuple[str, ...]:
-        """The weaknesses on which a verdict depends: not those of a suite's own rule."""
+        """The weaknesses on which a verdict depends: excluding those of a suite's own rule."""
         return tuple(one.text for one in self.weaknesses if not one.defect.is_of_own_rule)
 
 
@@ -54,7 +54,7 @@ OnHealth: TypeAlias = Callable[[str, Health], None]
 def audit_own(
     names: Sequence[tuple[str, str]], *, jobs: int, environment: Mapping[str, str], on_health: OnHealth
 ) -> None:
-    """Audit operators, each a source and a name, and report the health of each in their order."""
+    """Audit operators, each a source and a name, and report the health of each in order."""
     with ThreadPoolExecutor(jobs) as pool:
         for (_, name), health in zip(
             names, pool.map(lambda one: _audited(one[0], one[1], environment), names), strict=True
@@ -77,7 +77,7 @@ def _audited(source: str, name: str, environment: Mapping[str, str]) -> Health:
 
 
 async def audit_tasks(problems: Sequence[Problem], *, jobs: int, make_engine: MakeEngine, on_health: OnHealth) -> None:
-    """Audit tasks of suites on so many engines, and report the health of each as it is known.
+    """Audit tasks of suites on the given number of engines, and report the health of each as it is known.
 
     Raises:
         EngineError: no engine could be started.
@@ -109,7 +109,7 @@ def audit_tasks_here(
     problems: Sequence[Problem], *, jobs: int, environment: Mapping[str, str], on_health: OnHealth
 ) -> None:
     """Audit tasks of suites on engines of the CPU of this machine; raises as `audit_tasks` does."""
-    from engine.engine import Engine  # only here: operators of the catalogue need none
+    from engine.engine import Engine  # imported late: operators of the catalogue need no engine
 
     with tempfile.TemporaryDirectory(prefix="kgtui-") as folder:
         artefacts = ArtefactStore(folder=Path(folder))

@@ -14,10 +14,10 @@ from problems.index import ProblemIndex, open_index
 
 
 def problem_index(options: argparse.Namespace, console: Console) -> ProblemIndex:
-    """The index for what was typed.
+    """The index for the given arguments.
 
     Raises:
-        UsageError: the folder of problems is not there.
+        UsageError: the folder of problems does not exist.
     """
     chosen = load_quietly(options, console).of("problems")
     cache = find_paths(console.environment).descriptions

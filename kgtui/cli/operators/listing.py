@@ -53,9 +53,9 @@ def document_text(shown: Sequence[Problem]) -> str:
 
 
 def list_text(described: Sequence[ProblemDescription]) -> str:
-    """A line for each: name, category, what it computes, dtypes; in a terminal as far as it is wide.
+    """A line for each operator: name, category, summary, dtypes; cut to the width of a terminal.
 
-    Those in which an audit found a weakness have a mark.
+    Operators with a weakness found by an audit are marked.
     """
     wide = shutil.get_terminal_size((_UNCUT, 24)).columns
     shown = [f"{problem.name} !" if problem.weakness else problem.name for problem in described]
@@ -71,7 +71,7 @@ def list_text(described: Sequence[ProblemDescription]) -> str:
 
 
 def _dtypes(problem: ProblemDescription) -> str:
-    """The dtypes of the cases, a whole group by its name: "float f64 int bool"."""
+    """The dtypes of the cases, a complete group by its name: "float f64 int bool"."""
     words: dict[str, None] = {}
     for dtype in problem.dtypes:
         groups = (name for name, group in _GROUPS.items() if dtype in group and group <= set(problem.dtypes))
@@ -108,20 +108,20 @@ def page_text(problem: Problem, described: ProblemDescription, *, baselines: Seq
 
 
 def _level(problem: Problem) -> str:
-    """The level that a suite gives a task, where it is another word than the category."""
+    """The level that a suite gives a task, if it differs from the category."""
     level = problem.suite.level if problem.suite is not None else ""
     return f", {level}" if level and level != problem.shown_category else ""
 
 
 def _is_timed(problem: Problem, baseline: str) -> bool:
-    """Whether a baseline can be timed beside this operator; a library's own routine only for operators that it has."""
+    """Whether a baseline can be timed beside this operator; a library routine only for operators that it has."""
     if problem.suite is not None:
         return baseline == _OF_SUITES
     return baseline not in _LIBRARIES or problem.library == baseline or (baseline, problem.name) == _PRODUCT
 
 
 def _special_cases(problem: Problem) -> str:
-    """How many cases have NaN, infinities, -0.0 or extreme numbers among their values, and one of them."""
+    """Number of cases with NaN, infinities, -0.0 or extreme values, and one of them."""
     words = ("special", "nan", "inf")
     values = ((case.name, str(case.params.get("values", ""))) for case in problem.cases)
     found = [name for name, value in values if any(word in value for word in words)]
@@ -129,7 +129,7 @@ def _special_cases(problem: Problem) -> str:
 
 
 def _functions(described: ProblemDescription) -> list[str]:
-    """Docstrings of the reference, the baseline and the tolerance, or the comparison."""
+    """Docstrings of the reference, the baseline, and the tolerance or comparison."""
     lines = []
     for role in ("reference", "eager", "compare" if "compare" in described.functions else "tolerance"):
         name = described.functions.get(role)

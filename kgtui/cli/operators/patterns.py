@@ -1,4 +1,4 @@
-"""Operators as they are typed: names, or patterns for many of them."""
+"""Operators on the command line: names, or patterns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def operators_named(typed: Sequence[str], names: Sequence[str], *, resolve: Call
 def suite_or_typed(
     typed: Sequence[str], options: argparse.Namespace, console: Console, *, index: ProblemIndex
 ) -> tuple[str, ...] | None:
-    """The operators that were typed; of `--suite` alone every task of it; None where neither was typed.
+    """The given operators; for `--suite` alone every task of it; None if neither was given.
 
     Raises:
         UsageError: there is no such operator, or the suite has no task.

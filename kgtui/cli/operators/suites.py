@@ -18,10 +18,10 @@ from problems.suites.task import Size, Task
 
 
 def suites_for(options: argparse.Namespace, console: Console) -> tuple[SuiteSource, ...]:
-    """The suite of `--suite` first, then those of the setting that are still there; both under the typed sizes.
+    """The suite of `--suite` first, then those of the setting that still exist; all with the given sizes.
 
     Raises:
-        UsageError: what was typed is no suite.
+        UsageError: the path is not a suite.
     """
     choice = choice_for(options)
     typed = typed_suite(options, console)
@@ -35,10 +35,10 @@ def suites_for(options: argparse.Namespace, console: Console) -> tuple[SuiteSour
 
 
 def typed_suite(options: argparse.Namespace, console: Console) -> SuiteSource | None:
-    """The suite of `--suite` under the typed sizes; None where none was typed.
+    """The suite of `--suite` with the given sizes; None if none was given.
 
     Raises:
-        UsageError: what was typed is no suite.
+        UsageError: the path is not a suite.
     """
     typed = getattr(options, "suite", None)
     if not typed:
@@ -49,7 +49,7 @@ def typed_suite(options: argparse.Namespace, console: Console) -> SuiteSource | 
 def task_list_text(suite: SuiteSource, *, weak: Container[str] = ()) -> str:
     """A line for each task of a suite: name, category, title, sizes, or why it cannot be run.
 
-    The names in `weak` have a mark.
+    The names in `weak` are marked.
     """
     tasks = [(f"{name} !" if name in weak else name, suite.task(name)) for name in suite.names()]
     if not tasks:
@@ -69,7 +69,7 @@ def _sizes_or_refusal(task: Task) -> str:
 
 
 def known_suites(options: argparse.Namespace, console: Console) -> tuple[Path, ...]:
-    """The paths of the setting, without one that was typed."""
+    """The paths of the setting, without the one given as an argument."""
     text = load_quietly(options, console).text("suites") or ""
     typed = getattr(options, "suite", None)
     named = (absolute(with_home(part, said_by="suites"), console.folder) for part in text.split(os.pathsep) if part)
@@ -80,7 +80,7 @@ def choice_for(options: argparse.Namespace) -> SuiteChoice:
     """The command line's sizes and precision; path and format are those of each suite.
 
     Raises:
-        UsageError: a size is no `NAME=N`.
+        UsageError: a size is not of the form `NAME=N`.
     """
     return SuiteChoice(
         path=Path(),

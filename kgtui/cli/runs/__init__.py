@@ -1,1 +1,1 @@
-"""Runs for commands: made, printed, recorded, read back from the store.  Imports no screen and no widget."""
+"""Runs for commands: carried out, printed, stored, and read back.  Imports no screen and no widget."""

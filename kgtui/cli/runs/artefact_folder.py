@@ -1,4 +1,4 @@
-"""The folder of compiled code for one command; apart from the store, so that the workbench can open without that."""
+"""The folder of compiled code for one command; separate from the store, so that the workbench can open without it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgtui.settings.paths import Paths, can_write
 
 @contextlib.contextmanager
 def artefact_folder(paths: Paths, *, is_kept: bool, warn: Callable[[str], None]) -> Iterator[ArtefactStore]:
-    """Store of compiled code: the user's folder, or a temporary one where that cannot be used."""
+    """Store of compiled code: the user's folder, or a temporary one if that is unusable."""
     if is_kept and can_write(paths.artefacts):
         yield ArtefactStore(folder=paths.artefacts)
         return

@@ -1,4 +1,4 @@
-"""The exit codes of commands that judge."""
+"""The exit codes of commands that run candidates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A batch for a command: store, engine and queue around `kgtui.generation`, printed as it goes."""
+"""A batch for a command: store, engine and queue around `kgtui.generation`, printed as results arrive."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def generate(
     label: str = LABEL,
     is_aside: bool = False,
 ) -> int:
-    """Carry out the batch; the exit code is that of `close`, unless a signal ended it.
+    """Carry out the batch; returns the exit code of `close`, unless a signal ended it.
 
-    `is_aside` prints progress on the error stream, where the output is a document.
+    `is_aside` prints progress on the error stream, if the output is a document.
 
     Raises:
         KgtuiError: it cannot begin: no key, no store, nothing to resume.
@@ -74,7 +74,7 @@ def user_prices(paths: Paths) -> PriceList:
 
 
 def user_prompts(paths: Paths) -> Prompts:
-    """The templates; those of the folder `prompts` beside the settings file go first."""
+    """The templates; those of the folder `prompts` beside the settings file take precedence."""
     return Prompts(paths.prompts)
 
 
@@ -90,7 +90,7 @@ class _Running:
         self._progress = NO_BATCH
 
     async def run(self, engine: StartedEngine, *, prices: PriceList, prompts: Prompts) -> Generated | None:
-        """Carry it out; None where a signal ended it."""
+        """Carry it out; None if a signal ended it."""
         self._heed_signals()
         queue = RunQueue(on_trouble=self._console.warn)
         means = Means(
@@ -116,7 +116,7 @@ class _Running:
         except asyncio.CancelledError:
             if self.signal is None:
                 raise
-            if self._progress.ended is None:  # it was cancelled before its first request
+            if self._progress.ended is None:  # cancelled before its first request
                 self._say(resumable_text(self._progress))
             return None
 

@@ -1,4 +1,4 @@
-"""The whole run of a file that is no candidate, which needs no process."""
+"""The run of a file that is not a candidate, which needs no process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kgtui.ports.requests import RunRequest
 
 
 class Refusing:
-    """The engine of one such run: it yields the events that are known already."""
+    """The engine of one such run: it yields events that are already known."""
 
     def __init__(self, events: Sequence[Event], *, device_name: str) -> None:
         self.device_name = device_name
@@ -27,19 +27,19 @@ class Refusing:
         """Stop nothing."""
 
     def send(self, command: CancelRun) -> None:
-        """No operation: the run is over before it can be cancelled."""
+        """No operation: the run ends before it can be cancelled."""
 
     async def evaluate(
         self, candidate: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
-        """The events."""
+        """Yields the known events."""
         for event in self._events:
             yield event
 
     def compare(
         self, candidate: Candidate, other: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
-        """The events."""
+        """Yields the known events."""
         return self.evaluate(candidate, plan)
 
     async def retarget(

@@ -19,7 +19,7 @@ _DOUBTS = frozenset({FLAGGED, Outcome.UNSUPPORTED, Outcome.CANCELLED, Outcome.RE
 
 
 def show_line(console: Console, line: PlainLine, *, plain: bool, aside: bool = False) -> None:
-    """Print a state change; a candidate's own words, and everything `aside`, go to the error stream."""
+    """Print a state change; a candidate's own output, and everything `aside`, is written to the error stream."""
     is_log = line.label == LOG
     style = Style.NONE if is_log else _style_of(line.state)
     console.write_line(str(line), aside=aside or is_log, styled=str(line.state), style=style, plain=plain)

@@ -1,4 +1,4 @@
-"""One run for a command, through the same driver as on the screen: printed, then reported as a whole.
+"""One run for a command, by the same driver as on the screen: printed as it proceeds, then reported as a whole.
 
 A file that does not parse gets its verdict before any process is started.
 """
@@ -34,7 +34,7 @@ from kgtui.settings.paths import find_paths
 
 
 class StartedEngine(EngineRuns, Protocol):
-    """The engine, as a command uses it: it runs while its context is open."""
+    """The engine of a command: it runs while its context is open."""
 
     async def __aenter__(self) -> Self: ...
 
@@ -53,12 +53,11 @@ class EngineFactory(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A run to be made and reported: candidate, place and output.
+    """A run to be carried out and reported: candidate, place and output.
 
-    `label` is what the session is called in the store.  `costs` are those of the cases that a user wants
-    to have timed; `benchmark` of None times none of them.  What the run launches is compiled for `port_to` as well.
-    `is_aside` leaves the output to what `close` prints.  All that is drawn follows from `draw_seed`; None chooses one.
-    One that `sanitizes` runs compute-sanitizer over a call of a kernel that passes.
+    `label` names the session in the store.  `costs` are those of the cases to be timed; `benchmark` of None times none.
+    Launches are also compiled for `port_to`. `is_aside` keeps the output for what `close` prints.  All random draws
+    follow from `draw_seed`; None chooses one. `sanitizes` runs compute-sanitizer on a call of a passing kernel.
     """
 
     label: str
@@ -81,7 +80,7 @@ class Request:
 
     @property
     def run(self) -> RunRequest:
-        """The request for the driver; a command always runs its file, whatever the store has."""
+        """The request for the driver; a command always runs its file, even if the store has a result."""
         return RunRequest(
             problem=self.problem,
             path=self.file.path,
@@ -103,7 +102,7 @@ class Request:
 def carry_out(
     request: Request, console: Console, *, engine_factory: EngineFactory | None, close: Callable[[RunRecord], int]
 ) -> int:
-    """Make the requested run; the exit code is that of `close` for the whole run, unless a signal ended it."""
+    """Carry out the run; returns the exit code of `close`, unless a signal ended it."""
     paths = find_paths(console.environment)
     with (
         recording_of(request, console) as recording,
@@ -114,7 +113,7 @@ def carry_out(
 
 
 def recording_of(request: Request, console: Console) -> contextlib.AbstractContextManager[Recording | None]:
-    """The user's store, where the request is to be recorded and that is possible."""
+    """The user's store, if the run is to be stored and the store can be opened."""
     if not request.is_kept:
         return contextlib.nullcontext()
     paths = find_paths(console.environment)
@@ -123,7 +122,7 @@ def recording_of(request: Request, console: Console) -> contextlib.AbstractConte
 
 
 def print_state(request: Request, console: Console, line: PlainLine) -> None:
-    """Print a state change; beside the output where that is one document."""
+    """Print a state change; on the error stream if the output is a document."""
     show_line(console, line, plain=request.is_plain, aside=request.is_aside or request.document is not None)
 
 
@@ -131,7 +130,7 @@ def real_engine(
     *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], warm_target: str | None
 ) -> StartedEngine:
     """The engine that starts processes."""
-    from engine.engine import Engine  # only here: a file that does not parse needs none
+    from engine.engine import Engine  # imported late: a file that does not parse needs no engine
 
     return Engine(
         device=device,
@@ -143,7 +142,7 @@ def real_engine(
 
 
 class _Running:
-    """One run from its first event to the exit code; a signal ends it with a verdict, a second one without."""
+    """One run from its first event to the exit code; a signal ends it with a verdict, a second signal without."""
 
     def __init__(self, request: Request, console: Console, *, recording: Recording | None) -> None:
         self._request = request
@@ -184,7 +183,7 @@ class _Running:
         return exit_code if self._signal is None else SIGNAL_BASE + self._signal
 
     async def _drive(self, engine: EngineRuns) -> None:
-        """Print every event of the run; a fault of ours is raised at its end, for it is more than a verdict."""
+        """Print every event of the run; an internal error is raised at the end of the run."""
         self._driver = driver = RunDriver(engine, recording=self._recording, on_trouble=self._console.warn)
         async with contextlib.aclosing(driver.run(self._request.run)) as updates:
             async for update in updates:
@@ -196,7 +195,7 @@ class _Running:
             raise driver.fault
 
     def _moved(self, sentence: str, numbers: Mapping[int, int]) -> None:
-        """The store continues in another file, where runs may have other numbers."""
+        """Note that the store continues in another file, where runs may have other numbers."""
         if self._number is not None:
             self._number = numbers.get(self._number, self._number)
         self._console.warn(sentence)

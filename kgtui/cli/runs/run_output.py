@@ -1,6 +1,6 @@
 """Output after the end of a run: its document, its profile, the table of its benchmark.
 
-Text that a candidate had a hand in reaches a terminal only with its control characters spelled out.
+Text influenced by a candidate is printed to a terminal only with its control characters escaped.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ _SIGNS = "±█·"
 
 
 def say_document(request: Request, console: Console, run: RunRecord) -> None:
-    """Print the requested document, where there is one."""
+    """Print the requested document, if any."""
     if request.document is not None:
         console.hand_out(request.document(run).removesuffix("\n"))
 
 
 def say_profile(request: Request, console: Console, run: RunRecord) -> None:
-    """Print the time of the run by kind of work, if requested; a document has it already."""
+    """Print the time of the run by kind of work, if requested; a document already contains it."""
     if request.wants_profile and request.document is None:
         _say(console, profile_lines(run, width=console.width, is_ascii=not console.can_write(_SIGNS)))
 
 
 def say_benchmark(request: Request, console: Console, run: RunRecord) -> None:
-    """Print the benchmark, or the static cost where nothing was timed.  A document has it already."""
+    """Print the benchmark, or the static cost if nothing was timed.  A document already contains it."""
     if request.document is not None:
         return
     benchmarks = run.benchmark_report
@@ -46,7 +46,7 @@ def say_benchmark(request: Request, console: Console, run: RunRecord) -> None:
 
 
 def say_targets(request: Request, console: Console, ports: Ports) -> None:
-    """Print resources and errors of the launches on every target.  A document has them already."""
+    """Print resources and errors of the launches on every target.  A document already contains them."""
     if request.document is None and ports.asked:
         _say(console, [*aligned(target_table(ports.reports)), *first_errors(ports.reports)])
 

@@ -1,6 +1,6 @@
-"""The store for one command, as far as it can be used.
+"""The store for one command, if it can be used.
 
-Trouble with it is reported once, on the error stream, and the run continues without.
+A problem with it is reported once, on the error stream, and the run continues without it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def open_recording(
     warn: Callable[[str], None],
     busy_timeout_s: float = BUSY_TIMEOUT_S,
 ) -> Iterator[StoreRecording | None]:
-    """One session of the user's store; None where the store cannot be opened, which is reported."""
+    """One session of the user's store; None, and a message, if the store cannot be opened."""
     try:
         store = open_store(paths.sessions, busy_timeout_s=busy_timeout_s)
     except StoreError as error:

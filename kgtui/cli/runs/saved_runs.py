@@ -10,7 +10,7 @@ from sessions import Reader, RunRow
 
 
 def file_of(row: RunRow) -> str:
-    """The path of the kernel file of a run; "-" where none is known."""
+    """The path of the kernel file of a run; "-" if unknown."""
     return printable(os.fsdecode(row.path)) if row.path else "-"
 
 

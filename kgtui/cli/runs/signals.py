@@ -1,4 +1,4 @@
-"""Signals that end a command: handled in the event loop, so that running work ends in order."""
+"""Signals that end a command: handled in the event loop, so that running work ends properly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SIGNAL_BASE = 128
-"""A command that a signal ended exits with this and the number of the signal."""
+"""A command ended by a signal exits with this plus the signal number."""
 
 
 def heed_signals(stop: Callable[[int], None]) -> None:

@@ -21,19 +21,19 @@ from problems.suites.source import SuiteSource
 
 @dataclass(frozen=True, kw_only=True)
 class Stages:
-    """The stages that a candidate shares with its reference, and a sentence on each other one of the reference."""
+    """The stages that a candidate shares with its reference, and a sentence on each other stage of the reference."""
 
     names: tuple[str, ...]
     not_compared: tuple[str, ...] = ()
 
 
 def staged(request: Request) -> tuple[Request, Stages]:
-    """The request with file and task changed to return the stages that they share, and these.
+    """The request with file and task changed to return their shared stages, and these stages.
 
-    Nothing of it is saved: what runs is another text than the file.
+    It is not stored, since the text that runs is not that of the file.
 
     Raises:
-        UsageError: the operator is no task of a suite, or no stage can be compared; says why.
+        UsageError: the operator is not a task of a suite, or no stage can be compared.
     """
     source = open_source(request.problem.source)
     if not isinstance(source, SuiteSource):
@@ -49,14 +49,14 @@ def staged(request: Request) -> tuple[Request, Stages]:
 
 
 def print_stages(request: Request, console: Console, run: RunRecord, found: Stages) -> None:
-    """Print how each stage compares; on the error stream beside a document."""
+    """Print how each stage compares; on the error stream if the output is a document."""
     say = console.warn if request.document is not None else console.say
     for text in stage_lines(run, found):
         say(printable(text))
 
 
 def stage_lines(run: RunRecord, found: Stages) -> list[str]:
-    """A line for each stage, the result and what is no stage, then the first that differs or that none was compared."""
+    """A line for each stage, for each excluded stage, and for the first difference or why none was compared."""
     compared = [case for case in run.cases if case.outputs]
     if not compared:
         return ["stages: nothing was compared"]

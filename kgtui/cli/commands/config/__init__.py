@@ -1,4 +1,4 @@
-"""`kgtui config`: the settings file.  A file with a mistake in it still applies as far as it is right."""
+"""`kgtui config`: the settings file.  The valid part of a file with errors still applies."""
 
 from kgtui.cli.registry import Group
 

@@ -22,7 +22,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Print the value that applies.
+    """Print the effective value.
 
     Raises:
         UsageError: there is no such setting.
@@ -45,7 +45,7 @@ def _keys(binding: str, preferences: Preferences) -> str:
 
 
 def _value(name: str, preferences: Preferences) -> str:
-    """The value without quotes, that of this machine where none is set; "" where there is none."""
+    """The value without quotes, the detected one if none is set; "" if there is none."""
     match preferences.of(name).value:
         case None if name in ("device", "target"):
             device = device_for(preferences.text("device"))

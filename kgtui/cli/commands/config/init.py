@@ -15,15 +15,15 @@ SUMMARY = "Create a settings file in which every line is a comment."
 
 
 def add_arguments(parser: CommandParser) -> None:
-    """None but those of every command."""
+    """No arguments besides those of every command."""
     parser.usage = parser.prog
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Make the file.
+    """Create the file.
 
     Raises:
-        UsageError: the file is there already or cannot be made.
+        UsageError: the file exists or cannot be created.
     """
     path = find_paths(console.environment).config
     if path.exists():

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Write the file and print its new line.
 
     Raises:
-        UsageError: there is no such setting, it cannot have this value, or the file cannot be changed.
+        UsageError: there is no such setting, the value is invalid, or the file cannot be changed.
     """
     name = require_known(options.name)
     value = _value(name, options.values)

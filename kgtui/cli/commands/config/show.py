@@ -1,6 +1,6 @@
-"""`kgtui config show`: every setting, its value, and where the value comes from.
+"""`kgtui config show`: every setting, its value, and the origin of the value.
 
-Ends with an error where the file has a mistake in it, and still shows what applies.
+Exits with an error if the file has errors, and still shows the effective values.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ SUMMARY = "Show every setting, its value and where the value comes from."
 
 
 def add_arguments(parser: CommandParser) -> None:
-    """None but those of every command."""
+    """No arguments besides those of every command."""
     parser.usage = parser.prog
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Print the settings; USAGE where the file has a mistake in it."""
+    """Print the settings; exit code USAGE if the file has errors."""
     from kgtui.settings.keymap import keymap_of
 
     preferences = load_quietly(options, console)

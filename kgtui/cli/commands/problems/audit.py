@@ -1,4 +1,4 @@
-"""`kgtui problems audit`: whether operators separate right candidates from wrong ones."""
+"""`kgtui problems audit`: whether operators reject wrong candidates."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _named(options: argparse.Namespace, console: Console, index: ProblemIndex) -> tuple[str, ...]:
-    """Names of the command line, else all tasks of its suite, else the user's own operators.
+    """Names from the command line, else all tasks of its suite, else the user's own operators.
 
     Raises:
         UsageError: there is no such operator, or nothing to audit.
@@ -89,7 +89,7 @@ def _found(names: Sequence[str], index: ProblemIndex, on_health: Callable[[str, 
 
 
 def _keep(found: Mapping[str, Health], index: ProblemIndex, console: Console) -> None:
-    """Keep what was audited for lists and verdicts."""
+    """Store the audits for lists and verdicts."""
     made = {
         ProblemId(source=index.describe(name).source, name=name, version=health.version): health.deciding
         for name, health in found.items()

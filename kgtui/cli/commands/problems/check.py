@@ -52,8 +52,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Print a line for every breach.
 
     Raises:
-        UsageError: nothing was named, or there is no such file or operator.
-        EngineError: the file is no problem file, or its code ended the process of the rules.
+        UsageError: no operator was given, or there is no such file or operator.
+        EngineError: the file is not a problem file, or its code ended the checking process.
     """
     if options.op is None:
         raise UsageError("which file? `kgtui problems check FILE` applies the rules to a problem file")
@@ -76,7 +76,7 @@ def applied(source: str, name: str, *, environment: Mapping[str, str]) -> Report
     """The report on a problem, from a process that imports torch.
 
     Raises:
-        EngineError: the process ended without a report; the text has the end of what it said.
+        EngineError: the process ended without a report; the message has the end of its output.
     """
     command = [sys.executable, "-I", "-m", "problems.rules", source, name]
     kept = {key: environment[key] for key in _PASSED_ON if key in environment}
@@ -92,7 +92,7 @@ def applied(source: str, name: str, *, environment: Mapping[str, str]) -> Report
 
 
 def _named(options: argparse.Namespace, console: Console) -> tuple[str, str]:
-    """The source and the name of the problem that was named."""
+    """The source and the name of the given problem."""
     path = absolute(options.op, console.folder)
     if path.suffix == ".py":
         if not path.is_file():

@@ -25,7 +25,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Print the list, with --suite only its tasks, and warn of files that are no problems."""
+    """Print the list, with --suite only its tasks, and warn of invalid problem files."""
     suite = typed_suite(options, console)
     index = problem_index(options, console)
     described, broken = index.descriptions()

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Print the operator.
 
     Raises:
-        UsageError: no operator was named, or there is none of that name.
+        UsageError: no operator was given, or there is none of that name.
     """
     if options.op is None:
         raise UsageError("which operator? `kgtui problems show OP`; `kgtui problems list` names them")
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _prompt(options: argparse.Namespace, console: Console, problem: Problem, description: ProblemDescription) -> str:
-    """The messages as `kgtui generate` sends them, for this machine's device or the target that was typed."""
+    """The messages as `kgtui generate` sends them, for this machine's device or the given target."""
     from kgtui.cli.resolved_settings import place_for
     from kgtui.cli.runs.generation_run import user_prompts
     from kgtui.generation.prompts import Hardware, prompt_text

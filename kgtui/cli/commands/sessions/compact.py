@@ -21,10 +21,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Make the file as short as its content.
+    """Shrink the file to its content.
 
     Raises:
-        StoreError: there is no store, another program writes to it, or the disk has no room for the copy it takes.
+        StoreError: there is no store, another program writes to it, or the disk has no room for the temporary copy.
     """
     paths = find_paths(console.environment)
     open_store(paths.sessions, read_only=True).close()  # a store that does not exist is not created

@@ -1,4 +1,4 @@
-"""`kgtui sessions delete`: delete a run, or a session with its runs, for good."""
+"""`kgtui sessions delete`: permanently delete a run, or a session with its runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Delete what was named.
+    """Delete the given run or session.
 
     Raises:
         UsageError: there is no such run or session, or deletion was not confirmed.

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Print or write the document.
 
     Raises:
-        UsageError: there is no such session or run, or the file is there or cannot be made.
+        UsageError: there is no such session or run, or the file exists or cannot be created.
         StoreError: there is no store, or it cannot be read.
     """
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Write the file; never overwrites one.
 
     Raises:
-        UsageError: there is no such run, or the file cannot be made or is there already.
+        UsageError: there is no such run, or the file exists or cannot be created.
         StoreError: there is no store, or it cannot be read.
     """
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:

@@ -1,4 +1,4 @@
-"""`kgtui sessions tag`: put a run under a tag, or remove its tag."""
+"""`kgtui sessions tag`: tag a run, or remove its tag."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Write or remove the tag.
 
     Raises:
-        UsageError: there is no such run, or no tag of one word was given.
+        UsageError: there is no such run, or the tag is not one word.
         StoreError: there is no store, or it cannot be written.
     """
     number, word = options.run, options.word

@@ -1,4 +1,4 @@
-"""`kgtui suites add`: have every command know a suite, by the setting `suites`."""
+"""`kgtui suites add`: add a suite to the setting `suites`, for every command."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    """Read the suite, write the setting, and print what was left out of the suite.
+    """Read the suite, write the setting, and print the tasks that were left out.
 
     Raises:
-        UsageError: the path is no suite, or the settings file cannot be changed.
+        UsageError: the path is not a suite, or the settings file cannot be changed.
     """
     path = absolute(with_home(options.path, said_by="PATH"), console.folder)
     if os.pathsep in str(path):

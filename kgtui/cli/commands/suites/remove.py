@@ -1,4 +1,4 @@
-"""`kgtui suites remove`: forget a suite; its files stay where they are."""
+"""`kgtui suites remove`: remove a suite from the setting; its files stay."""
 
 from __future__ import annotations
 
