@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import subprocess
 import tempfile
 import warnings
@@ -13,10 +12,10 @@ import msgspec
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
-from triton.runtime.jit import JITFunction
 
 from engine import protocol
 from engine.compiler import native, offline, resources
+from engine.compiler.candidate_kernels import CandidateKernels
 from engine.compiler.native.folders import toolchain_folders
 from engine.compiler.offsets import line_of_narrow_offset
 from engine.compiler.options import triton_options
@@ -25,7 +24,6 @@ from engine.compiler.ttir import compile_ttir
 from engine.devices.hardware.targets import Target, target_named
 from engine.errors import EngineError, UnsupportedError
 from engine.loading import failures, loader, warm_kernel
-from engine.loading.closures import closure_of
 from engine.loading.extensions import serve_extensions
 from engine.loading.lowering import ttir_of, without_folders
 from engine.protocol.proof.replaying import MOST_MODULE_CHARACTERS
@@ -63,10 +61,9 @@ def warm_up(target: str) -> None:
 class _Compiler:
     def __init__(self, *, limits_reading: bool) -> None:
         self._limits_reading = limits_reading
-        self._kernels: list[Any] = []
+        self._kernels = CandidateKernels()
         self._filename = ""
         self._cache = offline.CacheFolder()
-        _collect_kernels(self._kernels)
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         try:
@@ -108,12 +105,12 @@ class _Compiler:
 
     def _compile_launch(self, command: protocol.Compile) -> protocol.AnyReply:
         launch, target = command.launch, target_named(command.target)
-        kernel = self._find(launch.kernel, launch.line, launch.closure)
+        kernel = self._kernels.of_launch(launch)
         try:
             if command.specialisation:
                 compiled = offline.compile_launch(kernel, command.specialisation, target, command.prebuilt)
             else:
-                special = specialise(kernel, launch, self._find)
+                special = specialise(kernel, launch, self._kernels.named)
                 source = ASTSource(kernel, special.signature, special.constants, special.attributes)
                 compiled = _compile(source, target, triton_options(protocol.CompileOptions.of(launch)))
         except UnsupportedError:
@@ -127,9 +124,9 @@ class _Compiler:
 
     def _lower(self, command: protocol.Lower) -> protocol.AnyReply:
         launch, target = command.launch, target_named(command.target)
-        kernel = self._find(launch.kernel, launch.line, launch.closure)
+        kernel = self._kernels.of_launch(launch)
         try:
-            special = specialise(kernel, launch, self._find)
+            special = specialise(kernel, launch, self._kernels.named)
             source = ASTSource(kernel, special.signature, special.constants, special.attributes)
             gpu = GPUTarget(target.backend, target.architecture, target.warp_size)
             options = triton_options(protocol.CompileOptions.of(launch))
@@ -155,18 +152,6 @@ class _Compiler:
         limit_memory(command.memory_bytes)
         return protocol.BinaryBuilt(id=command.id, binary=compile_ttir(command.request, Path(tempfile.mkdtemp())))
 
-    def _find(self, name: str, line: int | None = None, closure: str = "") -> Any:
-        """The kernel of this name, by preference the one whose code begins at `line`, with this closure."""
-        named = [kernel for kernel in self._kernels if kernel.fn.__name__ == name]
-        # A decorated function counts from its decorator, and the interpreter records it from its `def`.
-        there = [kernel for kernel in named if line in (kernel.fn.__code__.co_firstlineno, _def_line(kernel))]
-        for kernel in there:
-            if closure_of(kernel.fn) == closure:
-                return kernel
-        if not named or len({closure_of(kernel.fn) for kernel in there}) > 1:
-            raise UnsupportedError(f"{name} is made only when the entry runs, so it cannot be compiled apart from it")
-        return (there or named)[0]
-
     def _refused(self, identifier: str, error: BaseException) -> protocol.Failed:
         failure_reply = failures.failure(identifier, error, self._filename)
         message = " ".join(failure_reply.message.split())[:_MESSAGE_CHARACTERS]
@@ -186,23 +171,6 @@ def _is_of_the_machine(error: BaseException) -> bool:
     while root.__cause__ is not None:
         root = root.__cause__
     return isinstance(root, MemoryError) or (isinstance(root, OSError) and root.errno is not None)
-
-
-def _def_line(kernel: Any) -> int:
-    """The line of the file with the kernel's `def`."""
-    lines, first = inspect.getsourcelines(kernel.fn)
-    return first + next(i for i, line in enumerate(lines) if line.lstrip().startswith("def "))
-
-
-def _collect_kernels(kernels: list[Any]) -> None:
-    """Remember every kernel that is made from now on, wherever it is kept."""
-    make = JITFunction.__init__
-
-    def remember(kernel: Any, *args: Any, **kwargs: Any) -> None:
-        make(kernel, *args, **kwargs)
-        kernels.append(kernel)
-
-    JITFunction.__init__ = remember
 
 
 def _compile(source: ASTSource, target: Target, options: dict[str, object]) -> Any:

@@ -63,8 +63,9 @@ class Launch:
     constexprs to their Python literals, `divisible_by_16` names the arguments that Triton would
     specialise on, `count` is how often it was launched.  `traffic` is that of its first launch, None where the machine
     did not execute it.  `closure` has what the kernel's function takes from the function that made it, which tells
-    kernels of one text apart.  A kernel of a CUDA extension has no signature, warps or stages (0): its host code
-    launches it.
+    kernels of one text apart.  `generated_source` is the text of the file that defines the kernel, where the candidate
+    wrote that file itself, and "" otherwise.  A kernel of a CUDA extension has no signature, warps or stages (0): its
+    host code launches it.
     """
 
     kernel: str
@@ -79,6 +80,7 @@ class Launch:
     options: Mapping[str, str] = field(default_factory=dict)
     traffic: Traffic | None = None
     closure: str = ""
+    generated_source: str = ""
 
 
 def specialisation(launch: Launch) -> tuple[object, ...]:
@@ -93,6 +95,7 @@ def specialisation(launch: Launch) -> tuple[object, ...]:
         launch.num_stages,
         tuple(launch.options.items()),
         launch.closure,
+        launch.generated_source,
     )
 
 

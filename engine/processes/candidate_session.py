@@ -13,6 +13,7 @@ from pathlib import Path
 
 from engine import protocol
 from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, says_nothing
+from engine.loading.generated import CANDIDATE_FOLDER, MODULES_FOLDER
 from engine.model import Candidate, CandidateForm, Limits, Stream
 from engine.processes.resources.control_group import ControlGroup
 from engine.processes.warm_pool import PooledProcess, Spare
@@ -223,7 +224,7 @@ def _modules(folder: Path, candidate: Candidate) -> Path | None:
     """The folder that the candidate's modules were written to; None where it has none."""
     if not candidate.modules:
         return None
-    place = folder / "modules"
+    place = folder / MODULES_FOLDER
     place.mkdir(mode=0o755, exist_ok=True)
     for name, text in candidate.modules:
         path = place / Path(name).name
@@ -234,7 +235,7 @@ def _modules(folder: Path, candidate: Candidate) -> Path | None:
 
 def _snapshot(folder: Path, candidate: Candidate) -> Path:
     # A folder of its own, so that nothing else the child writes is importable beside the candidate.
-    place = folder / "candidate"
+    place = folder / CANDIDATE_FOLDER
     place.mkdir(mode=0o755, exist_ok=True)
     # The name is in the assembly code of its kernels, and ptxas refuses some that are not ASCII.
     name = "".join(sign if sign.isascii() and sign.isprintable() else "_" for sign in Path(candidate.filename).name)

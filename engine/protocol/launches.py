@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
+import itertools
+from collections.abc import Iterable, Sequence, Sized
 from typing import Annotated, TypeAlias
 
 import msgspec
@@ -12,6 +13,7 @@ from engine.protocol.messages import MOST_NUMBER, MOST_TEXT, MOST_WORD
 
 MOST_LAUNCHES = 512
 """Of launches in one reply, which is one line of limited length."""
+_MOST_SOURCE = 1 << 21  # characters of generated sources in one reply
 
 Launches: TypeAlias = Annotated[tuple[Launch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]
 
@@ -19,6 +21,12 @@ MOST_ACCESSES, MOST_OPERATIONS = 64, 64
 """Of one launch: loads, stores and atomics whose traffic is reported, and kinds of operations."""
 
 _MOST_ARGUMENTS, _MOST_AXES = 1024, 16
+
+
+def number_that_fits(launches: Sequence[Launch]) -> int:
+    """How many of these launches, the first ones, fit into one reply."""
+    sizes = itertools.accumulate(len(launch.generated_source) for launch in launches[:MOST_LAUNCHES])
+    return sum(1 for _ in itertools.takewhile(lambda size: size <= _MOST_SOURCE, sizes))
 
 
 def refuse_immense(launches: Iterable[Launch], access: OutOfBounds | None = None) -> None:
@@ -31,6 +39,7 @@ def refuse_immense(launches: Iterable[Launch], access: OutOfBounds | None = None
         _bound_numbers(launch.num_warps, launch.num_stages, launch.line, launch.count, *launch.grid)
         _bound_lengths(launch.grid, most=_MOST_AXES)
         _bound_lengths(launch.kernel, launch.closure, *launch.divisible_by_16, most=MOST_WORD)
+        _bound_lengths(launch.generated_source, most=MOST_TEXT)
         _bound_lengths(launch.divisible_by_16, most=_MOST_ARGUMENTS)
         for texts in (launch.signature, launch.constants, launch.options):
             _bound_lengths(texts, most=_MOST_ARGUMENTS)

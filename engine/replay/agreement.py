@@ -26,6 +26,8 @@ from engine.protocol.proof.tape import (
     TapedView,
 )
 
+_NUMBER_CHARACTERS = 8
+
 
 class Disagreement(enum.Enum):
     """Kind of a difference between two tapes."""
@@ -73,8 +75,9 @@ def agreement(one: Tape, other: Tape, *, seeds_differ: bool = False) -> Agreemen
 def different_numbers(one: Tape, other: Tape) -> int:
     """How many numbers differ that the host gave to launches and fills of two tapes.
 
-    Numbers of launches are scalars, constants, sizes of grids and descriptors, and where tensors begin.  Launches and
-    fills are compared in their order; each number of one that only one tape has counts.
+    Numbers of launches are scalars, constants, sizes of grids and descriptors, and where tensors begin; each 8
+    characters of a generated source may hold one.  Launches and fills are compared in their order; each number of one
+    that only one tape has counts.
     """
     pairs = itertools.zip_longest(_numbers_by_step(one), _numbers_by_step(other), fillvalue=())
     return sum(first != second for numbers in pairs for first, second in itertools.zip_longest(*numbers))
@@ -86,9 +89,15 @@ def _numbers_by_step(tape: Tape) -> Iterator[tuple[object, ...]]:
             yield (step.element,)
         elif isinstance(step, Launched):
             known = step.specialisation < len(tape.specialisations)
-            constants = tape.specialisations[step.specialisation].constants.values() if known else ()
+            launch = tape.specialisations[step.specialisation] if known else None
+            constants = (*launch.constants.values(), *_pieces(launch.generated_source)) if launch is not None else ()
             arguments = (number for argument in step.arguments for number in _numbers_of(argument.value))
             yield (*step.grid, *constants, *arguments)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text in pieces of as many characters as a number has bytes."""
+    return (text[begin : begin + _NUMBER_CHARACTERS] for begin in range(0, len(text), _NUMBER_CHARACTERS))
 
 
 def _numbers_of(value: TapedValue) -> tuple[object, ...]:

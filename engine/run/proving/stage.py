@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from engine.artefacts import ArtefactStore
 from engine.draws import Draws
-from engine.errors import EngineError, WireError
+from engine.errors import DeadlineError, EngineError, WireError
 from engine.model import Determinism, Finding, Severity, Stage, events
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import CaseProof, Gap
@@ -106,7 +107,7 @@ class ProvingStage:
         replaying: asyncio.Task[None] | None = None
         try:
             for one in self._lab.passed:
-                tapes = await self._within_engine(one, self._tapes(one))
+                tapes = await self._within_engine(one, partial(self._tapes, one))
                 if replaying is not None:
                     await replaying
                 replaying = compiling
@@ -128,21 +129,20 @@ class ProvingStage:
         if isinstance(calls, CaseProof):
             proof = calls
         else:
-            proof = await self._within_engine(one, self._prove(one, calls, after=after))
+            proof = await self._within_engine(one, partial(self._prove, one, calls, after=after))
         if after is not None:
             await asyncio.wait({after})
         self.proofs.append(proof)
         number, total = len(self.proofs), len(self._lab.passed)
         self._emitter.emit(events.CaseProven(at_s=self._emitter.now(), number=number, total=total, proof=proof))
 
-    async def _within_engine(self, one: Passed, work: Coroutine[Any, Any, _T]) -> _T | CaseProof:
-        """Result of `work`; a fault of the engine is a gap of its own, and never the kernel's."""
+    async def _within_engine(self, one: Passed, work: Callable[[], Awaitable[_T]]) -> _T | CaseProof:
+        """Result of `work`; a fault of the engine that comes twice is a gap of its own, and never the kernel's."""
         if self._failures >= _MOST_FAILURES:
-            work.close()
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason="not tried: the engine failed before")
         try:
             with self._lab.profile.span("prove"):
-                return await work
+                return await done_again(work)
         except EngineError as error:
             self._failures += 1
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason=str(error) or "the engine failed")
@@ -203,8 +203,11 @@ class ProvingStage:
     async def _taped(self, session: CaseSession, *, poison: int, content: CallContent | None) -> Tape | CaseProof:
         name = session.case.name
         path = session.outputs.with_suffix(".tape")
+        kills = self._lab.session.kills
         called = await session.make(poison=poison, content=content, tape=path)
         trouble = getattr(called, "trouble", "")
+        if trouble and self._lab.session.kills > kills:
+            raise EngineError(trouble)
         if trouble:
             return CaseProof(case=name, gap=Gap.UNSTEADY, reason=f"another call of this case failed: {trouble}")
         try:
@@ -214,6 +217,20 @@ class ProvingStage:
         if tape.incomplete:
             return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"not recorded: {tape.incomplete}")
         return tape
+
+
+async def done_again(work: Callable[[], Awaitable[_T]]) -> _T:
+    """Result of `work`, which is done once more after an error: the process that died is another one then.
+
+    Raises:
+        EngineError: a process took too long, or the second attempt failed too.
+    """
+    try:
+        return await work()
+    except DeadlineError:
+        raise
+    except EngineError:
+        return await work()
 
 
 def report_of(proofs: Sequence[CaseProof]) -> LayerReport:

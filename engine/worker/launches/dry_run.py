@@ -18,6 +18,7 @@ from triton.runtime.jit import JITFunction
 
 from engine import protocol
 from engine.protocol import tensors
+from engine.protocol.launches import number_that_fits
 from engine.worker.launches.records import bound_arguments, describe
 from engine.worker.launches.tuning import FEW_CONFIGURATIONS, Tuning
 
@@ -55,8 +56,12 @@ class DryRun:
         stumbled = True
         with contextlib.suppress(Exception):
             entry(*arguments)
-            stumbled = len(self._met) > protocol.MOST_LAUNCHES
-        return protocol.RanDry(id=command.id, launches=tuple(self._met[: protocol.MOST_LAUNCHES]), stumbled=stumbled)
+            stumbled = len(self._met) > self._fitting
+        return protocol.RanDry(id=command.id, launches=tuple(self._met[: self._fitting]), stumbled=stumbled)
+
+    @property
+    def _fitting(self) -> int:
+        return number_that_fits([met.launch for met in self._met])
 
     def _note(self, *_: Any, compile: Any, **__: Any) -> bool:
         self._specialisation = str(compile["specialization_data"])

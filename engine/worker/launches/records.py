@@ -14,9 +14,10 @@ from typing import Any
 
 from triton.runtime.jit import mangle_type
 
+from engine.loading import generated
 from engine.loading.closures import closure_of
 from engine.model import Launch, Traffic, specialisation
-from engine.protocol import MOST_LAUNCHES
+from engine.protocol.launches import number_that_fits
 
 OPTIONS = ("num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _DEFAULT_WARPS, _DEFAULT_STAGES = 4, 3
@@ -57,8 +58,10 @@ class LaunchBook:
 
     def take_unreported(self) -> tuple[Launch, ...]:
         """The launches that were not reported yet, oldest first, as many as fit into a reply."""
-        reported, self._unreported_keys = self._unreported_keys[:MOST_LAUNCHES], self._unreported_keys[MOST_LAUNCHES:]
-        return tuple(self._launches[key] for key in reported)
+        launches = [self._launches[key] for key in self._unreported_keys]
+        count = number_that_fits(launches)
+        self._unreported_keys = self._unreported_keys[count:]
+        return tuple(launches[:count])
 
 
 def bound_arguments(
@@ -112,7 +115,13 @@ def describe(
         line=code.co_firstlineno,
         options={name: repr(kwargs[name]) for name in OPTIONS if kwargs.get(name) is not None},
         closure=closure_of(function),
+        generated_source=_generated_source(function),
     )
+
+
+@functools.lru_cache(maxsize=1024)
+def _generated_source(function: Callable[..., Any]) -> str:
+    return generated.source_of(function)
 
 
 @functools.lru_cache(maxsize=1024)

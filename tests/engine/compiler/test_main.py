@@ -113,52 +113,6 @@ def test_a_command_for_another_child_is_refused(replies_by_id: Replies) -> None:
     assert replies_by_id["call"]["message"] == "a compiler does not release"
 
 
-FIND = """
-import sys
-from pathlib import Path
-from engine import protocol
-from engine.compiler.main import _Compiler
-compiler = _Compiler(limits_reading=False)
-compiler.carry_out(protocol.Load(id="i", path=sys.argv[1], folder=None, entry="entry"))
-print([compiler._find("k", line).fn(None) for line in (6, 11)])
-print([compiler._find("made", 15, f"number={number}").fn(None) for number in (3, 4)])
-try:
-    compiler._find("made", 15, "number=5")
-except Exception as error:
-    print(type(error).__name__)
-"""
-TWO = """import triton
-def one():
-    pass
-
-    @triton.jit
-    def k(x):
-        return 1
-    return k
-def two():
-    @triton.jit
-    def k(x):
-        return 2
-    return k
-def three(number):
-    @triton.jit
-    def made(x):
-        return number
-    return made
-entry = one(), two(), three(3), three(4)
-def entry(): ...
-"""
-
-
-def test_launched_kernel_of_two_same_named_is_compiled(tmp_path: Path) -> None:
-    # The interpreter records the line of the `def`; Python counts a decorated function from its decorator.
-    (tmp_path / "kernel.py").write_text(TWO)
-    done = subprocess.run(
-        [sys.executable, "-c", FIND, str(tmp_path / "kernel.py")], capture_output=True, text=True, check=False
-    )
-    assert (done.stdout, done.returncode) == ("[1, 2]\n[3, 4]\nUnsupportedError\n", 0), done.stderr
-
-
 def test_unwritable_result_does_not_blame_kernel(replies_by_id: Replies) -> None:
     assert (replies_by_id["unwritable"]["type"], replies_by_id["unwritable"]["kind"]) == ("failed", "engine")
     assert "Not a directory" in replies_by_id["unwritable"]["message"]

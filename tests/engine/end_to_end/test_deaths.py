@@ -18,7 +18,7 @@ from tests.operators import find
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-STAGES = (Stage.LOAD, Stage.VERIFY, Stage.COMPILE, Stage.PROBE)
+STAGES = (Stage.LOAD, Stage.VERIFY, Stage.PROVE, Stage.COMPILE, Stage.PROBE)
 
 
 @pytest.mark.slow
@@ -28,6 +28,7 @@ async def test_process_killed_at_every_stage_leaves_verdicts_right(engine: Engin
     for stage in STAGES:
         verdict, killed = await judged(engine, kind, at=stage)
         assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, False), (stage, verdict.sentence)
+        assert verdict.proven == verdict.total, (stage, verdict.sentence)
         assert killed, stage
     verdict, _ = await judged(engine, kind, at=None)
     assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, False), verdict.sentence

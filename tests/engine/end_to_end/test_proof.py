@@ -42,6 +42,29 @@ READS_ITS_FIRST = COPY_KERNEL.replace("(x, y, n, B", "(x, y, n, first, B").repla
 )
 
 
+GENERATES = f"""
+import importlib.util
+from pathlib import Path
+import torch
+
+SOURCE = '''{COPY_KERNEL}'''
+
+
+def generated():
+    path = Path.home() / ".cache" / "pointwise.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(SOURCE)
+    spec = importlib.util.spec_from_file_location("pointwise", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def silu(self):
+    return generated().silu(self)
+"""
+
+
 def proofs_of(judged):
     return [event.proof for event in judged.events if isinstance(event, events.CaseProven)]
 
@@ -54,6 +77,13 @@ async def test_honest_kernel_is_proven_in_every_case(evaluate):
     verdict = judged.verdict
     assert (verdict.proven, verdict.flagged) == (len(proofs), False)
     assert verdict.sentence == f"{len(proofs)}/{len(proofs)} cases passed, {len(proofs)} proven"
+
+
+async def test_kernel_generated_in_the_call_is_proven_and_compiled(evaluate):
+    judged = await evaluate(GENERATES, target="sm_90", sass=False)
+    assert {kernel.outcome for kernel in judged.kernels} == {Outcome.PASS}
+    verdict = judged.verdict
+    assert (verdict.outcome, verdict.flagged, verdict.proven) == (Outcome.PASS, False, len(judged.cases))
 
 
 async def stored_proof(evaluate, artefacts, source):

@@ -101,3 +101,14 @@ def test_constants_of_specialisations_are_counted():
         for block in ("4", "8")
     )
     assert different_numbers(one, other) == 1
+
+
+def test_generated_sources_are_counted_in_pieces_of_numbers():
+    recorded = tape(LAUNCH)
+    one, other = (
+        msgspec.structs.replace(
+            recorded, specialisations=(dataclasses.replace(recorded.specialisations[0], generated_source=text),)
+        )
+        for text in ("0123456789abcdef" * 2, "0123456789ABCDEF0123456789abcde")
+    )
+    assert different_numbers(one, other) == 2

@@ -10,6 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
+from engine.loading import generated
 from engine.model import Launch
 from engine.protocol import MOST_LAUNCHES
 from engine.worker.launches.records import LaunchBook, bound_arguments
@@ -171,3 +172,15 @@ def test_launches_beyond_reply_size_follow_in_next() -> None:
         book.record(kernel, (ALIGNED, 5), {"block": block}, (1,))
     reported = [[launch.constants["block"] for launch in book.take_unreported()] for _ in range(3)]
     assert reported == [[str(block) for block in range(MOST_LAUNCHES)], ["512", "513"], []]
+
+
+def test_generated_sources_beyond_reply_size_follow_in_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generated, "source_of", lambda function: "#" * (1 << 16))
+
+    def written(x, block: tl.constexpr):
+        """A kernel whose file the candidate wrote."""
+
+    book = LaunchBook()
+    for block in range(33):
+        book.record(written, (ALIGNED, block), {}, (1,))
+    assert [len(book.take_unreported()) for _ in range(3)] == [32, 1, 0]
