@@ -156,7 +156,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="Leaky ReLU with random slopes in training, which it records",
     category=Category.RANDOM,
-    second_oracle="PyTorch's rrelu_with_noise, in every smoke and full case",
+    second_oracle="PyTorch's uniform_ and leaky_relu, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -108,3 +108,5 @@ OWN: dict[str, tuple[str, ...]] = {name: (name,) for name in _NAMED_ALIKE.split(
     "select_backward": ("select",),
 }
 """Operators whose eager calls PyTorch's own, with the ATen operators that it comes down to."""
+OTHER_NAMES = {"rrelu_with_noise": "uniform_ and leaky_relu", "select_backward": "select"}
+"""Names of these operators, where not that of the problem."""

@@ -11,7 +11,7 @@ import torch
 
 from tests.operators import NAMES
 from tests.problems.oracles import blas, caches, inference, packed_weights, routing
-from tests.problems.oracles.functions import ARRAYS, ELEMENTARY, OWN
+from tests.problems.oracles.functions import ARRAYS, ELEMENTARY, OTHER_NAMES, OWN
 from tests.problems.oracles.oracle import Oracle, by_function, by_own_operator, by_vectors
 
 _DIGITS = 40
@@ -71,7 +71,8 @@ def _sparse_pattern() -> Oracle:
 def _aten() -> Iterator[tuple[str, Oracle]]:
     yield from ((name, _elementary(name)) for name in ELEMENTARY)
     yield from ((name, by_function(f"{source}, in double precision", call)) for name, (source, call) in ARRAYS.items())
-    yield from ((name, by_own_operator(name, operators=operators)) for name, operators in OWN.items())
+    for name, operators in OWN.items():
+        yield name, by_own_operator(OTHER_NAMES.get(name, name), operators=operators)
 
 
 def _vllm() -> Iterator[tuple[str, Oracle]]:
