@@ -1,5 +1,8 @@
 """`torch.utils.cpp_extension` in a process with a candidate: what it builds is taken from where it was published.
 
+`load_inline` takes one argument more than torch's, `separate_units`: each text is compiled as a file of its own, as
+the files of a Solution of flashinfer-trace are, and not all texts of a language as one.
+
 Nothing is compiled here.  What was not built yet ends the load with a request, which the parent has carried out by a
 compiler that loads no candidate; then the candidate is loaded again.
 """
@@ -10,6 +13,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
@@ -17,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from engine.model.native import NativeLanguage
+from engine.model.native import SEPARATE_UNITS, NativeLanguage
 from engine.protocol import MOST_SOURCE_CHARACTERS, ExtensionAccess, ExtensionRequest, NativeSource
 from engine.protocol.extensions import LIBRARY
 
@@ -86,7 +90,8 @@ def _replace(module: Any, access: ExtensionAccess) -> None:
     inline, files = inspect.signature(module.load_inline), inspect.signature(module.load)
 
     def load_inline(*args: Any, **kwargs: Any) -> Any:
-        return _served(access, _inline_request, _bound(inline, args, kwargs))
+        is_joined = not kwargs.pop(SEPARATE_UNITS, False)
+        return _served(access, partial(_inline_request, is_joined=is_joined), _bound(inline, args, kwargs))
 
     def load(*args: Any, **kwargs: Any) -> Any:
         return _served(access, _files_request, _bound(files, args, kwargs))
@@ -134,7 +139,14 @@ def _imported(name: str, library: Path) -> ModuleType:
     return module
 
 
-def _inline_request(given: dict[str, Any]) -> ExtensionRequest:
+def _inline_request(given: dict[str, Any], *, is_joined: bool) -> ExtensionRequest:
+    """The request of a call of load_inline.
+
+    Raises:
+        ValueError: texts that are files of their own cannot have functions or headers added.
+    """
+    if not is_joined and (given["functions"] is not None or not given.get("no_implicit_headers", False)):
+        raise ValueError(f"{SEPARATE_UNITS} takes no functions and needs no_implicit_headers=True")
     sources = [
         *_sources("cpp_sources", given["cpp_sources"], NativeLanguage.CPP),
         *_sources("cuda_sources", given["cuda_sources"], NativeLanguage.CUDA),
@@ -143,6 +155,7 @@ def _inline_request(given: dict[str, Any]) -> ExtensionRequest:
         name=_checked_name(given["name"]),
         sources=tuple(sources),
         functions=_functions(given["functions"]),
+        joined=is_joined,
         has_headers=not given.get("no_implicit_headers", False),
         handles_errors=bool(given.get("with_pytorch_error_handling", True)),
         with_cuda=_with_cuda(given, sources),

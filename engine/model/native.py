@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 
 from engine.model.results import Location
 
+SEPARATE_UNITS = "separate_units"
+"""Argument of `load_inline` in a process with a candidate, beside those of torch: each text is a file of its own."""
+
 
 class NativeLanguage(enum.StrEnum):
     """Language of a native source text."""

@@ -1,8 +1,8 @@
 """Solutions in CUDA and C++ as one Python text that compiles them, so that they are verified like any CUDA candidate.
 
-The suite writes the sources to a folder and compiles each C++ and CUDA file there, for one of two bindings (fields of
-a Solution, https://github.com/flashinfer-ai/flashinfer-bench): `torch`, where the sources define a Python module, and
-`tvm-ffi`, where they export functions that the package apache-tvm-ffi calls.
+The suite writes the sources to a folder and compiles each C++ and CUDA file there as a unit of its own, for one of two
+bindings (fields of a Solution, https://github.com/flashinfer-ai/flashinfer-bench): `torch`, where the sources define a
+Python module, and `tvm-ffi`, where they export functions that the package apache-tvm-ffi calls.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
+from engine.model.native import SEPARATE_UNITS
 from problems.suites.files import SuiteFileError
 from problems.suites.texts.includes import included
 
 _SUFFIXES = {"cuda_sources": (".cu",), "cpp_sources": (".cpp", ".cc", ".cxx", ".c")}
-_NAMES = {"cuda_sources": "CUDA", "cpp_sources": "C++"}
 _TORCH = re.compile(r"\b(?:PYBIND11_MODULE|TORCH_EXTENSION_NAME)\b")
 _PARTS = {
     "torch": ("from torch.utils.cpp_extension import load_inline\n", "", "_extension = load_inline({arguments})\n"),
@@ -33,34 +33,40 @@ def compiling(sources: Mapping[str, str], *, entry: str, binding: str | None, wi
     """A Python text that compiles the sources and binds `_extension`, whose attribute is the function of `entry`.
 
     Raises:
-        SuiteFileError: the entry is not in the sources, several files are of one language, or the binding is unknown;
-            it begins with `shown`.
+        SuiteFileError: the entry is not in the sources, or the binding is unknown; it begins with `shown`.
     """
     file, _, function = entry.partition("::")
-    paths = {argument: _only(sources, argument, shown) for argument in _SUFFIXES}
-    texts = {one: included(path, sources, shown=shown) for one, path in paths.items() if path}
-    if file not in paths.values():
+    paths = {one: [path for path in sources if PurePosixPath(path).suffix in _SUFFIXES[one]] for one in _SUFFIXES}
+    texts = {one: [included(path, sources, shown=shown) for path in found] for one, found in paths.items()}
+    every = [text for found in texts.values() for text in found]
+    if not any(file in found for found in paths.values()):
         raise SuiteFileError(f"{shown}: its entry_point is in {file}, which is no CUDA or C++ file")
-    if not any(re.search(rf"\b{re.escape(function)}\b", text) for text in texts.values()):
+    if not any(re.search(rf"\b{re.escape(function)}\b", text) for text in every):
         raise SuiteFileError(f"{shown}: its entry_point {function} is not in its sources")
     if binding not in (None, *_PARTS):
         raise SuiteFileError(f"{shown}: its binding is {binding!r}; those that are known are {', '.join(_PARTS)}")
-    head, extra, made = _PARTS[_binding(binding, texts.values())]
-    constants = "".join(f"{one.upper()} = {_literal(text)}\n" for one, text in texts.items())
-    given = [f"{one}={one.upper() if one in texts else '[]'}" for one in reversed(_SUFFIXES)]
+    head, extra, made = _PARTS[_binding(binding, every)]
+    names = {one: _constants(one, len(found)) for one, found in texts.items()}
+    constants = "".join(
+        f"{name} = {_literal(text)}\n" for one in texts for name, text in zip(names[one], texts[one], strict=True)
+    )
+    given = [f"{one}={_expression(names[one])}" for one in reversed(_SUFFIXES)]
     given += ['name="solution"', "no_implicit_headers=True", f"with_cuda={with_cuda}"]
+    if any(len(found) > 1 for found in texts.values()):
+        given.append(f"{SEPARATE_UNITS}=True")
     arguments = "\n" + "".join(f"    {one},\n" for one in given) + extra
     return f"{head}\n{constants}\n{made.format(arguments=arguments)}"
 
 
-def _only(sources: Mapping[str, str], argument: str, shown: str) -> str:
-    """The path of the file that is compiled as one language; "" for none."""
-    found = [path for path in sources if PurePosixPath(path).suffix in _SUFFIXES[argument]]
-    if len(found) > 1:
-        raise SuiteFileError(
-            f"{shown}: has {len(found)} {_NAMES[argument]} files ({', '.join(found)}); one is compiled, so join them"
-        )
-    return next(iter(found), "")
+def _constants(argument: str, count: int) -> list[str]:
+    """Names of the constants with the texts of an argument: CUDA_SOURCES, or CUDA_SOURCES_0 and on for several."""
+    name = argument.upper()
+    return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
+
+
+def _expression(names: list[str]) -> str:
+    """An argument of load_inline: the constant, or a list of several or none."""
+    return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 
 def _binding(stated: str | None, texts: Iterable[str]) -> str:

@@ -75,6 +75,10 @@ def test_a_published_library_is_imported(serve: Serve, tmp_path: Path) -> None:
             "load_inline('m', 'int f();', extra_cflags=['-g'], extra_ldflags=['-lm'], functions={'f': 'Doc.'})",
             ExtensionRequest(name="m", sources=(CPP,), functions={"f": "Doc."}, cxx_flags=("-g",), link_flags=("-lm",)),
         ),
+        (
+            "load_inline('m', ['int f();'], ['int g;'], no_implicit_headers=True, separate_units=True)",
+            ExtensionRequest(name="m", sources=(CPP, CUDA), joined=False, has_headers=False, with_cuda=True),
+        ),
     ],
 )
 def test_a_library_that_is_missing_is_requested(serve: Serve, call: str, request_of: ExtensionRequest) -> None:
@@ -103,6 +107,11 @@ def test_files_are_read_and_requested_as_units(serve: Serve, tmp_path: Path) -> 
             "load_inline('../m', '')",
             "raised",
             "ValueError: the name of an extension becomes that of a Python module, got '../m'",
+        ),
+        (
+            "load_inline('m', 'int f();', functions='f', separate_units=True)",
+            "raised",
+            "ValueError: separate_units takes no functions and needs no_implicit_headers=True",
         ),
         (
             "load_inline('m', 'x' * (1 << 21))",

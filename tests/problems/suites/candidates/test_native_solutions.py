@@ -82,6 +82,26 @@ def test_sources_are_compiled_as_the_suite_does(tmp_path: Path, built: list[dict
     ]
 
 
+def test_files_of_one_language_are_separate_units(tmp_path: Path, built: list[dict[str, Any]]) -> None:
+    files = {
+        "one.h": "#pragma once\nvoid go();\n",
+        "a.cu": '#include "one.h"\nstatic int n;\n',
+        "b.cu": '#include "one.h"\nstatic int n;\n',
+    }
+    executed(tmp_path, read(tmp_path, files | {"main.cpp": BINDING}))
+
+    assert built[0].pop("separate_units")
+    assert built == [
+        {
+            "name": "solution",
+            "cpp_sources": BINDING,
+            "cuda_sources": ["\nvoid go();\n\nstatic int n;\n"] * 2,
+            "no_implicit_headers": True,
+            "with_cuda": True,
+        }
+    ]
+
+
 def test_returned_value_fills_the_output(tmp_path: Path, built: list[dict[str, Any]]) -> None:
     run, output = executed(tmp_path, read(tmp_path, destination_passing_style=False)), torch.zeros(2)
 
@@ -125,7 +145,6 @@ def test_text_that_ends_a_literal_is_unchanged(tmp_path: Path, built: list[dict[
 @pytest.mark.parametrize(
     ("sources", "spec", "reason"),
     [
-        (SOURCES | {"b.cu": ""}, {}, "has 2 CUDA files (src/kernel.cu, b.cu); one is compiled, so join them"),
         (SOURCES, {"entry_point": "src/norm.h::norm"}, "in src/norm.h, which is no CUDA or C++ file"),
         (SOURCES, {"entry_point": "main.cpp::other"}, "its entry_point other is not in its sources"),
         (SOURCES, {"binding": "cffi"}, "its binding is 'cffi'; those that are known are torch, tvm-ffi"),
