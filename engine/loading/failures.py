@@ -73,8 +73,10 @@ def compilation_line(error: BaseException, filename: str) -> int | None:
 
 
 def _trace(chain: list[BaseException]) -> str:
-    """Frames of the author's files that lead to the error; all frames when none is of these files."""
+    """Frames of the author's files that lead to the error; without any, all frames, and none where a GPU is needed."""
     frames = [frame for error in chain for frame in traceback.extract_tb(error.__traceback__) if _is_authors(frame)]
+    if not frames and isinstance(chain[-1], NeedsGpuError):
+        return ""
     if not frames:
         return _travelling("".join(traceback.format_exception(chain[0])))
     shown = [

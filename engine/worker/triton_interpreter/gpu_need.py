@@ -27,6 +27,9 @@ _ASKING = re.compile(r"cuda|cpu|\bhip|get_device|is_available|\bdevice\.", re.IG
 """A file without any of these cannot ask; it spares most files the second call, and decides nothing."""
 
 
+_MOST_CHARACTERS = 300
+
+
 class _LaunchReachedError(BaseException):
     """The second call made a launch that the first one did not; candidates must not catch it."""
 
@@ -92,7 +95,8 @@ class GpuNeed:
         changed = self._tried(again)
         if self._lines and (self._reached or changed is None or self._place(changed) != self._place(error)):
             line = next(reversed(self._place(error)[1]), None)
-            raise NeedsGpuError(line, f"{type(error).__name__}: {error}"[:300]) from None
+            why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            raise NeedsGpuError(line, why[:_MOST_CHARACTERS]).with_traceback(error.__traceback__) from None
 
     def _explain_silence(self, again: Callable[[], Any]) -> None:
         why = "without one it launches no kernel"

@@ -62,6 +62,7 @@ LAUNCH = Launch(
     count=5,
     options={"maxnreg": "64"},
     closure="scale=2.0",
+    generated_source="import triton",
     traffic=Traffic(
         programs=6,
         accesses=(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.loading.failures import NeedsGpuError
+from engine.loading.failures import NeedsGpuError, failure
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 
 pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
@@ -41,6 +41,8 @@ def called(need: GpuNeed, tmp_path: Path, body: str, *, launches: bool = True) -
         with need.looking_into(call, launches=launches):
             return call()
     except NeedsGpuError as error:
+        trace = failure("x", error, str(path)).trace
+        assert "engine" not in trace, trace
         return f"line {error.line}: {str(error).removeprefix('needs a GPU, and this machine has none: ')}"
 
 
@@ -121,3 +123,8 @@ def test_second_call_restores_torch(need: GpuNeed, tmp_path: Path) -> None:
         "cpu",
         False,
     )
+
+
+def test_assertion_without_text_is_named_alone(need: GpuNeed, tmp_path: Path) -> None:
+    reported = called(need, tmp_path, "assert x.is_cuda\nlaunch()")
+    assert reported == "line 3: AssertionError; run it on a machine with a GPU"
