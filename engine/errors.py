@@ -79,7 +79,7 @@ class WireError(EngineError):
     """A child process sent a line that is not the reply to the command in flight."""
 
 
-def says_nothing(error: EngineError) -> bool:
+def is_no_evidence(error: EngineError) -> bool:
     """Whether an error is no evidence about the candidate: it was killed from outside, or the engine failed.
 
     Such a step is made again once, by another process: a candidate that ends itself does so again.

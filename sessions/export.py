@@ -21,7 +21,7 @@ import msgspec
 from engine.model import CaseResult, CompiledKernel, Finding, Policy
 from engine.model.benchmark import CANDIDATE, CaseBenchmark, Interval
 from engine.model.events import to_plain
-from engine.reports.bench import Benchmarks, bench_cells, failure_of, gated
+from engine.reports.bench import Benchmarks, bench_cells, failure_of, without_wrong_times
 from engine.reports.remarks import remarks_on
 from engine.reports.run_record import RunRecord, StageRecord
 from sessions.queries.reading import Reader
@@ -81,7 +81,7 @@ def as_csv(store: Reader, subject: Subject) -> Iterator[str]:
     yield _csv_text([_CSV_HEADER])
     for run in _runs_of(store, subject):
         for benchmark in store.benchmarks(run.id):
-            yield _csv_text(_csv_rows(run, gated(benchmark)))
+            yield _csv_text(_csv_rows(run, without_wrong_times(benchmark)))
 
 
 def as_markdown(store: Reader, subject: Subject) -> Iterator[str]:

@@ -79,7 +79,7 @@ class Calls:
         self._graph: Graph | None = None
         self._captured: tuple[object, ...] = ()
         self._hold_ns = _FIRST_HOLD_NS
-        self._outlasted = 0
+        self._exceeded_holds = 0
         self.kept: tuple[object, ...] = ()
 
     def single(
@@ -210,11 +210,11 @@ class Calls:
     def _adapt(self, hold_ns: int, launching_ns: int) -> None:
         """Hold the next call amply longer than this one took to launch, or not at all if it waits for the device."""
         if not hold_ns or _AMPLE * launching_ns < hold_ns:
-            self._outlasted = 0
+            self._exceeded_holds = 0
             return
         outlasts = min(hold_ns, launching_ns) >= _LONGEST_HOLD_NS
-        self._outlasted = self._outlasted + 1 if outlasts else 0
-        self._hold_ns = 0 if self._outlasted >= _PATIENCE else min(2 * hold_ns, _LONGEST_HOLD_NS)
+        self._exceeded_holds = self._exceeded_holds + 1 if outlasts else 0
+        self._hold_ns = 0 if self._exceeded_holds >= _PATIENCE else min(2 * hold_ns, _LONGEST_HOLD_NS)
 
     def _boundary(self, chunk: _Chunk) -> int:
         """A moment with the device idle around it, for longer than its record and the host may disagree."""

@@ -29,7 +29,7 @@ from engine.loading.lowering import ttir_of, without_folders
 from engine.protocol.proof.replaying import MOST_MODULE_CHARACTERS
 from engine.protocol.transport.service import Line
 from engine.sandbox.confinement import Measure, limit_memory
-from engine.sandbox.priority import NICEST, be_nicer
+from engine.sandbox.priority import NICEST, raise_niceness
 from engine.sandbox.readable_files import limit_reading
 
 _NICER = 5  # many compilers must not slow down the process that computes
@@ -42,7 +42,7 @@ _STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Get warm, report that, and carry out commands."""
     warnings.simplefilter("ignore")  # Triton's advice to authors of compilers is not the candidate's log
-    be_nicer(_NICER)
+    raise_niceness(_NICER)
     line = Line(commands, replies)
     compiler = _Compiler(limits_reading=Measure.READING in in_force)
     versions = {"triton": triton.__version__}
@@ -210,7 +210,7 @@ def _deliver(command: protocol.Compile, target: Target, compiled: Any, filename:
 
 def _disassemble(command: protocol.Disassemble) -> protocol.AnyReply:
     path = Path(command.folder) / command.cubin
-    be_nicer(NICEST)  # lowest priority: no caller waits for it, and it must not delay the next save
+    raise_niceness(NICEST)  # lowest priority: no caller waits for it, and it must not delay the next save
     text = resources.disassemble(path)
     if text is None:
         message = "nvdisasm is missing from this triton, or refused the binary"

@@ -17,7 +17,7 @@ MOST_TIMES = 20.0  # times the limit, in wall time; eight busy processes on two 
 LEAST_MOST_S = 60.0
 
 
-class Patience(enum.Enum):
+class WaitDecision(enum.Enum):
     """Whether to wait on for a process."""
 
     WAIT = enum.auto()
@@ -84,11 +84,11 @@ def longer(waited: Waited, interval: Interval, *, cores: int) -> Waited:
     )
 
 
-def patience(waited: Waited, *, limit_s: float) -> Patience:
+def wait_decision(waited: Waited, *, limit_s: float) -> WaitDecision:
     """Whether a process with a limit of `limit_s` is waited for any longer."""
     if waited.counted_s >= limit_s:
-        return Patience.TIMED_OUT
+        return WaitDecision.TIMED_OUT
     if waited.wall_s < max(LEAST_MOST_S, MOST_TIMES * limit_s):
-        return Patience.WAIT
+        return WaitDecision.WAIT
     # Threads that only contend with each other look like a busy machine, except that they use CPU time.
-    return Patience.TIMED_OUT if waited.cpu_s >= limit_s else Patience.TOO_BUSY
+    return WaitDecision.TIMED_OUT if waited.cpu_s >= limit_s else WaitDecision.TOO_BUSY

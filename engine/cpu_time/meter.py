@@ -68,7 +68,7 @@ class Meter:
             for thread in _entries(process / "task")[: _MOST_THREADS - len(delay_ns)]:
                 with contextlib.suppress(OSError, ValueError, IndexError):
                     delay_ns[int(thread.name)] = int((thread / "schedstat").read_text().split()[1])
-        return _Reading(at_s=self._clock(), cpu_ticks=cpu_ticks, delay_ns=delay_ns, stolen_ticks=self._stolen_ticks())
+        return _Reading(at_s=self._clock(), cpu_ticks=cpu_ticks, delay_ns=delay_ns, stolen_ticks=self._steal_ticks())
 
     def _processes(self) -> Iterator[Path]:
         """The process, and those below it where they count."""
@@ -81,7 +81,7 @@ class Meter:
                 with contextlib.suppress(OSError, ValueError):  # a kernel may be built without this file
                     waiting += map(int, (thread / "children").read_text().split())
 
-    def _stolen_ticks(self) -> int:
+    def _steal_ticks(self) -> int:
         with contextlib.suppress(OSError, ValueError, IndexError):
             return int((self._proc / "stat").read_text().partition("\n")[0].split()[8])
         return 0

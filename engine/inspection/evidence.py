@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from engine.devices import platform_named
 from engine.inspection.coverage import Axis, Tally, axes_of, tallies_of
-from engine.inspection.speedup_claim import Backing, Claim, HeldClaim, hold
+from engine.inspection.speedup_claim import Backing, Claim, ClaimResult, hold
 from engine.model import Finding, Outcome, Problem, Severity
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.reports.run_record import RunRecord
@@ -66,7 +66,7 @@ class Inspection:
 
     run: RunRecord
     headline: str
-    claim: HeldClaim | None
+    claim: ClaimResult | None
     layers: tuple[LayerSeen, ...]
     findings: tuple[FindingSeen, ...]
     tallies: tuple[Tally, ...]
@@ -105,7 +105,7 @@ def inspect(
     )
 
 
-def _headline(run: RunRecord, layers: Sequence[LayerSeen], held: HeldClaim | None) -> str:
+def _headline(run: RunRecord, layers: Sequence[LayerSeen], held: ClaimResult | None) -> str:
     verdict = run.verdict
     if verdict is None:
         return f"no verdict: {CUT_SHORT}" if run.cut_short else f"no verdict yet: {RUNNING}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from engine.inspection.evidence import FindingSeen, Inspection, LayerSeen
-from engine.inspection.speedup_claim import Backing, HeldClaim
+from engine.inspection.speedup_claim import Backing, ClaimResult
 from engine.model import Outcome, Severity, Tier, Verdict
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.reports.bench import bench_cells, failure_of
@@ -156,7 +156,7 @@ def _proof(inspection: Inspection) -> Section:
     return Section(title="Proof", entries=(*entries, *used), note=note if run.proofs else "not tried")
 
 
-def _word(verdict: Verdict | None, held: HeldClaim | None, *, cut_short: bool) -> tuple[str, Mark]:
+def _word(verdict: Verdict | None, held: ClaimResult | None, *, cut_short: bool) -> tuple[str, Mark]:
     if verdict is None:
         return _CUT_SHORT_WORD if cut_short else _RUNNING_WORD, Mark.MUTED
     word = word_of(verdict).replace("_", " ")
@@ -167,7 +167,7 @@ def _word(verdict: Verdict | None, held: HeldClaim | None, *, cut_short: bool) -
     return word, Mark.DOUBT if held is not None and held.backing is Backing.NOT_SUPPORTED else Mark.GOOD
 
 
-def _claim(held: HeldClaim) -> Entry:
+def _claim(held: ClaimResult) -> Entry:
     return Entry(name="claim", state=held.backing, mark=_BACKINGS[held.backing], text=printable(held.sentence))
 
 

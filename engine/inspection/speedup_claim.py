@@ -49,7 +49,7 @@ class Claim:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldClaim:
+class ClaimResult:
     """A claim and its result, in one sentence.
 
     `measured` is the geometric mean that counts, None where there is none.  `resolution` is the smallest relative
@@ -87,20 +87,20 @@ def parse_claim(text: str, *, baselines: Sequence[str]) -> Claim:
     return Claim(speedup=speedup, baseline=baseline)
 
 
-def hold(claim: Claim, benchmarks: Benchmarks, *, untimed: str) -> HeldClaim:
+def hold(claim: Claim, benchmarks: Benchmarks, *, untimed: str) -> ClaimResult:
     """The claim against the measurement; `untimed` is the reason why nothing was timed, where nothing was."""
     summary = next((one for one in benchmarks.summaries if one.baseline == claim.baseline), None)
     resolution = _resolution(benchmarks, claim.baseline)
     why = _unmeasured(claim, benchmarks, summary, resolution, untimed=untimed)
     subject = f"the claim of {claim.factor} against {claim.baseline}"
     if why or summary is None or resolution is None:
-        return HeldClaim(claim=claim, backing=Backing.NOT_MEASURED, sentence=f"{subject} was not measured: {why}")
+        return ClaimResult(claim=claim, backing=Backing.NOT_MEASURED, sentence=f"{subject} was not measured: {why}")
     speedup = summary.speedup
     backing = _backing(claim, speedup, resolution)
     measured = f"{number(speedup.value)}x measured [{number(speedup.low)}, {number(speedup.high)}]"
     shortfall = 1 - speedup.high / claim.speedup if backing is Backing.NOT_SUPPORTED else None
     rest = f", at least {shortfall:.1%} short" if shortfall is not None else f", to {resolution:.1%}"
-    return HeldClaim(
+    return ClaimResult(
         claim=claim,
         backing=backing,
         sentence=f"{subject} is {backing}: {measured}{rest}",

@@ -147,7 +147,7 @@ class _Judge:
                 )
             case protocol.Release():
                 seed = self._place.prepared.content.seed if self._place.prepared is not None else None
-                self._let_go()
+                self._release_call()
                 return protocol.Released(id=command.id, seed=seed)
             case (
                 protocol.Arrange()
@@ -204,7 +204,7 @@ class _Judge:
         if command.expects:
             _ = content.expected  # a reference that fails does so before the candidate is called
         idle = cases.is_idle(problem, content)
-        self._let_go()
+        self._release_call()
         arena: cases.Arena
         if command.arena_path is None:
             arena = cases.arena_on_device(content, self._place.memory)
@@ -253,7 +253,7 @@ class _Judge:
         finally:
             self._place.prepared = current
         if command.ends and current is taken.prepared:
-            self._let_go()
+            self._release_call()
         return msgspec.structs.replace(compared, id=command.id, seed=seed if command.ends else None)
 
     def _compare(self, command: protocol.Compare) -> protocol.Compared:
@@ -290,7 +290,7 @@ class _Judge:
             self._problems[wanted] = source.load(wanted.name, version=wanted.version)
         return self._problems[wanted]
 
-    def _let_go(self) -> None:
+    def _release_call(self) -> None:
         if self._place.prepared is not None:
             size_bytes = sum(part.numel() for part in self._place.prepared.content.storages)
             self._place.prepared.arena.close()

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 
-from engine.cpu_time.deadline import Interval, Patience, Waited, longer, patience
+from engine.cpu_time.deadline import Interval, WaitDecision, Waited, longer, wait_decision
 from engine.errors import MachineBusyError
 from engine.protocol.transport.byte_stream import StreamError
 
@@ -42,11 +42,11 @@ class ReferenceDeadline:
         if self._clock() - self._looked_s < _LOOK_S:
             return
         self._waited = waited = longer(self._waited, self._look_again(), cores=self._cores)
-        match patience(waited, limit_s=self._limit_s):
-            case Patience.TIMED_OUT:
+        match wait_decision(waited, limit_s=self._limit_s):
+            case WaitDecision.TIMED_OUT:
                 used = f"{waited.wall_s:.3g} s ({waited.cpu_s:.3g} s of CPU time)"
                 raise StreamError(f"it did not answer in {used}; it is given {self._limit_s:g} s")
-            case Patience.TOO_BUSY:
+            case WaitDecision.TOO_BUSY:
                 given = f"the reference process was given {waited.cpu_s:.3g} s of CPU time in {waited.wall_s:.3g} s"
                 raise MachineBusyError(f"this machine is too busy: {given}")
 

@@ -20,7 +20,7 @@ import torch
 
 from engine.judge.compare.compare import ElementComparison, compare_elements
 from engine.judge.compare.measures import bytes_of
-from engine.judge.compare.values import text_of, unravelled
+from engine.judge.compare.values import text_of, unravel_index
 from engine.judge.inputs.copies import private_copies
 from engine.judge.inputs.outputs import as_tensors
 from engine.loading.poison import Poison
@@ -205,7 +205,7 @@ def _of_another_kind(name: str, got: Any, expected: torch.Tensor) -> Iterator[st
 
 
 def _message(name: str, got: torch.Tensor, expected: torch.Tensor, elements: ElementComparison) -> str:
-    index = unravelled(elements.worst(), got.shape)
+    index = unravel_index(elements.worst(), got.shape)
     place = ",".join(map(str, index))
     values = f"expected {text_of(expected[index])} got {text_of(got[index])}"
     return f"{name}: {int(elements.wrong.sum())} of {got.numel()} wrong, worst [{place}] {values}"

@@ -78,14 +78,14 @@ def _trace(chain: list[BaseException]) -> str:
     if not frames and isinstance(chain[-1], NeedsGpuError):
         return ""
     if not frames:
-        return _travelling("".join(traceback.format_exception(chain[0])))
+        return _transmissible("".join(traceback.format_exception(chain[0])))
     shown = [
         traceback.FrameSummary(Path(frame.filename).name, frame.lineno, frame.name, line=frame.line) for frame in frames
     ]
     # The interpreter only wraps the exception of the kernel.
     led_to = [error for error in reversed(chain[:-1]) if not isinstance(error, InterpreterError)]
     lines = ["Traceback (most recent call last):\n", *traceback.format_list(shown), f"{_message(chain[-1])}\n"]
-    return _travelling("".join([*lines, *(f"which led to {_message(error)}\n" for error in led_to)]))
+    return _transmissible("".join([*lines, *(f"which led to {_message(error)}\n" for error in led_to)]))
 
 
 def _is_authors(frame: traceback.FrameSummary) -> bool:
@@ -93,7 +93,7 @@ def _is_authors(frame: traceback.FrameSummary) -> bool:
     return not frame.filename.startswith(_NOT_AUTHORS) and "site-packages" not in frame.filename
 
 
-def _travelling(text: str) -> str:
+def _transmissible(text: str) -> str:
     return text[-_TRACE_CHARACTERS:].encode("utf-8", "backslashreplace").decode()
 
 
@@ -128,7 +128,7 @@ def _kind(chain: list[BaseException]) -> protocol.FailureKind:
         or (isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py"))
         or isinstance(root, NeedsGpuError | ExtensionRefusedError)
         or missing(root)
-        or any(map(asks_for_a_gpu, chain))
+        or any(map(needs_gpu, chain))
     ):
         return protocol.FailureKind.UNSUPPORTED
     if any(isinstance(part, _COMPILE_ERRORS) for part in chain):
@@ -146,7 +146,7 @@ def is_raised(error: BaseException) -> bool:
     return _kind(list(_causes(error))) in (protocol.FailureKind.RAISED, protocol.FailureKind.EXITED)
 
 
-def asks_for_a_gpu(error: BaseException) -> bool:
+def needs_gpu(error: BaseException) -> bool:
     """Whether torch or Triton needed a GPU, and none is here; also where another error was raised over that."""
     if torch.cuda.is_available():
         return False
@@ -180,7 +180,7 @@ def _message(error: BaseException) -> str:
     detail = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if lacking := missing(error):
         return lacking
-    return _NO_GPU.format(detail) if asks_for_a_gpu(error) else f"{detail}{_where_to_write(error)}"
+    return _NO_GPU.format(detail) if needs_gpu(error) else f"{detail}{_where_to_write(error)}"
 
 
 def _where_to_write(error: BaseException) -> str:

@@ -32,7 +32,7 @@ def load(
         NoEntryError: there is no callable of that name.
         BaseException: whatever the candidate's own top level raises.
     """
-    hide_ourselves(folder)
+    hide_own_packages(folder)
     if modules is not None:
         sys.path.insert(_before_site_packages(), str(modules))
     module = import_file(path, folder, name=f"candidate_{path.stem}")  # not the bare stem: a file may be torch.py
@@ -64,7 +64,7 @@ def _before_site_packages() -> int:
     return next((i for i, place in enumerate(sys.path) if place.endswith("site-packages")), len(sys.path))
 
 
-def hide_ourselves(folder: Path | None) -> None:
+def hide_own_packages(folder: Path | None) -> None:
     """Make our own packages impossible to import; packages of the same names in `folder` are the candidate's."""
     for name in list(sys.modules):
         if name.partition(".")[0] in HIDDEN:

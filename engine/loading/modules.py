@@ -36,7 +36,7 @@ def give_state(module: torch.nn.Module, state: Iterable[tuple[str, torch.Tensor]
         )
 
 
-def quieten(module: torch.nn.Module) -> None:
+def disable_dropout(module: torch.nn.Module) -> None:
     """Put dropout modules into evaluation: their output is random in training.  All else stays in training."""
     for part in module.modules():
         if isinstance(part, _DROPOUTS):

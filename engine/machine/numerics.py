@@ -171,7 +171,7 @@ def _values_of(scalar: Scalar) -> Array:
 
 
 @cache
-def _ladder(scalar: Scalar) -> tuple[Array, Array]:
+def _ordered_values(scalar: Scalar) -> tuple[Array, Array]:
     """The finite values from 0 up, in the order of their patterns, and the midpoints between neighbours."""
     values = _values_of(scalar)[:0x80]
     finite = values[np.isfinite(values)].astype(np.float64)
@@ -181,7 +181,7 @@ def _ladder(scalar: Scalar) -> tuple[Array, Array]:
 def _encode_small(scalar: Scalar, numbers: Array) -> Array:
     """Patterns of the nearest values, ties to the even pattern, saturating; a midpoint is exact in float32."""
     layout = _SMALL_FLOATS[scalar]
-    finite, midpoints = _ladder(scalar)
+    finite, midpoints = _ordered_values(scalar)
     magnitudes = np.abs(numbers)
     codes = np.searchsorted(midpoints, magnitudes, side="left")
     on_tie = magnitudes == midpoints[np.minimum(codes, len(midpoints) - 1)]

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine import protocol
-from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, says_nothing
+from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledError, is_no_evidence
 from engine.loading.generated import CANDIDATE_FOLDER, MODULES_FOLDER
 from engine.model import Candidate, CandidateForm, Limits, Stream
 from engine.processes.resources.control_group import ControlGroup
-from engine.processes.warm_pool import PooledProcess, Spare
+from engine.processes.warm_pool import PooledProcess, WarmPool
 
 
 class LoadError(EngineError):
@@ -52,7 +52,7 @@ class CandidateSession:
         self,
         load_request: LoadRequest,
         *,
-        spare: Spare,
+        spare: WarmPool,
         limits: Limits,
         on_log: Callable[[Stream, str], None],
         group: ControlGroup | None = None,
@@ -104,7 +104,7 @@ class CandidateSession:
         except LoadError:
             raise
         except EngineError as error:
-            if not says_nothing(error):
+            if not is_no_evidence(error):
                 raise
             return await self._load()
 
@@ -172,7 +172,7 @@ class CandidateSession:
             self.kills += 1
             raise
         except EngineError as error:
-            self.failures += says_nothing(error)
+            self.failures += is_no_evidence(error)
             raise
 
     @property

@@ -24,7 +24,7 @@ from engine.processes.waiting import first_of
 
 _CHUNK_BYTES = 1 << 16
 _READY = "ready"
-_LAST_WORDS_CHARACTERS = 2000
+_STDERR_TAIL_CHARACTERS = 2000
 _DRAIN_S = 2.0  # to read what is in a pipe already; a stray process may hold it open
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGXCPU)
 
@@ -41,7 +41,7 @@ class Child:
         self._order_kill = order_kill
         self._log_bytes_left = log_bytes
         self._loop = asyncio.get_running_loop()
-        self._gone: asyncio.Future[int] = self._loop.create_future()
+        self._exit_status: asyncio.Future[int] = self._loop.create_future()
         # The first line comes without a request, and may come before a caller waits for it.
         self._pending: tuple[str, asyncio.Future[protocol.AnyReply]] | None = (_READY, self._loop.create_future())
         self._fault: WireError | None = None
@@ -49,7 +49,7 @@ class Child:
         self._tasks: list[asyncio.Task[None]] = []
         self._transports: list[asyncio.BaseTransport] = []
         self._commands: asyncio.WriteTransport | None = None
-        self._last_words = ""
+        self._stderr_tail = ""
         self._is_lost = False
 
     async def attach(self, commands: int, replies: int, stdout: int, stderr: int) -> None:
@@ -70,7 +70,7 @@ class Child:
     @property
     def alive(self) -> bool:
         """Whether the process has not been seen to end."""
-        return not self._gone.done()
+        return not self._exit_status.done()
 
     @property
     def lost(self) -> bool:
@@ -87,7 +87,7 @@ class Child:
         try:
             reply = await self._await_reply(*self._pending, deadline_s)
         except ChildDiedError as error:
-            raise ChildDiedError(f"{error}; it said: {error_line(self._last_words) or 'nothing'}") from error
+            raise ChildDiedError(f"{error}; it said: {error_line(self._stderr_tail) or 'nothing'}") from error
         if not isinstance(reply, protocol.Ready):
             raise WireError(f"the {self.kind} began with {type(reply).__name__} instead of Ready")
         self.ready = reply
@@ -108,7 +108,7 @@ class Child:
         if self._fault is not None:
             raise self._fault
         if not self.alive:
-            raise self._death()
+            raise self._exit_error()
         if self._commands is None:
             raise ChildDiedError(f"the {self.kind} is not running")
         future: asyncio.Future[protocol.AnyReply] = self._loop.create_future()
@@ -120,36 +120,36 @@ class Child:
         """Kill the whole process group and wait until it is gone; its exit status.  Safe to call twice."""
         if self.alive:
             self._order_kill(self.pid)
-        status = await asyncio.shield(self._gone)
+        status = await asyncio.shield(self._exit_status)
         await self._close()
         return status
 
     async def ending(self, *, within_s: float) -> str:
         """Exit reason of the process with the last line that it printed; "" when it still runs after the wait."""
-        await asyncio.wait((self._gone,), timeout=within_s)
+        await asyncio.wait((self._exit_status,), timeout=within_s)
         if self.alive:
             return ""
-        said = error_line(self._last_words)
-        return _how(os.waitstatus_to_exitcode(self._gone.result())) + (f"; it said: {said}" if said else "")
+        said = error_line(self._stderr_tail)
+        return _how(os.waitstatus_to_exitcode(self._exit_status.result())) + (f"; it said: {said}" if said else "")
 
-    def gone(self, status: int) -> None:
+    def exited(self, status: int) -> None:
         """The fork server has reaped the process."""
-        if not self._gone.done():
-            self._gone.set_result(status)
+        if not self._exit_status.done():
+            self._exit_status.set_result(status)
 
     def lose(self) -> None:
         """The fork server is gone, and the kernel has killed this child with it."""
         if self.alive:
             self._is_lost = True
-            self.gone(signal.SIGKILL)
+            self.exited(signal.SIGKILL)
 
-    def _death(self) -> EngineError:
+    def _exit_error(self) -> EngineError:
         """Why there is no reply, of a child that has ended."""
         if self._is_lost:
             return EngineLostError(f"the {self.kind} ended together with the engine's other processes")
         if self.group is not None and self.group.ran_out_of_memory:
             return RunMemoryError("the candidate's processes used more memory together than a run is allowed")
-        code = os.waitstatus_to_exitcode(self._gone.result())
+        code = os.waitstatus_to_exitcode(self._exit_status.result())
         kind = KilledError if -code in _FROM_OUTSIDE else ChildDiedError
         return kind(f"the {self.kind} ended without a reply ({_how(code)})")
 
@@ -160,13 +160,13 @@ class Child:
             if self._fault is not None:
                 raise self._fault
             # Not read-until-EOF: a grandchild holding the pipe hides it.  Race the reply against process exit.
-            racers: set[asyncio.Future[Any]] = {future, self._gone}  # Any: their results differ in type
-            await first_of(racers, kind=self.kind, limit_s=deadline_s, look=_look(self.pid, helper))
+            futures: set[asyncio.Future[Any]] = {future, self._exit_status}  # Any: their results differ in type
+            await first_of(futures, kind=self.kind, limit_s=deadline_s, look=_look(self.pid, helper))
             if not future.done():
                 await self._drain_replies()
             if future.done():
                 return future.result()
-            raise self._death()
+            raise self._exit_error()
         finally:
             if not future.done():  # cancelled or timed out: a late reply with this id is not a forgery
                 self._abandoned.add(identifier)
@@ -182,7 +182,9 @@ class Child:
             try:
                 line = await stream.readline()
             except ValueError:
-                self._blame(WireError(f"the {self.kind} wrote a line of more than {protocol.MAX_LINE_BYTES} bytes"))
+                self._fail_pending(
+                    WireError(f"the {self.kind} wrote a line of more than {protocol.MAX_LINE_BYTES} bytes")
+                )
                 return
             if not line.endswith(b"\n"):
                 return  # end of the stream, or a line cut off by the end of the process
@@ -192,18 +194,18 @@ class Child:
         try:
             reply = protocol.decode_reply(line)
         except WireError as error:
-            self._blame(error)
+            self._fail_pending(error)
             return
         if reply.id in self._abandoned:
             self._abandoned.remove(reply.id)
         elif self._pending is None or reply.id != self._pending[0]:
-            self._blame(WireError(f"the {self.kind} wrote a reply that answers no command"))
+            self._fail_pending(WireError(f"the {self.kind} wrote a reply that answers no command"))
         elif not self._pending[1].done():
             self._pending[1].set_result(reply)
         else:
-            self._blame(WireError(f"the {self.kind} replied twice to one command"))
+            self._fail_pending(WireError(f"the {self.kind} replied twice to one command"))
 
-    def _blame(self, error: WireError) -> None:
+    def _fail_pending(self, error: WireError) -> None:
         self._fault = error
         if self._pending is not None and not self._pending[1].done():
             self._pending[1].set_exception(error)
@@ -215,7 +217,7 @@ class Child:
             cut = len(kept) < len(chunk) and self._log_bytes_left >= 0
             self._log_bytes_left -= len(chunk)
             if kind is Stream.STDERR and kept:
-                self._last_words = (self._last_words + kept.decode("utf-8", "replace"))[-_LAST_WORDS_CHARACTERS:]
+                self._stderr_tail = (self._stderr_tail + kept.decode("utf-8", "replace"))[-_STDERR_TAIL_CHARACTERS:]
             if self.on_log is not None and (kept or cut):
                 text = decoder.decode(kept)
                 self.on_log(kind, text + ("\n[more output than is kept; the rest is dropped]\n" if cut else ""))

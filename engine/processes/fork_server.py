@@ -35,7 +35,7 @@ import msgspec
 from engine.processes.user_killer import UserKiller
 from engine.sandbox import linux
 from engine.sandbox.confinement import Confinement, confine
-from engine.sandbox.inherited import settle_inherited
+from engine.sandbox.inherited import reset_inherited_state
 from engine.sandbox.variables import DRIVER_VARIABLE, MACHINE_VARIABLE, WARM_TARGET_VARIABLE
 
 MAX_MESSAGE_BYTES = 1 << 16
@@ -84,26 +84,26 @@ class Forked(msgspec.Struct, frozen=True, kw_only=True, tag="forked", tag_field=
     pid: int
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused", tag_field="type"):
+class ForkFailed(msgspec.Struct, frozen=True, kw_only=True, tag="fork_failed", tag_field="type"):
     """The child of the last Fork could not be forked."""
 
     reason: str
 
 
-class Gone(msgspec.Struct, frozen=True, kw_only=True, tag="gone", tag_field="type"):
-    """A child ended: `status` as waitpid gives it, `strays` how many processes it had left behind."""
+class ChildExited(msgspec.Struct, frozen=True, kw_only=True, tag="child_exited", tag_field="type"):
+    """A child ended: `status` as waitpid gives it, `leftovers` how many processes it had left behind."""
 
     pid: int
     status: int
-    strays: int
+    leftovers: int
 
 
-class Awake(msgspec.Struct, frozen=True, kw_only=True, tag="awake", tag_field="type"):
+class ImportsDone(msgspec.Struct, frozen=True, kw_only=True, tag="imports_done", tag_field="type"):
     """All imports are done; forks are served from now on."""
 
 
 Order: TypeAlias = Fork | Kill
-Report: TypeAlias = Awake | Forked | Refused | Gone
+Report: TypeAlias = ImportsDone | Forked | ForkFailed | ChildExited
 
 
 def main() -> None:
@@ -113,7 +113,7 @@ def main() -> None:
     """
     control = socket.socket(fileno=int(sys.argv[1]))
     family, folders = Family(sys.argv[2]), sys.argv[3:]
-    settle_inherited()
+    reset_inherited_state()
     linux.set_process_name("kgtui-forkserv")
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
@@ -191,7 +191,7 @@ class _ForkServer:
         self._selector.register(control, selectors.EVENT_READ)
 
     def serve(self) -> None:
-        self._send(Awake())
+        self._send(ImportsDone())
         while True:
             for key, _ in self._selector.select():
                 if key.data is not None:
@@ -219,7 +219,7 @@ class _ForkServer:
         except OSError as error:
             for handle in handles:
                 os.close(handle)
-            self._send(Refused(reason=error.strerror or str(error)))
+            self._send(ForkFailed(reason=error.strerror or str(error)))
             return True
         if pid == 0:
             self._control.close()
@@ -245,25 +245,25 @@ class _ForkServer:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child.pid, signal.SIGKILL)  # before its setsid it leads no group
         _, status = os.waitpid(child.pid, 0)
-        self._send(Gone(pid=child.pid, status=status, strays=self._sweep(child.uid)))
+        self._send(ChildExited(pid=child.pid, status=status, leftovers=self._sweep(child.uid)))
 
     def _sweep(self, uid: int | None) -> int:
         """Kill every process below this one that is no known child; how many there were."""
         if uid is not None:
             self._killer.kill_all_of(uid)
-        strays: set[int] = set()
+        leftovers: set[int] = set()
         until = time.monotonic() + _SWEEP_S
         while time.monotonic() < until:
             found = [pid for pid in _children_of(os.getpid()) if pid not in self._children and pid != self._killer.pid]
             if not found:
                 break
-            strays.update(found)
+            leftovers.update(found)
             for pid in found:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, 0)
-        return len(strays)
+        return len(leftovers)
 
     def _send(self, report: Report) -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):

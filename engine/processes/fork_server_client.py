@@ -23,13 +23,13 @@ from engine.processes.child import Child
 from engine.processes.exit_reason import error_line
 from engine.processes.fork_server import (
     MAX_MESSAGE_BYTES,
-    Awake,
+    ChildExited,
     Family,
     Fork,
     Forked,
-    Gone,
+    ForkFailed,
+    ImportsDone,
     Kill,
-    Refused,
     Report,
 )
 from engine.processes.waiting import first_of
@@ -52,11 +52,11 @@ class ForkServerClient:
         self.not_preloaded = ""
         """Why the fork server of references has imported no libraries for them; "" where it has."""
         self._children: dict[int, Child] = {}
-        self._gone_early: dict[int, int] = {}
+        self._exited_early: dict[int, int] = {}
         self._forks = asyncio.Lock()
         self._asked: deque[asyncio.Future[int]] = deque()  # forks are answered in the order of the requests
-        self._unwanted: set[int] = set()
-        self._awake: asyncio.Future[None] | None = None
+        self._cancelled_pids: set[int] = set()
+        self._imports_done: asyncio.Future[None] | None = None
         self._control: socket.socket | None = None
         self._closed = False
         self.losses = 0
@@ -97,7 +97,7 @@ class ForkServerClient:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         self._control = ours
-        self._awake = loop.create_future()
+        self._imports_done = loop.create_future()
         with theirs:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -118,16 +118,16 @@ class ForkServerClient:
         loop.add_reader(ours.fileno(), self._receive)
         ended = asyncio.create_task(self._process.wait())
         try:
-            racers: set[asyncio.Future[Any]] = {self._awake, ended}  # Any: they differ in what they bring
-            await first_of(racers, kind="fork server", limit_s=_START_S, look=Meter(self._process.pid).look)
+            futures: set[asyncio.Future[Any]] = {self._imports_done, ended}  # Any: they differ in what they bring
+            await first_of(futures, kind="fork server", limit_s=_START_S, look=Meter(self._process.pid).look)
         except DeadlineError as error:
             raise EngineError(f"the engine's processes did not start: {error}") from error
         finally:
             ended.cancel()
-        if not self._awake.done() or self._awake.cancelled():
+        if not self._imports_done.done() or self._imports_done.cancelled():
             if (self._process.returncode or 0) < 0:  # a signal: what it printed before is no reason
                 raise EngineLostError("the engine's processes were killed while they started")
-            raise EngineError(f"the engine's processes did not start: {await self._last_words()}")
+            raise EngineError(f"the engine's processes did not start: {await self._read_stderr()}")
 
     async def fork(
         self, kind: str, *, folder: Path, environment: dict[str, str], confinement: Confinement | None, log_bytes: int
@@ -160,10 +160,12 @@ class ForkServerClient:
                     os.close(handle)
                 forked.cancel()
                 if isinstance(error, EngineLostError):
-                    raise EngineLostError(f"no {kind} could be started: {error}: {await self._last_words()}") from error
+                    raise EngineLostError(
+                        f"no {kind} could be started: {error}: {await self._read_stderr()}"
+                    ) from error
                 if not isinstance(error, OSError | DeadlineError):
                     raise
-                raise EngineError(f"no {kind} could be started: {error}; {await self._last_words()}") from error
+                raise EngineError(f"no {kind} could be started: {error}; {await self._read_stderr()}") from error
             finally:
                 for handle in theirs:
                     os.close(handle)
@@ -174,15 +176,15 @@ class ForkServerClient:
             except BaseException:
                 self.order_kill(pid)  # no other code knows its pid
                 raise
-            if pid in self._gone_early:
+            if pid in self._exited_early:
                 del self._children[pid]
-                child.gone(self._gone_early.pop(pid))
+                child.exited(self._exited_early.pop(pid))
             if self._control is not control:
                 child.lose()  # the fork server was lost between the fork and here
             return child
 
     def order_kill(self, pid: int) -> None:
-        """Have a child and all that it started killed; `Child.gone` is called when they are."""
+        """Have a child and all that it started killed; `Child.exited` is called when they are."""
         if self._control is None:
             return
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -193,7 +195,7 @@ class ForkServerClient:
         self._closed = True
         await self._end()
         for child in list(self._children.values()):
-            child.gone(0)
+            child.exited(0)
             await child.kill()
         self._children.clear()
 
@@ -209,7 +211,7 @@ class ForkServerClient:
             except TimeoutError:
                 self._process.kill()  # its children are reported by the kernel
                 await self._process.wait()
-            await self._last_words()
+            await self._read_stderr()
 
     def _receive(self) -> None:
         assert self._control is not None
@@ -223,27 +225,27 @@ class ForkServerClient:
             self._lost()
             return
         report: Report = msgspec.json.decode(message, type=Report)
-        if isinstance(report, Awake):
-            if self._awake is not None and not self._awake.done():
-                self._awake.set_result(None)
+        if isinstance(report, ImportsDone):
+            if self._imports_done is not None and not self._imports_done.done():
+                self._imports_done.set_result(None)
         elif isinstance(report, Forked):
             forked = self._asked.popleft()
             if forked.done():  # the request was cancelled or timed out
-                self._unwanted.add(report.pid)
+                self._cancelled_pids.add(report.pid)
                 self.order_kill(report.pid)
             else:
                 forked.set_result(report.pid)
-        elif isinstance(report, Refused):
+        elif isinstance(report, ForkFailed):
             forked = self._asked.popleft()
             if not forked.done():
                 forked.set_exception(OSError(report.reason))
-        elif isinstance(report, Gone):
+        elif isinstance(report, ChildExited):
             if child := self._children.pop(report.pid, None):
-                child.gone(report.status)
-            elif report.pid in self._unwanted:
-                self._unwanted.remove(report.pid)
+                child.exited(report.status)
+            elif report.pid in self._cancelled_pids:
+                self._cancelled_pids.remove(report.pid)
             else:
-                self._gone_early[report.pid] = report.status
+                self._exited_early[report.pid] = report.status
 
     def _lost(self) -> None:
         """The fork server is gone, and the kernel has killed its children with it."""
@@ -259,10 +261,10 @@ class ForkServerClient:
             if not forked.done():
                 forked.set_exception(EngineLostError("the engine's processes were killed"))
         self._asked.clear()
-        self._unwanted.clear()
-        self._gone_early.clear()
+        self._cancelled_pids.clear()
+        self._exited_early.clear()
 
-    async def _last_words(self) -> str:
+    async def _read_stderr(self) -> str:
         if self._process is None or self._process.stderr is None:
             return "it was never started"
         with contextlib.suppress(TimeoutError):

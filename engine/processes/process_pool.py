@@ -22,7 +22,7 @@ from engine.processes.fork_server_client import ForkServerClient
 from engine.processes.references import References
 from engine.processes.resources.control_group import ControlGroup, open_group
 from engine.processes.resources.total_usage import Usage, usage_below
-from engine.processes.warm_pool import PooledProcess, Spare
+from engine.processes.warm_pool import PooledProcess, WarmPool
 from engine.sandbox.variables import DEVICE_VARIABLE
 
 _THREADS = 16  # threads for each process of a run: libraries start some, and a control group counts them
@@ -100,9 +100,9 @@ class ProcessPool:
         self.confinement: tuple[str, ...] = ()
         self.versions: dict[str, str] = {}
         # On a device one worker computes while another makes dry runs to find what must be compiled.
-        self.worker = Spare(self._start_worker, depth=1 if interpreted else 2)
-        self.compiler = Spare(self._start_compiler, depth=1 if interpreted else self.most_compilers)
-        self.replayer = Spare(self._start_replayer)
+        self.worker = WarmPool(self._start_worker, depth=1 if interpreted else 2)
+        self.compiler = WarmPool(self._start_compiler, depth=1 if interpreted else self.most_compilers)
+        self.replayer = WarmPool(self._start_replayer)
         self.references = References(
             start=self._start_reference,
             judge=self.judge,

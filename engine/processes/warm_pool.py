@@ -26,7 +26,7 @@ class PooledProcess:
         await asyncio.to_thread(self.workspace.remove)
 
 
-class Spare:
+class WarmPool:
     """Always `depth` warm children ahead: `take` removes one, and the next are made on request."""
 
     def __init__(self, start: Callable[[], Awaitable[PooledProcess]], *, depth: int = 1) -> None:

@@ -18,7 +18,7 @@ from engine.protocol.compiling import (
     Compile,
     Compiled,
     Disassemble,
-    RanDry,
+    DryRunDone,
     RunDry,
     SuppressedLaunch,
 )
@@ -40,7 +40,7 @@ from engine.protocol.extensions import (
     NativeSource,
 )
 from engine.protocol.input_variants import LayOutVariant, PrepareVariant, Variant, VariantLaidOut
-from engine.protocol.launches import MOST_LAUNCHES, refuse_immense
+from engine.protocol.launches import MOST_LAUNCHES, require_small_enough
 from engine.protocol.messages import (
     CaseCommand,
     Command,
@@ -224,6 +224,7 @@ __all__ = [
     "Difference",
     "Disassemble",
     "Done",
+    "DryRunDone",
     "ExtensionAccess",
     "ExtensionBuilt",
     "ExtensionRequest",
@@ -269,7 +270,6 @@ __all__ = [
     "Prepared",
     "ProgramOrder",
     "Race",
-    "RanDry",
     "Ready",
     "Record",
     "Recorded",
@@ -327,7 +327,7 @@ AnyCommand: TypeAlias = (
     | TapeSlot | TimeTape | BuildBinary | HoldBinary | Sanitize
 )  # fmt: skip
 AnyReply: TypeAlias = (
-    Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | RanDry | Compiled
+    Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | DryRunDone | Compiled
     | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated | Contrasted
     | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed | ReferenceAttached | Audited
     | ExtensionBuilt | BinaryBuilt | Sanitized
@@ -384,17 +384,17 @@ def decode_reply(line: bytes) -> AnyReply:
     """
     try:
         reply = _replies.decode(line)
-        _refuse_immense(reply)
+        _require_small_enough(reply)
     except _NOISE as error:
         raise WireError(f"not a reply: {error}") from error
     return reply
 
 
-def _refuse_immense(reply: AnyReply) -> None:
+def _require_small_enough(reply: AnyReply) -> None:
     match reply:
         case Called():
-            refuse_immense(reply.launches)
+            require_small_enough(reply.launches)
         case Failed():
-            refuse_immense(reply.launches, reply.out_of_bounds)
-        case RanDry():
-            refuse_immense(met.launch for met in reply.launches)
+            require_small_enough(reply.launches, reply.out_of_bounds)
+        case DryRunDone():
+            require_small_enough(met.launch for met in reply.launches)

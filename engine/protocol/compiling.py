@@ -71,14 +71,14 @@ class SuppressedLaunch(Message, frozen=True):
     specialisation: Text
 
 
-class RanDry(Reply, tag="ran_dry", frozen=True):
+class DryRunDone(Reply, tag="dry_run_done", frozen=True):
     """Launches of the entry, specialisations that this worker has reported before included.
 
-    An entry that `stumbled`, because results were missing in the dry run, may launch more.
+    An entry that `is_incomplete`, because results were missing in the dry run, may launch more.
     """
 
     launches: Annotated[tuple[SuppressedLaunch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]
-    stumbled: bool = False
+    is_incomplete: bool = False
 
 
 class Compiled(Reply, tag="compiled", frozen=True):

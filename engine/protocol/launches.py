@@ -29,7 +29,7 @@ def number_that_fits(launches: Sequence[Launch]) -> int:
     return sum(1 for _ in itertools.takewhile(lambda size: size <= _MOST_SOURCE, sizes))
 
 
-def refuse_immense(launches: Iterable[Launch], access: OutOfBounds | None = None) -> None:
+def require_small_enough(launches: Iterable[Launch], access: OutOfBounds | None = None) -> None:
     """Bound what the records themselves leave without end.
 
     Raises:

@@ -19,7 +19,7 @@ from engine import protocol
 from engine.clock.instruments import Instruments, instruments_of
 from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
-from engine.loading.loader import hide_ourselves
+from engine.loading.loader import hide_own_packages
 from engine.model import PlainObject, with_parts
 from engine.protocol import tensors
 from engine.protocol.reference import (
@@ -225,7 +225,7 @@ class Answering:
                 limit_reading((str(self._folder),))
             except UnsupportedError as error:
                 raise UnavailableError(str(error)) from error
-        hide_ourselves(place)
+        hide_own_packages(place)
         task: OpenedTask = harness.open_task(place / question.file, question.details, self.device)
         return task
 

@@ -57,7 +57,7 @@ class Benchmarks:
         return tuple(dict.fromkeys(comparison.baseline for case in self.right for comparison in case.comparisons))
 
 
-def gated(benchmark: CaseBenchmark) -> CaseBenchmark:
+def without_wrong_times(benchmark: CaseBenchmark) -> CaseBenchmark:
     """The record as it may be shown: without a number where the answers were not right."""
     if benchmark.outcome is Outcome.PASS:
         return benchmark

@@ -26,7 +26,7 @@ from engine.model.benchmark import CaseBenchmark, Holder, Span, Summary
 from engine.model.events import LogWritten, TierFinished
 from engine.model.layers import LayerReport
 from engine.model.proof import CaseProof
-from engine.reports.bench import Benchmarks, gated
+from engine.reports.bench import Benchmarks, without_wrong_times
 from engine.reports.targets import NOT_PORTED, Ports
 from engine.reports.verdict_words import UNFINISHED, doubt_of
 from engine.verdict.decide import Facts, Interim, interim
@@ -175,7 +175,7 @@ class RunRecord:
     def benchmark_report(self) -> Benchmarks:
         """Timed cases, without the numbers of wrong ones, and whether they count."""
         return Benchmarks(
-            cases=tuple(map(gated, self.benchmarks)),
+            cases=tuple(map(without_wrong_times, self.benchmarks)),
             summaries=self.summaries,
             kernels=self.kernels,
             doubt=doubt_of(self.verdict) if self.verdict is not None else UNFINISHED,

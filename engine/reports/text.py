@@ -42,7 +42,7 @@ from engine.model.events import (
     TierFinished,
 )
 from engine.model.layers import Coverage
-from engine.reports.bench import case_text, gated
+from engine.reports.bench import case_text, without_wrong_times
 from engine.reports.output import output_lines
 from engine.reports.printable import printable
 from engine.reports.reducer import record_of
@@ -138,7 +138,7 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
         case DeviceAwaited():
             yield PlainLine(label="device", state=BUSY, text=printable(_waiting(event.holder)))
         case CaseBenchmarked():
-            text = f"{event.number}/{event.total} {case_text(gated(event.benchmark))}"
+            text = f"{event.number}/{event.total} {case_text(without_wrong_times(event.benchmark))}"
             yield PlainLine(label=TIMING, state=event.benchmark.outcome, text=printable(text))
         case LogWritten():
             for line in event.text.splitlines():

@@ -30,7 +30,7 @@ _MAX_ARTEFACT_BYTES = 64 << 20
 _MOST_JOBS = 2048
 _MOST_LAUNCHERS = 64
 _MOST_SHELVED_BYTES = 1 << 30
-_PATIENCE_S = 600.0
+_LIMIT_S = 600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ class Builder:
         profile: Profile,
         on_kernel: Callable[[int, int, CompiledKernel], None],
         publication: Publication | None = None,
-        patience_s: float = _PATIENCE_S,
+        patience_s: float = _LIMIT_S,
     ) -> None:
         self._sessions = sessions
         self._target = target

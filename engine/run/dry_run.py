@@ -24,7 +24,7 @@ from engine.profile import Profile
 _CASE_S = 20.0
 _CALL_S, _LAUNCH_S = 10.0, 1.0  # for a call without compilation, and for each launch of an autotuner
 _UNRETURNED_S = 60.0  # limit of a case whose dry run did not return although it compiled and launched nothing
-_PATIENCE_S = 120.0  # total limit for the dry runs of all cases and for their kernels
+_LIMIT_S = 120.0  # total limit for the dry runs of all cases and for their kernels
 _FIRST_CASES = 2  # described first, so that compiling begins while the inputs of the others are made
 
 
@@ -44,7 +44,7 @@ class DryRun:
         add: Callable[[Launch, str], list[asyncio.Future[None]]],
         ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
         on_launch: Callable[[Launch], None] = lambda _: None,
-        patience_s: float = _PATIENCE_S,
+        limit_s: float = _LIMIT_S,
     ) -> None:
         self._problem = plan.problem
         self._cases = plan.cases
@@ -57,13 +57,13 @@ class DryRun:
         self._profile = profile
         self._ask_judge = ask_judge
         loop = asyncio.get_running_loop()
-        self._until_s = loop.time() + patience_s
+        self._until_s = loop.time() + limit_s
         self._ready: dict[str, asyncio.Future[None]] = {
             case.name: loop.create_future() for case in (*plan.cases, *plan.timed_only)
         }
         self._waiting: set[asyncio.Task[None]] = set()
         self._launches: dict[str, tuple[Launch, ...]] = {}
-        self._stumbled: set[str] = set()
+        self._incomplete: set[str] = set()
         self._is_unreturned = False
 
     async def next_of(self, cases: Sequence[Case]) -> Case:
@@ -106,7 +106,7 @@ class DryRun:
     def call_s(self, case: Case) -> float:
         """How long a call of this case may take: all that the limits give where it may have something to compile."""
         launches = self._launches.get(case.name)
-        if launches is None or case.name in self._stumbled or not self._ready[case.name].done():
+        if launches is None or case.name in self._incomplete or not self._ready[case.name].done():
             return min(self._most_s, _UNRETURNED_S) if self._is_unreturned else self._most_s
         return min(self._most_s, _CALL_S + _LAUNCH_S * len(launches))
 
@@ -139,9 +139,9 @@ class DryRun:
             except DeadlineError:
                 self._is_unreturned = True
                 raise
-        launches = reply.launches if isinstance(reply, protocol.RanDry) else ()
-        if not isinstance(reply, protocol.RanDry) or reply.stumbled:
-            self._stumbled.add(case.name)
+        launches = reply.launches if isinstance(reply, protocol.DryRunDone) else ()
+        if not isinstance(reply, protocol.DryRunDone) or reply.is_incomplete:
+            self._incomplete.add(case.name)
         self._launches[case.name] = tuple(met.launch for met in launches)
         needed = [done for met in launches for done in self._add(met.launch, met.specialisation)]
         for met in launches if not tunes else ():

@@ -13,7 +13,7 @@ from engine.processes.candidate_session import CandidateSession
 from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
 from engine.run.proving.kernels import NotLoweredError
 from engine.run.proving.replay_processes import ReplayProcesses
-from engine.run.proving.replayer import HeldReplayer
+from engine.run.proving.replayer import PersistentReplayer
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 from engine.timing.kernel_times import NotTimedError
 
@@ -35,7 +35,7 @@ class TapedKernels:
         self._kernels, self._replayer = processes.kernels, processes.replayer
         self._most_bytes = device.memory_bytes or _UNKNOWN_MEMORY_BYTES
 
-    async def side(self, case: Case, arranged: protocol.Arranged) -> HeldReplayer:
+    async def side(self, case: Case, arranged: protocol.Arranged) -> PersistentReplayer:
         """The replayer with the tape of this case.
 
         Raises:

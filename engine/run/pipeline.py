@@ -26,7 +26,7 @@ from engine.model.proof import CaseProof
 from engine.probes import Probe
 from engine.probes.lab.case_session import Lab, Passed, passed_of
 from engine.processes.candidate_session import CandidateSession, LoadRequest
-from engine.processes.warm_pool import Spare
+from engine.processes.warm_pool import WarmPool
 from engine.profile import Profile
 from engine.run.cancelling import to_its_end, work_until_stopped
 from engine.run.compile_queue import Builder
@@ -43,13 +43,13 @@ from engine.run.stages.compile_stage import OVERFULL, CompilingStage
 from engine.run.stages.load_stage import load
 from engine.run.stages.probe_stage import ProbingStage
 from engine.run.stages.reference_stage import attach_reference
-from engine.run.stages.static_stage import read_and_refuse
+from engine.run.stages.static_stage import report_and_decide
 from engine.run.stages.timing_stage import TimingStage, learn_peaks, not_timed
 from engine.run.stages.verification import Verifier
 from engine.run.stages.verify_stage import VerifyingStage
 from engine.run.static_reading import Parsed, parse_candidate
 from engine.static.source import SourceError
-from engine.timing.seats import OwnKernels
+from engine.timing.timed_candidates import OwnKernels
 from engine.verdict.decide import Facts, Stop, decide
 from engine.verdict.no_launch import no_launch
 
@@ -116,7 +116,7 @@ class Run:
             self._ahead = self._builder if same else self._open_builder(self._device.target, lambda *_: None)
 
     def _open_session(
-        self, spare: Spare, *, candidate: Candidate | None = None,
+        self, spare: WarmPool, *, candidate: Candidate | None = None,
         on_log: Callable[[Stream, str], None] = lambda *_: None,
     ) -> CandidateSession:  # fmt: skip
         cache_folders = self._cache_folders
@@ -202,7 +202,7 @@ class Run:
             parsed = await self._parse()
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
-        stop = await read_and_refuse(parsed, plan=self._plan, emitter=self._emitter, on_native=self._native.read)
+        stop = await report_and_decide(parsed, plan=self._plan, emitter=self._emitter, on_native=self._native.read)
         stop = stop or await attach_reference(self._plan.problem, self._process_pool, self._emitter, self._profile)
         if stop is not None:
             return stop

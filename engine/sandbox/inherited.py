@@ -12,7 +12,7 @@ import signal
 _NOT_OF_THE_OWNER = 0o077
 
 
-def settle_inherited() -> None:
+def reset_inherited_state() -> None:
     """Make ended children reported, signals delivered, and new files usable by their owner."""
     if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # otherwise waitpid would find no ended child

@@ -8,7 +8,7 @@ import os
 NICEST = 19
 
 
-def be_nicer(by: int) -> None:
+def raise_niceness(by: int) -> None:
     """Raise the inherited niceness by this much: only root may lower it, and a machine may refuse any change."""
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, min(NICEST, os.getpriority(os.PRIO_PROCESS, 0) + by))

@@ -30,9 +30,9 @@ from engine.timing.candidate_side import WorkerParticipant
 from engine.timing.exchange import CaseEnded, Exchange
 from engine.timing.facts import CaseFacts, SideFacts
 from engine.timing.numbers.statistics import summarise
-from engine.timing.orders import Ring
+from engine.timing.orders import SlotRing
 from engine.timing.participants import Entrant, Table
-from engine.timing.seats import Seat, TimedCandidate
+from engine.timing.timed_candidates import TimedCandidate, TimedWorker
 from engine.timing.timed_device import TimedDevice
 from engine.timing.timed_sides import BaselineParticipant, NotCapturedError
 from engine.verdict import outcome_mapping
@@ -42,7 +42,7 @@ _WARM_SHARE = 4  # share of the L2 cache: the source of the slots passes through
 _DEADLINE_S = 120.0
 _TIMED_AGAIN = (Outcome.ENGINE_ERROR, Outcome.CRASHED, Outcome.TIMEOUT)
 """Anything may have killed or delayed a process; what ends a case twice is its own fault, or the engine's."""
-_TIDY_S = 10.0
+_CLOSE_SLOTS_S = 10.0
 
 
 class Bench:
@@ -67,7 +67,7 @@ class Bench:
         self._plan = plan
         self._problem = problem
         self._kernels = candidate.kernels
-        self._seats = [Seat(one) for one in (candidate, other) if one is not None]
+        self._timed_workers = [TimedWorker(one) for one in (candidate, other) if one is not None]
         self._exchange = exchange
         self._device = device
         self._rng = rng
@@ -85,9 +85,9 @@ class Bench:
             if number and self._exchange.clock() + self._longest_s > end_s:
                 self.left_out = self._plan.cases[number:]
                 break
-            for seat in self._seats:
-                await seat.refill()
-            if self._seats[0].side is None:
+            for timed_worker in self._timed_workers:
+                await timed_worker.refill()
+            if self._timed_workers[0].side is None:
                 break
             benchmark, findings = await self._timed_case(case)
             for comparison in benchmark.comparisons:
@@ -107,13 +107,13 @@ class Bench:
         first = await self._case(case)
         if first[0].outcome not in _TIMED_AGAIN:
             return first
-        for seat in self._seats:
-            await seat.refill()
-        return first if self._seats[0].side is None else await self._case(case)
+        for timed_worker in self._timed_workers:
+            await timed_worker.refill()
+        return first if self._timed_workers[0].side is None else await self._case(case)
 
     async def _case(self, case: Case) -> tuple[CaseBenchmark, tuple[Finding, ...]]:
         began = self._exchange.clock()
-        names = (OTHER, *self._plan.baselines) if len(self._seats) > 1 else self._plan.baselines
+        names = (OTHER, *self._plan.baselines) if len(self._timed_workers) > 1 else self._plan.baselines
         stored = {name: self._device.stored_us(case.name, name) for name in names}
         facts = CaseFacts(
             case=case,
@@ -124,7 +124,8 @@ class Bench:
             stored_us_by_baseline={name: time_us for name, time_us in stored.items() if time_us is not None},
         )
         participants = [
-            self._participant(number, name) for number, name in enumerate((CANDIDATE, OTHER)[: len(self._seats)])
+            self._participant(number, name)
+            for number, name in enumerate((CANDIDATE, OTHER)[: len(self._timed_workers)])
         ]
         stop: Stop | None = None
         try:
@@ -133,7 +134,7 @@ class Bench:
             stop = ended.stop
         finally:
             # Shielded: a cancelled run must also free its slots on the device.
-            late = await asyncio.shield(asyncio.create_task(self._tidy(participants)))
+            late = await asyncio.shield(asyncio.create_task(self._close_all_slots(participants)))
         mine = participants[0]
         assert mine is not None  # checked by `run`
         facts.late, facts.calls, facts.verified = mine.late, mine.calls, mine.verified
@@ -158,7 +159,7 @@ class Bench:
         facts.slots, facts.slot_bytes = arranged.layouts[0].slots, arranged.slot_bytes
         facts.l2_bytes = arranged.l2_bytes
         table = self._table(facts, participants, arranged)
-        await rounds.seat(table, arranged)
+        await rounds.prepare_participants(table, arranged)
         await rounds.first_calls(table)
         # Counted from here: the first calls may compile and are not part of the measuring time.
         began_s, case_s = self._exchange.clock(), self._plan.case_s
@@ -210,12 +211,12 @@ class Bench:
             exchange=self._exchange,
             candidate=Entrant(participant=mine, facts=facts.candidate),
             opponents=opponents,
-            ring=Ring(max(1, layout.slots), rng=self._rng),
+            ring=SlotRing(max(1, layout.slots), rng=self._rng),
             warm_slots=arranged.l2_bytes // (_WARM_SHARE * max(1, layout.stride)) if warm else None,
         )
 
     def _participant(self, number: int, name: str) -> WorkerParticipant | None:
-        side = self._seats[number].side
+        side = self._timed_workers[number].side
         if side is None:
             return None
         return WorkerParticipant(
@@ -228,22 +229,22 @@ class Bench:
             tuning_s=self._plan.tuning_s,
         )
 
-    async def _tidy(self, participants: list[WorkerParticipant | None]) -> Stop | None:
+    async def _close_all_slots(self, participants: list[WorkerParticipant | None]) -> Stop | None:
         """Leave nothing arranged; how the candidate's worker failed at that, if it did."""
         stop: Stop | None = None
-        for seat, participant in zip(self._seats, participants, strict=True):
-            if participant is None or participant.side is not seat.side:
+        for timed_worker, participant in zip(self._timed_workers, participants, strict=True):
+            if participant is None or participant.side is not timed_worker.side:
                 continue
             if not participant.dead:
                 try:
-                    await participant.side.ask(protocol.CloseSlots(id=protocol.new_id()), deadline_s=_TIDY_S)
+                    await participant.side.ask(protocol.CloseSlots(id=protocol.new_id()), deadline_s=_CLOSE_SLOTS_S)
                 except EngineError as error:
                     await participant.side.clear()
                     participant.dead = True
                     if participant.name == CANDIDATE:
                         stop = outcome_mapping.of_worker_error(error, "while letting go of the slots")
             if participant.dead:
-                seat.side = None
+                timed_worker.side = None
         with contextlib.suppress(EngineError):  # a dead judge holds no slots
             await self._exchange.ask_judge_quietly(protocol.FreeSlots(id=protocol.new_id()))
         return stop

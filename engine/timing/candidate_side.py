@@ -93,7 +93,7 @@ class WorkerParticipant:
         return batch
 
     async def burst(self, slots: tuple[int, ...]) -> Stretch:
-        await self._hand_over(slots)
+        await self._fetch_slots(slots)
         timed, took_s = await self._time(slots, protocol.How.BURST)
         verified = await self._collect(slots)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=verified)
@@ -104,7 +104,7 @@ class WorkerParticipant:
         return took_s
 
     async def capture(self, slots: tuple[int, ...]) -> None:
-        await self._hand_over(slots)
+        await self._fetch_slots(slots)
         try:
             timed, _ = await self._time(slots, protocol.How.CAPTURE)
         except FailedHere as ended:
@@ -115,7 +115,7 @@ class WorkerParticipant:
             self.nodes[kernel.name] += kernel.count
 
     async def replay(self, slots: tuple[int, ...]) -> Stretch:
-        await self._hand_over(slots)
+        await self._fetch_slots(slots)
         timed, took_s = await self._time(slots, protocol.How.REPLAY)
         counted = self.calls, self.verified
         try:
@@ -136,7 +136,7 @@ class WorkerParticipant:
         timed, took_s = await self._time(slots, protocol.How.REPLAY)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=False)
 
-    async def _hand_over(self, slots: tuple[int, ...]) -> None:
+    async def _fetch_slots(self, slots: tuple[int, ...]) -> None:
         """New content, fetched before the clock runs: calls that are timed one by one fetch theirs themselves."""
         await self._refresh(slots)
         await self._fetch(slots)

@@ -21,7 +21,7 @@ _FEWEST_CALLS, _MOST_CALLS = 2, 8  # calls in each half of a round
 _LEAST_ROUNDS, _MOST_ROUNDS = 3, 8
 _ALIKE = 0.01  # relative difference of rounds below which measuring stops
 _DEADLINE_S = 20.0
-_TIDY_S = 10.0
+_CLOSE_SLOTS_S = 10.0
 
 
 class NotTimedError(Exception):
@@ -70,7 +70,7 @@ async def measured(
     finally:
         if not participant.dead:
             with contextlib.suppress(EngineError):
-                await side.ask(protocol.CloseSlots(id=protocol.new_id()), deadline_s=_TIDY_S)
+                await side.ask(protocol.CloseSlots(id=protocol.new_id()), deadline_s=_CLOSE_SLOTS_S)
     return facts
 
 

@@ -108,7 +108,7 @@ class MeasurementContext:
         await self.process_pool.worker.settle()  # no process of ours starts during the measurement
         await self.process_pool.compiler.settle()
         before = self.state()
-        _refuse_company(before)
+        _require_exclusive_device(before)
         peaks = await measure_peaks(
             self.process_pool.ask_judge,
             device=self._device,
@@ -116,7 +116,7 @@ class MeasurementContext:
             measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         after = self.state()
-        _refuse_company(after)
+        _require_exclusive_device(after)
         self.peaks = peaks
         if self._folder is None:
             return
@@ -135,7 +135,7 @@ class MeasurementContext:
         return {name: version for name, version in self.process_pool.versions.items() if name in ("torch", "triton")}
 
 
-def _refuse_company(state: DeviceState) -> None:
+def _require_exclusive_device(state: DeviceState) -> None:
     """Raise UnsupportedError where others are known to use the device."""
     if state.other_processes:
         others = ", ".join(map(str, state.other_processes))

@@ -20,7 +20,7 @@ _COMFORTABLE_CALLS = 5
 _RECORDS = 48
 
 
-class Ring:
+class SlotRing:
     """The slots of a case in the order of their turns; a chunk takes the next few, all different."""
 
     def __init__(self, slots: int, *, rng: random.Random) -> None:
@@ -35,7 +35,7 @@ class Ring:
         return self._slots
 
     @property
-    def gone_round(self) -> bool:
+    def is_round_complete(self) -> bool:
         """Whether every slot has had its turn."""
         return self.taken >= self._slots
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from engine.model import Outcome
 from engine.timing.exchange import CaseEnded, Exchange, FailedHere
 from engine.timing.facts import CaseFacts, SideFacts
-from engine.timing.orders import Bounds, Ring, bounds
+from engine.timing.orders import Bounds, SlotRing, bounds
 from engine.timing.timed_sides import BaselineParticipant, NotCapturedError, Participant
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class Table:
         exchange: Exchange,
         candidate: Entrant,
         opponents: list[Entrant],
-        ring: Ring,
+        ring: SlotRing,
         warm_slots: int | None,
     ) -> None:
         self.facts = facts

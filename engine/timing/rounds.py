@@ -14,7 +14,7 @@ from engine.timing.bursts import calls_of_a_stretch, round_trips
 from engine.timing.candidate_side import WorkerParticipant
 from engine.timing.exchange import Exchange
 from engine.timing.facts import Batch
-from engine.timing.numbers.figures import believed_us
+from engine.timing.numbers.figures import accepted_us
 from engine.timing.orders import LEAST_ROUNDS, MOST_CALLS, calls_within, rounds_within
 from engine.timing.participants import Entrant, Table
 from engine.timing.timed_sides import BaselineParticipant, NotCapturedError, Participant
@@ -45,7 +45,7 @@ async def arranged_slots(
     return arranged
 
 
-async def seat(table: Table, arranged: protocol.Arranged) -> None:
+async def prepare_participants(table: Table, arranged: protocol.Arranged) -> None:
     """Let every participant get ready for the arranged case."""
     for entrant in table.present:
         await table.attempt(entrant, _get_ready(entrant.participant, table.facts.case.name, arranged))
@@ -54,18 +54,18 @@ async def seat(table: Table, arranged: protocol.Arranged) -> None:
 async def warm_up(table: Table, *, case_s: float) -> None:
     """Call every participant on every slot, and for long enough to measure their costs."""
     probe_from = table.clock()
-    await _everybody(table, min(_PROBE_CALLS, table.bounds.most))
+    await _call_all(table, min(_PROBE_CALLS, table.bounds.most))
     each_s = (table.clock() - probe_from) / min(_PROBE_CALLS, table.bounds.most)
     table.ring.keep(max(_LEAST_RING, int(_RING_SHARE * case_s / each_s)) if each_s > 0 else table.ring.slots)
     table.facts.slots = table.ring.slots
     until_s = probe_from + min(WARM_UP_S, _WARM_UP_SHARE * case_s)
-    while not table.ring.gone_round or table.clock() < until_s:
-        await _everybody(table, table.ring.draw(MOST_CALLS // 2, table.bounds))
+    while not table.ring.is_round_complete or table.clock() < until_s:
+        await _call_all(table, table.ring.draw(MOST_CALLS // 2, table.bounds))
 
 
 async def first_calls(table: Table) -> None:
     """One call of every participant: it may compile and tune, so that it does not measure the cost of others."""
-    await _everybody(table, 1)
+    await _call_all(table, 1)
     for entrant in table.present:
         entrant.participant.costs.clear()
 
@@ -145,11 +145,11 @@ async def _chunk(table: Table, entrant: Entrant, slots: tuple[int, ...], *, is_g
     facts.replays.append(stretch)
     entrant.participant.costs.add(stretch.calls, table.clock() - began)
     beside_s = statistics.median(facts.round_trips_s) if facts.round_trips_s else 0.0
-    each_us = believed_us(facts.replays, beside_s, trusted=facts.trusted)[-1]
+    each_us = accepted_us(facts.replays, beside_s, trusted=facts.trusted)[-1]
     return Batch(calls=stretch.calls, replay_us=() if each_us is None else (each_us,))
 
 
-async def _everybody(table: Table, calls: int) -> None:
+async def _call_all(table: Table, calls: int) -> None:
     """One chunk of every participant, not recorded."""
     for entrant in table.present:
         await table.attempt(entrant, entrant.participant.single(table.slots_for(entrant, calls)))

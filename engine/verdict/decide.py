@@ -16,14 +16,14 @@ from engine.model.proof import CaseProof
 from engine.verdict.policy import WEIGHTS, Weights
 
 # The outcome of a run is the first of these among its failed cases, the most informative first.
-_GRAVEST_FIRST = (
+_MOST_SEVERE_FIRST = (
     Outcome.TAMPERED, Outcome.CHEATED, Outcome.CRASHED, Outcome.OUT_OF_MEMORY, Outcome.TIMEOUT, Outcome.COMPILE_ERROR,
     Outcome.RUNTIME_ERROR, Outcome.WRONG_SHAPE, Outcome.WRONG_DTYPE, Outcome.MUTATED_INPUT, Outcome.NONFINITE,
     Outcome.WRONG_VALUE, Outcome.REFUSED, Outcome.UNSUPPORTED, Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR,
     Outcome.CANCELLED,
 )  # fmt: skip
 _HEAVIEST_FIRST = tuple(reversed(Severity))
-_GRAVE = (Severity.PROOF, Severity.SUSPECT)
+_SEVERE = (Severity.PROOF, Severity.SUSPECT)
 NOT_BUILT_HERE = frozenset({Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR})
 """A kernel that this machine, this version or this engine could not compile: it says nothing of the kernel."""
 
@@ -96,7 +96,7 @@ def interim(facts: Facts) -> Interim | None:
     """
     failed = [result.outcome for result in facts.cases if result.outcome is not Outcome.PASS]
     if failed:
-        return Interim(outcome=min(failed, key=_GRAVEST_FIRST.index))
+        return Interim(outcome=min(failed, key=_MOST_SEVERE_FIRST.index))
     unbuilt = first_unbuilt(facts.kernels)
     if unbuilt is not None:
         return Interim(outcome=unbuilt.outcome)
@@ -184,7 +184,7 @@ def _count(findings: Sequence[Finding]) -> str:
         return "none"
     count = Counter(finding.severity for finding in ordered)
     said = ", ".join(f"{number} {severity}" for severity, number in count.items())
-    return f"{said}, the first: {ordered[0].message}" if ordered[0].severity in _GRAVE else said
+    return f"{said}, the first: {ordered[0].message}" if ordered[0].severity in _SEVERE else said
 
 
 def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:
@@ -194,7 +194,7 @@ def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:
         return Outcome.REFUSED, "no cases selected, nothing verified; use --cases smoke or full", None
     failed = sorted(
         (result for result in facts.cases if result.outcome is not Outcome.PASS),
-        key=lambda result: _GRAVEST_FIRST.index(result.outcome),
+        key=lambda result: _MOST_SEVERE_FIRST.index(result.outcome),
     )
     if failed:
         return _failed_cases(failed, facts.planned)

@@ -110,9 +110,9 @@ def findings(
         if share is None or share.device_ns < FOREIGN_SHARE * busy_ns:
             continue
         # Small sums and casts by torch are allowed; the ledger of operators checks their sizes.
-        grave = origin is not Origin.TORCH or share.device_ns >= TORCH_SHARE * busy_ns
+        is_suspect = origin is not Origin.TORCH or share.device_ns >= TORCH_SHARE * busy_ns
         message = f"{_percent(share, busy_ns)} of device time is in {origin}: {_named(share.names)}"
-        yield _finding(Severity.SUSPECT if grave else Severity.HINT, message, case)
+        yield _finding(Severity.SUSPECT if is_suspect else Severity.HINT, message, case)
     only_moved = found.keys() <= {Origin.MOVES, Origin.COPIES}
     if busy_ns and not {Origin.OWN, Origin.NATIVE} & found.keys() and not (may_copy and only_moved):
         yield _finding(Severity.SUSPECT, "no device time in kernels of this file", case)
@@ -126,7 +126,7 @@ def findings(
         yield _finding(Severity.SUSPECT, message, case)
 
 
-def strange_kernels(
+def unknown_kernels(
     case: str, amounts: Mapping[str, int], *, own: frozenset[str], of: str, native: NativeKernels = _NONE
 ) -> tuple[Finding, ...]:
     """Kernels of timed calls other than the candidate's, where only names are recorded.

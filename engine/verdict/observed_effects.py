@@ -184,7 +184,7 @@ def _of_operators(
             yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=found[0].case)
     finished = [one for one in large if _is_left(one) and _is_comparable(one, weights[one.case])]
     if finished:
-        is_all = _did_it_all([one for one in large if _is_left(one)], weights)
+        is_all = _is_whole_answer([one for one in large if _is_left(one)], weights)
         what = (
             "torch did the arithmetic on the output of its kernels"
             if is_all
@@ -251,7 +251,7 @@ def _is_left(one: protocol.OperatorSeen) -> bool:
     return one.kind is protocol.OperatorKind.LIGHT and not one.reads_inputs
 
 
-def _did_it_all(left: Sequence[protocol.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
+def _is_whole_answer(left: Sequence[protocol.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
     """Whether this was, in many of the cases, as much arithmetic as half of what the operator takes."""
     work = Counter[str]()
     for one in left:

@@ -47,7 +47,7 @@ class Weights:
 
 
 _ALL_SHOWN: Mapping[Severity, Effect] = MappingProxyType(dict.fromkeys(Severity, Effect.SHOWN))
-_GRAVE_FLAG: Mapping[Severity, Effect] = MappingProxyType(
+_SEVERE_FLAGS: Mapping[Severity, Effect] = MappingProxyType(
     {**_ALL_SHOWN, Severity.SUSPECT: Effect.FLAGS, Severity.PROOF: Effect.FLAGS}
 )
 _NONE_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(dict.fromkeys(Layer, Effect.SHOWN))
@@ -59,8 +59,10 @@ _BEHAVIOUR_REQUIRED: Mapping[Layer, Effect] = MappingProxyType(
 )
 WEIGHTS: Mapping[Policy, Weights] = MappingProxyType(
     {
-        Policy.DEFAULT: Weights(by_severity=_GRAVE_FLAG, broken_rule=Effect.NOT_CHECKED, unchecked=_BEHAVIOUR_REQUIRED),
-        Policy.STRICT: Weights(by_severity=_GRAVE_FLAG, broken_rule=Effect.REFUSES, unchecked=_ALL_REQUIRED),
+        Policy.DEFAULT: Weights(
+            by_severity=_SEVERE_FLAGS, broken_rule=Effect.NOT_CHECKED, unchecked=_BEHAVIOUR_REQUIRED
+        ),
+        Policy.STRICT: Weights(by_severity=_SEVERE_FLAGS, broken_rule=Effect.REFUSES, unchecked=_ALL_REQUIRED),
         Policy.FACTS_ONLY: Weights(by_severity=_ALL_SHOWN, broken_rule=Effect.NOT_CHECKED, unchecked=_NONE_REQUIRED),
     }
 )

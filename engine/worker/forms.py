@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from engine.loading.modules import give_state, quieten
+from engine.loading.modules import disable_dropout, give_state
 from engine.model.problems.form import CandidateForm
 
 Entry: TypeAlias = Callable[..., Any]  # Any: an untrusted function
@@ -63,7 +63,7 @@ class ModuleEntry:
         if not isinstance(module, torch.nn.Module):
             raise TypeError(f"{self._class.__name__} is no subclass of torch.nn.Module; the suite calls it as one")
         give_state(module, state, device=weight_seed.device)
-        quieten(module)
+        disable_dropout(module)
         return lambda: _without_nesting(module(*inputs))
 
 

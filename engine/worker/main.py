@@ -33,7 +33,7 @@ from engine.worker.cpu_driver.launcher import Launches
 from engine.worker.launches import published
 from engine.worker.launches.dry_run import DryRun
 from engine.worker.launches.recorder import LaunchRecorder
-from engine.worker.launches.records import LaunchBook
+from engine.worker.launches.records import LaunchLog
 from engine.worker.launches.tuning import Tuning
 from engine.worker.launches.withholding import Withholding
 from engine.worker.memory import CallMemory, NoRoomError
@@ -83,7 +83,7 @@ class _Worker:
     def __init__(self, device: torch.device, *, limits_reading: bool) -> None:
         self._device = device
         self._limits_reading = limits_reading
-        self._book = LaunchBook()
+        self._launch_log = LaunchLog()
         self._withholding = Withholding()
         self._program_order = ProgramOrder(device)
         self._race_detector = RaceDetector()
@@ -95,7 +95,7 @@ class _Worker:
         self._recorder: LaunchRecorder | None = None
         if device.type == "cpu":
             self._launches = Launches(
-                book=self._book,
+                launch_log=self._launch_log,
                 withholding=self._withholding,
                 program_order=self._program_order,
                 gpu_need=self._gpu_need,
@@ -110,7 +110,7 @@ class _Worker:
             published.read_from(_warm_cache())
             warm_up(device)
             torch.cuda.synchronize()
-            self._recorder = LaunchRecorder(self._book, self._withholding, self._tape_recorder)
+            self._recorder = LaunchRecorder(self._launch_log, self._withholding, self._tape_recorder)
             self._recorder.turn(on=True)
             self._tuning = Tuning()
         self._entry: Callable[..., Any] | None = None  # Any: an untrusted function
@@ -143,7 +143,7 @@ class _Worker:
             failed = failures.failure(command.id, error, self._filename)
             return msgspec.structs.replace(
                 failed,
-                launches=self._book.take_unreported(),
+                launches=self._launch_log.take_unreported(),
                 ledger=self._withholding.take_ledger(),
                 executed=self._launches.reports.executed() if self._launches is not None else None,
                 broken=is_lost(self._device),
@@ -169,7 +169,7 @@ class _Worker:
                 return self._dry_run.call(self._loaded_entry(), command)
             case protocol.OpenSlots():
                 if self._tuning is not None and self._recorder is not None:
-                    self._tuning.in_earnest(command.tuning_s)
+                    self._tuning.start_measuring(command.tuning_s)
                     self._recorder.turn(on=False)
                 return self._stopwatch.carry_out(command)
             case protocol.TapeSlot():
@@ -216,7 +216,7 @@ class _Worker:
         if self._recorder is not None:
             self._recorder.turn(on=True)  # it is off while calls are timed
         if self._tuning is not None:
-            self._tuning.briefly()  # calls after the benchmark are not timed
+            self._tuning.stop_measuring()  # calls after the benchmark are not timed
         storages = self._memory.storages(command.arena)
         if self._launches is not None:
             self._launches.begin_call({f"storage {i}": part for i, part in enumerate(storages)})
@@ -244,7 +244,7 @@ class _Worker:
             if command.tape:
                 Path(command.tape).write_bytes(self._tape_recorder.tape(values_of(returned)))
             # Before any synchronisation: unfinished work on an unjoined stream must not be part of the copied output.
-            handed_back = self._output_repeater.hand_back(command, values, returned)
+            handed_back = self._output_repeater.write_outputs(command, values, returned)
         self._wait_for_device()
         elapsed_s = time.perf_counter() - started
         if edges is not None:
@@ -253,7 +253,7 @@ class _Worker:
         return protocol.Called(
             id=command.id,
             returned=handed_back,
-            launches=self._book.take_unreported(),
+            launches=self._launch_log.take_unreported(),
             elapsed_s=elapsed_s,
             ledger=self._withholding.take_ledger(),
             reordered=self._program_order.launches,

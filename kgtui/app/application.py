@@ -276,11 +276,11 @@ class WorkbenchApp(TerminalApp):
         if clipboard.way_of(self._settings.environment) is not clipboard.Way.TERMINAL:
             folder = self._settings.data
 
-            async def hand_over() -> None:
-                where = await clipboard.hand_over(text, environment=self._settings.environment, folder=folder)
+            async def put_on_clipboard() -> None:
+                where = await clipboard.put_on_clipboard(text, environment=self._settings.environment, folder=folder)
                 self.notify(where, markup=False)
 
-            in_background(self, hand_over, group="copy")
+            in_background(self, put_on_clipboard, group="copy")
 
     async def diagnose(self) -> tuple[str, ...]:
         """Facts of this machine, as printed by `kgtui doctor`."""

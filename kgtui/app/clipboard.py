@@ -35,7 +35,7 @@ def way_of(environment: Mapping[str, str]) -> Way:
     return Way.FILE if has_none else Way.TERMINAL
 
 
-async def hand_over(text: str, *, environment: Mapping[str, str], folder: Path) -> str:
+async def put_on_clipboard(text: str, *, environment: Mapping[str, str], folder: Path) -> str:
     """Copy the text to tmux or to a file, where the terminal needs that; a sentence with the place."""
     trouble = ""
     if way_of(environment) is Way.TMUX:

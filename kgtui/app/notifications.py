@@ -22,7 +22,7 @@ _KEEP_TITLE, _GIVE_TITLE_BACK = f"{_ESC}[22;2t", f"{_ESC}[23;2t"
 
 
 @contextlib.contextmanager
-def kept_title(terminal: TextIO) -> Iterator[None]:
+def preserved_title(terminal: TextIO) -> Iterator[None]:
     """Context in which the terminal saves its title, and restores it at the end; some terminals support neither."""
     terminal.write(_KEEP_TITLE)
     terminal.flush()
@@ -60,12 +60,12 @@ class Notifications:
         self._clock = clock
         self._began: float | None = None
         self._title = ""
-        self._lent = False
+        self._is_suspended = False
 
     def begin(self) -> None:
         """Subscribe to the terminal being lent to an editor and returned."""
-        self._app.app_suspend_signal.subscribe(self._app, lambda _: self._lend(away=True))
-        self._app.app_resume_signal.subscribe(self._app, lambda _: self._lend(away=False))
+        self._app.app_suspend_signal.subscribe(self._app, lambda _: self._set_suspended(suspended=True))
+        self._app.app_resume_signal.subscribe(self._app, lambda _: self._set_suspended(suspended=False))
 
     def run_began(self, *, is_cached: bool) -> None:
         """A run begins; an answer from the store ends at once without a notification."""
@@ -84,12 +84,12 @@ class Notifications:
         if words != self._title and self._write(title_sequence(words)):
             self._title = words
 
-    def _lend(self, *, away: bool) -> None:
-        self._lent = away
+    def _set_suspended(self, *, suspended: bool) -> None:
+        self._is_suspended = suspended
 
     def _write(self, sequence: str) -> bool:
         driver = self._app._driver  # Textual has no public way to write; its own bell uses this
-        if driver is None or self._app.is_headless or self._lent:
+        if driver is None or self._app.is_headless or self._is_suspended:
             return False
         driver.write(sequence)
         return True

@@ -64,11 +64,11 @@ class ScreenStack:
             screen = self._made[screen_id] = module.make(self._host)
             self._app.install_screen(screen, screen_id)
         if module.PLACE is Place.GROUND:
-            self._stand_on(screen)
+            self._show_ground(screen)
         else:
-            self._lay_over(screen)
+            self._show_over(screen)
 
-    def _stand_on(self, screen: Screen[None]) -> None:
+    def _show_ground(self, screen: Screen[None]) -> None:
         while len(self._app.screen_stack) > 2:
             self._app.pop_screen()
         if len(self._app.screen_stack) == 1:
@@ -76,7 +76,7 @@ class ScreenStack:
         elif self._app.screen is not screen:
             self._app.switch_screen(screen)
 
-    def _lay_over(self, screen: Screen[None]) -> None:
+    def _show_over(self, screen: Screen[None]) -> None:
         if screen not in self._app.screen_stack:
             self._app.push_screen(screen)
         while self._app.screen is not screen:

@@ -44,7 +44,7 @@ class TerminalApp(App[None]):
     """The exception that ended the application."""
 
     _painted = False
-    _lent = False  # while another program uses the terminal
+    _is_suspended = False  # while another program uses the terminal
     _key_modes: list[Any] | None = None  # terminal modes of this application; Any: numbers and a list of them
     _wanted_end: Callable[[], None] | None = None
     _active_timers: tuple[WhileActive, ...] = ()
@@ -99,12 +99,12 @@ class TerminalApp(App[None]):
     @contextlib.contextmanager
     def suspend(self) -> Iterator[None]:
         """Lend the terminal for as long as the block lasts."""
-        self._lent = True
+        self._is_suspended = True
         try:
             with super().suspend():
                 yield
         finally:
-            self._lent = False
+            self._is_suspended = False
 
     def action_suspend(self) -> None:
         """Suspend to the shell until it resumes the program; without job control, only report that."""
@@ -148,7 +148,7 @@ class TerminalApp(App[None]):
             # Reading from a closed terminal would keep a core busy.
             self.exit(return_code=HUNG_UP)
             return
-        if self._key_modes is not None and not self._lent and _reads_lines():
+        if self._key_modes is not None and not self._is_suspended and _reads_lines():
             self._take_back(self._key_modes)
         size = Size(*shutil.get_terminal_size())
         if size != self.size:

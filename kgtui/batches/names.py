@@ -25,12 +25,12 @@ class DescribedNames:
         """
         if name in self._by_name:
             return name
-        bearers = self._full_by_bare.get(name, [])
-        if len(bearers) > 1:
-            raise UsageError(f"{name!r} is the name of several operators; use one in full: {', '.join(bearers)}")
-        if not bearers:
+        full_names = self._full_by_bare.get(name, [])
+        if len(full_names) > 1:
+            raise UsageError(f"{name!r} is the name of several operators; use one in full: {', '.join(full_names)}")
+        if not full_names:
             raise UsageError(f"there is no operator called {name!r}")
-        return bearers[0]
+        return full_names[0]
 
     def entry(self, name: str) -> str:
         """The function that a candidate for this operator defines."""

@@ -49,7 +49,7 @@ class Order:
     batch: int | None = None
 
 
-class Happened(Protocol):
+class OnProgress(Protocol):
     """Callback for each change of a batch, on the event loop."""
 
     def __call__(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result], /) -> None:
@@ -64,7 +64,7 @@ class Means:
     verifiers: Sequence[Verifier]
     problem: Callable[[str], Problem]
     operators: Mapping[str, ListedOperator]
-    happened: Happened
+    on_progress: OnProgress
     trouble: Callable[[str], None]
     clock: Callable[[], float]
 
@@ -123,7 +123,7 @@ class _Batch:
         rows = await asyncio.to_thread(self._store.results, self._number)
         await self._adopt(rows)
         self.results[:] = self._results(await asyncio.to_thread(self._store.results, self._number))
-        self._happened(())
+        self._report_progress(())
         turns = Turns(result.row for result in self.results if not result.row.is_done)
         async with asyncio.TaskGroup() as group:
             for engine, verifier in enumerate(self._means.verifiers):
@@ -131,7 +131,7 @@ class _Batch:
         has_ended = all(result.row.is_done for result in self.results)
         if has_ended:
             await asyncio.to_thread(self._store.end, self._number)
-        self._happened((), has_ended=has_ended)
+        self._report_progress((), has_ended=has_ended)
 
     async def _adopt(self, rows: Sequence[CheckedRow]) -> None:
         """Give candidates the verdict that the batch already has on the same source."""
@@ -146,7 +146,7 @@ class _Batch:
             candidate = self._candidates[places[0] - 1]
             name = candidate.listed.name
             self._running[name] = None
-            self._happened(())
+            self._report_progress(())
             try:
                 await self._check(verifier, candidate, places)
             except StoreError:
@@ -159,7 +159,7 @@ class _Batch:
             for result in changed:
                 self.results[result.row.place - 1] = result
             self._fresh += sum(result.row.is_done for result in changed)
-            self._happened(changed)
+            self._report_progress(changed)
 
     async def _check(self, verifier: Verifier, candidate: BatchCandidate, places: tuple[int, ...]) -> None:
         attached: list[asyncio.Task[None]] = []
@@ -186,7 +186,7 @@ class _Batch:
     def _results(self, rows: Sequence[CheckedRow]) -> tuple[Result, ...]:
         return results_of(rows, self._means.operators)
 
-    def _happened(self, changed: tuple[Result, ...], *, has_ended: bool = False) -> None:
+    def _report_progress(self, changed: tuple[Result, ...], *, has_ended: bool = False) -> None:
         progress = Progress(
             batch=self._number,
             total=len(self.results),
@@ -196,7 +196,7 @@ class _Batch:
             running=tuple(self._running),
             has_ended=has_ended,
         )
-        self._means.happened(progress, changed, self.results)
+        self._means.on_progress(progress, changed, self.results)
 
 
 def _note(batch: int, candidate: BatchCandidate) -> str:

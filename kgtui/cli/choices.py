@@ -85,7 +85,7 @@ def problem_for(file: KernelFile, typed: str | None, index: ProblemIndex) -> Pro
         return index.find(typed)
     named = file.directives.get("op")
     if named is None:
-        decode_or_refuse(file)
+        require_text(file)
         raise UsageError(
             f"{file.shown} does not say which operator it is for: give --op OP, "
             f"or begin the file with `# kgtui: op={SAMPLE_OPERATOR}`"
@@ -96,7 +96,7 @@ def problem_for(file: KernelFile, typed: str | None, index: ProblemIndex) -> Pro
         raise UsageError(f"{file.shown}, its `# kgtui:` line: {error}") from error
 
 
-def decode_or_refuse(file: KernelFile) -> None:
+def require_text(file: KernelFile) -> None:
     """Raise unless the file is text.
 
     Raises:

@@ -86,16 +86,16 @@ class Console:
         self.out.flush()
         return self.stdin.readline()
 
-    def hand_out(self, document: str) -> None:
+    def write_document(self, document: str) -> None:
         """Write a document to the output: complete, and UTF-8 whatever the locale."""
-        self.hand_out_pieces((document, "\n"))
+        self.write_pieces((document, "\n"))
 
-    def hand_out_pieces(self, pieces: Iterable[str]) -> None:
-        """Write a document as `hand_out` does, piece by piece; the last piece ends its last line."""
+    def write_pieces(self, pieces: Iterable[str]) -> None:
+        """Write a document as `write_document` does, piece by piece; the last piece ends its last line."""
         self.out.flush()
         for piece in pieces:
             if self.out.isatty():  # a terminal gets no control characters, a program the unchanged document
-                self.out.write(unsteered(piece))
+                self.out.write(without_control_characters(piece))
             elif isinstance(self.out, io.TextIOWrapper):
                 self.out.buffer.write(piece.encode(errors="backslashreplace"))
             else:
@@ -154,7 +154,7 @@ class Console:
 
     def _signed(self, text: str) -> str:
         """The text in the chosen glyph set, with control characters replaced."""
-        text = unsteered(text)
+        text = without_control_characters(text)
         if not self.is_ascii or text.isascii():
             return text
         return text.translate(_ASCII_SIGNS).encode("ascii", errors="backslashreplace").decode()
@@ -163,7 +163,7 @@ class Console:
         return stream.isatty() and not self.environment.get("NO_COLOR") and self.environment.get("TERM") != "dumb"
 
 
-def unsteered(text: str) -> str:
+def without_control_characters(text: str) -> str:
     """The text with terminal control characters escaped; it may have several lines."""
     if text.isprintable():
         return text

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import CandidateError, KgtuiError, UnsupportedError, UsageError
-from engine.sandbox.inherited import settle_inherited
+from engine.sandbox.inherited import reset_inherited_state
 from engine.sandbox.user_files import reason_of
 from kgtui.cli.command_line import parse
 from kgtui.cli.console import Console, Exit
@@ -28,7 +28,7 @@ _OF_A_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    settle_inherited()
+    reset_inherited_state()
     _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -57,10 +57,10 @@ def run(arguments: Sequence[str], console: Console) -> int:
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:
-        _abandon(console)
+        _discard_output(console)
         return Exit.BROKEN_PIPE
     except OSError as error:
-        _abandon(console)
+        _discard_output(console)
         where = f" ({os.fsdecode(error.filename)})" if isinstance(error.filename, str | bytes) else ""
         hint = "; is a disk full or read-only?" if error.errno in _OF_A_DISK else ""
         _complain(console, f"{reason_of(error)}{where}{hint}", wants_trace=wants_trace)
@@ -129,7 +129,7 @@ def _complain(console: Console, message: str, *, wants_trace: bool = False) -> N
         console.warn(message)
 
 
-def _abandon(console: Console) -> None:
+def _discard_output(console: Console) -> None:
     """Discard the buffered output, whose reader has exited, so that it does not fail again when Python exits."""
     if console.out is sys.stdout:
         with contextlib.suppress(OSError):  # no descriptor is available

@@ -48,13 +48,13 @@ class FileWatch:
         before, self.number = self._watcher, self.number + 1
         number, post = self.number, self._app.post_message
 
-        def heard_save(saved: Saved) -> None:
+        def report_save(saved: Saved) -> None:
             post(FileSaved(saved, watch=number))
 
-        def heard_trouble(trouble: WatchTrouble) -> None:
+        def report_trouble(trouble: WatchTrouble) -> None:
             post(WatchTroubled(trouble, watch=number))
 
-        self._watcher = self._factory(path, heard_save, heard_trouble, known_digest=known_digest)
+        self._watcher = self._factory(path, report_save, report_trouble, known_digest=known_digest)
         self._watcher.start()
         if before is not None:
             in_background(self._app, partial(asyncio.to_thread, before.stop), group="watchers")

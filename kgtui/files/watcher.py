@@ -63,7 +63,7 @@ class Watcher:
         self._directories: set[str] = set()
         self._polls_only = False
         self._is_local = False
-        self._handler = _Forward(self._hear)
+        self._handler = _Forward(self._on_event)
         self._signals: queue.SimpleQueue[_Signal] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
@@ -132,15 +132,15 @@ class Watcher:
         message = _polling_message(directory, error, self._delays.poll_only_s)
         self._report_trouble(TroubleKind.POLLING, self.path, message)
 
-    def _hear(self, event: FileSystemEvent) -> None:
+    def _on_event(self, event: FileSystemEvent) -> None:
         """Runs in watchdog's thread: notes that something happened, and never touches a file."""
-        heard = [(event.src_path, isinstance(event, FileClosedEvent))]
+        named = [(event.src_path, isinstance(event, FileClosedEvent))]
         if isinstance(event, FileMovedEvent):
-            heard.append((event.dest_path, True))
-        for place, final in heard:
+            named.append((event.dest_path, True))
+        for place, final in named:
             file = self._file_by_place.get(os.fsdecode(place))
             if file is not None:
-                self._signals.put(_Heard(file=file, at_s=self._clock(), final=final))
+                self._signals.put(_FileEvent(file=file, at_s=self._clock(), final=final))
 
     def _run(self) -> None:
         poll_due_s = self._clock() + self._poll_interval_s
@@ -163,7 +163,7 @@ class Watcher:
             while True:
                 if isinstance(signal, _Stop):
                     return False
-                if isinstance(signal, _Heard):
+                if isinstance(signal, _FileEvent):
                     signal.file.notice(signal.at_s, final=signal.final)
                 else:
                     self._follow(signal.paths)
@@ -230,16 +230,16 @@ class Watcher:
 class _Forward(FileSystemEventHandler):
     """Passes each file event to one function; watchdog needs an object."""
 
-    def __init__(self, hear: Callable[[FileSystemEvent], None]) -> None:
-        self._hear = hear
+    def __init__(self, on_event: Callable[[FileSystemEvent], None]) -> None:
+        self._on_event = on_event
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         if not event.is_directory:
-            self._hear(event)
+            self._on_event(event)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Heard:
+class _FileEvent:
     file: TrackedFile
     at_s: float
     final: bool
@@ -255,7 +255,7 @@ class _Stop:
     pass
 
 
-_Signal: TypeAlias = _Heard | _Follow | _Stop
+_Signal: TypeAlias = _FileEvent | _Follow | _Stop
 
 
 def _absolute(path: Path) -> Path:

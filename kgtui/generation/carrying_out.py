@@ -77,7 +77,7 @@ class Means:
     prompts: Prompts
     environment: Mapping[str, str]
     trouble: Callable[[str], None]
-    happened: Callable[[GenerationEvent, Progress], None]
+    on_generation_event: Callable[[GenerationEvent, Progress], None]
     clock: Callable[[], float] = time.monotonic
 
 
@@ -107,10 +107,10 @@ async def carry_out(order: Order, means: Means) -> Generated:
             NO_BATCH, number=number, total=order.answers, limits=order.limits, began_s=means.clock(), spent=before
         )
 
-        def happened(event: GenerationEvent) -> None:
+        def on_generation_event(event: GenerationEvent) -> None:
             nonlocal progress
             progress = after(progress, (event,))
-            means.happened(event, progress)
+            means.on_generation_event(event, progress)
 
         stored = StoredBatch(
             generations=means.recording.generations,
@@ -127,9 +127,9 @@ async def carry_out(order: Order, means: Means) -> Generated:
             sampling=order.request.sampling,
             concurrency=order.concurrency,
             clocks=Clocks(now=lambda: datetime.now(UTC), clock=means.clock),
-            emit=happened,
+            emit=on_generation_event,
         )
-        await _batch(order, means, stored=stored, requester=requester, happened=happened).run()
+        await _batch(order, means, stored=stored, requester=requester, on_generation_event=on_generation_event).run()
     return Generated(batch=number, session=session, progress=progress)
 
 
@@ -163,7 +163,7 @@ def _batch(
     *,
     stored: StoredBatch,
     requester: Requester,
-    happened: Callable[[GenerationEvent], None],
+    on_generation_event: Callable[[GenerationEvent], None],
 ) -> Batch:
     conditions = RunConditions(
         device=order.device.platform,
@@ -180,7 +180,7 @@ def _batch(
         verifier=verifier,
         prompts=means.prompts,
         hardware=Hardware(name=order.device.name, target=order.request.target),
-        emit=happened,
+        emit=on_generation_event,
     )
 
 

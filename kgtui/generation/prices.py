@@ -44,8 +44,8 @@ class Price:
 
     def most_microusd(self, *, input_tokens: int, output_tokens: int) -> int:
         """Highest cost of a request, with all of its input written to the cache."""
-        dearest = max(self.input_usd, self.cache_write_usd)
-        return to_microusd((input_tokens * dearest + output_tokens * self.output_usd) / _MTOK) + 1
+        most_expensive_usd = max(self.input_usd, self.cache_write_usd)
+        return to_microusd((input_tokens * most_expensive_usd + output_tokens * self.output_usd) / _MTOK) + 1
 
 
 class PriceList:

@@ -30,14 +30,14 @@ class Watch(Protocol):
     def __call__(self, number: int | None, events: Sequence[Event]) -> None: ...
 
 
-def unwatched(number: int | None, events: Sequence[Event]) -> None:
+def ignore_events(number: int | None, events: Sequence[Event]) -> None:
     """No operation: the default for events of a run before its verdict."""
 
 
 class Verifier(Protocol):
     """Verifies and times generated candidates."""
 
-    async def verify(self, problem: Problem, source: bytes, *, name: str, watch: Watch = unwatched) -> RunRecord:
+    async def verify(self, problem: Problem, source: bytes, *, name: str, watch: Watch = ignore_events) -> RunRecord:
         """The finished run of this source; `name` is the model, `watch` gets its events as they come.
 
         Raises:
@@ -85,7 +85,7 @@ class QueuedVerifier:
         source: bytes,
         *,
         name: str,
-        watch: Watch = unwatched,
+        watch: Watch = ignore_events,
         began: Callable[[int], None] = lambda number: None,
     ) -> RunRecord:
         """The finished run of this source; `began` gets its number when it begins, and again where it begins again."""
@@ -132,7 +132,7 @@ class RunListener:
         *,
         file: str,
         trouble: Callable[[str], None],
-        watch: Watch = unwatched,
+        watch: Watch = ignore_events,
         began: Callable[[int], None] = lambda number: None,
     ) -> None:
         self.finished: asyncio.Future[RunRecord] = asyncio.get_running_loop().create_future()
@@ -151,7 +151,7 @@ class RunListener:
         if header.number is not None:
             self._began(header.number)
 
-    def events_happened(self, events: Sequence[Event]) -> None:
+    def on_events(self, events: Sequence[Event]) -> None:
         """More of the run."""
         self._events += events
         self._watch(self._number, events)

@@ -129,7 +129,7 @@ class Audience(Protocol):
     def run_began(self, header: RunHeader) -> None:
         """The events that follow belong to this run."""
 
-    def events_happened(self, events: Sequence[Event]) -> None:
+    def on_events(self, events: Sequence[Event]) -> None:
         """The next events of the run, already recorded."""
 
     def trouble_arose(self, message: str) -> None:

@@ -83,7 +83,7 @@ class EngineService:
         if looked_up is not None and looked_up[0] == request:
             _, header, events = looked_up
             self._audience.run_began(header)
-            self._audience.events_happened(events)
+            self._audience.on_events(events)
             return
         self._queue.submit(request, self._audience, slot=_WORKBENCH)
 

@@ -144,7 +144,7 @@ async def _deliver(ticket: Ticket, update: RunHeader | Sequence[Event]) -> None:
         return
     if isinstance(ticket.request, RunRequest):
         await look_ahead(update, ticket.request.content)
-    ticket.audience.events_happened(update)
+    ticket.audience.on_events(update)
 
 
 async def look_ahead(events: Sequence[Event], source: bytes) -> None:

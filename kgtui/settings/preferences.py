@@ -37,12 +37,12 @@ class Typed:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """A setting with its value and its source; `beaten` is the file's value that another source overrides."""
+    """A setting with its value and its source; `overridden` is the file's value that another source overrides."""
 
     key: str
     value: Value | None
     source: str
-    beaten: Value | None = None
+    overridden: Value | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +115,8 @@ def preferences_of(
         default = (_of_file(asked, option.key, config), (DEFAULT, option.default))
         source, value = _first(sources.get(option.key, default))
         wished = asked.value(option.key)
-        beaten = wished if wished is not None and wished != value else None
-        chosen.append(Chosen(key=option.key, value=value, source=source, beaten=beaten))
+        overridden = wished if wished is not None and wished != value else None
+        chosen.append(Chosen(key=option.key, value=value, source=source, overridden=overridden))
     return Preferences(
         config=config,
         chosen=tuple(chosen),
@@ -162,8 +162,8 @@ def detected_preferences() -> Preferences:
 def setting_line(one: Chosen, *, found: str = "") -> str:
     """A setting, its value, and its source."""
     value = (found or "of this machine") if one.source == FOUND else "" if one.value is None else toml(one.value)
-    beaten = f", before {toml(one.beaten)} of the file" if one.beaten is not None else ""
-    return f"{one.key:<15} {value:<14} {one.source}{beaten}".rstrip()
+    overridden = f", before {toml(one.overridden)} of the file" if one.overridden is not None else ""
+    return f"{one.key:<15} {value:<14} {one.source}{overridden}".rstrip()
 
 
 def _usable(config: Config) -> tuple[Asked, tuple[str, ...]]:

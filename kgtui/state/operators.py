@@ -65,11 +65,11 @@ class Facets:
     dtype: str | None = None
     progress: str | None = None
 
-    def admits(self, problem: ProblemDescription, last: Known) -> bool:
+    def matches(self, problem: ProblemDescription, last: Known) -> bool:
         """Whether the facets, the query aside, let this operator through."""
-        return self.progress in (None, progress_of(last.get(problem.name))) and self._admits_description(problem)
+        return self.progress in (None, progress_of(last.get(problem.name))) and self._matches_description(problem)
 
-    def _admits_description(self, problem: ProblemDescription) -> bool:
+    def _matches_description(self, problem: ProblemDescription) -> bool:
         return (
             self.source in (None, problem.library)
             and self.category in (None, problem.category)
@@ -78,7 +78,7 @@ class Facets:
 
     def admitted(self, problems: tuple[ProblemDescription, ...], last: Known) -> tuple[ProblemDescription, ...]:
         """The operators that the facets, the query aside, let through."""
-        return tuple(problem for problem in problems if self.admits(problem, last))
+        return tuple(problem for problem in problems if self.matches(problem, last))
 
     def cycled(self, facet: str, problems: tuple[ProblemDescription, ...], last: Known) -> Facets:
         """The next value of `facet` that the other facets leave, then all again."""
@@ -128,7 +128,7 @@ def choices(
     scored: list[tuple[float, float, str, Choice]] = []
     for choice in (*files, *(Choice(problem=problem) for problem in problems)):
         problem = choice.problem
-        if not facets.admits(problem, last):
+        if not facets.matches(problem, last):
             continue
         score = _score(search, facets.query, choice) if facets.query else 1.0
         if score > 0:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import msgspec
 
 from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Summary, Timing
-from engine.reports.bench import gated
+from engine.reports.bench import without_wrong_times
 from sessions.database import Values
 
 Statement: TypeAlias = tuple[str, Values]
@@ -63,7 +63,7 @@ order by benchmarks.seq"""
 
 def benchmark_statements(benchmark: CaseBenchmark, *, place: Values) -> Iterator[Statement]:
     """Rows of one case: its own, and one for each baseline of the plan."""
-    shown = gated(benchmark)
+    shown = without_wrong_times(benchmark)
     where = {**place, "case_name": shown.case}
     yield _INSERT_BENCHMARK, {**where, **_case_values(shown)}
     timing_by_baseline = {timing.side: timing for timing in shown.baselines}

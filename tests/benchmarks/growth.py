@@ -250,13 +250,13 @@ def run_child(folder: Path, engine: str) -> None:
     from kgtui.app.jobs.run_audience import RunAudience
 
     verdicts = (folder / _VERDICTS).open("ab", buffering=0)
-    shown = RunAudience.events_happened
+    shown = RunAudience.on_events
 
     def counted(self: Any, events: Any) -> None:
         shown(self, events)
         verdicts.write(b"." * sum(type(event).__name__ == "RunFinished" for event in events))
 
-    RunAudience.events_happened = counted  # type: ignore[method-assign]  # the one place that every event passes
+    RunAudience.on_events = counted  # type: ignore[method-assign]  # the one place that every event passes
     signal.signal(signal.SIGUSR2, lambda *_: threading.Thread(target=_look, args=(folder,), daemon=True).start())
     if os.environ.get("GROWTH_TRACE"):
         import tracemalloc

@@ -80,7 +80,7 @@ class FakeForkServer:
         asyncio.get_running_loop().remove_reader(ends[0])
         for end in ends:
             os.close(end)
-        child.gone(9)
+        child.exited(9)
 
     def lose_all(self) -> None:
         """Have every child end as if the fork server had been killed."""

@@ -86,7 +86,7 @@ class DeviceLock:
         """
         descriptor = await self._acquire(_Announcer(on_wait))
         try:
-            _write_holder(descriptor, self._myself())
+            _write_holder(descriptor, self._own_entry())
             yield
         finally:
             with contextlib.suppress(OSError):
@@ -99,7 +99,7 @@ class DeviceLock:
         """The descriptor of the locked file."""
         line = await self._open("line")
         try:
-            place = _stand_in_line(line)
+            place = _join_queue(line)
             while True:
                 # Opened again each time: a lock on a removed file excludes no other process.
                 descriptor = await self._open("lock")
@@ -111,7 +111,7 @@ class DeviceLock:
                     _close(descriptor)
                 await asyncio.sleep(self._poll_s)
         finally:
-            _leave_line(line)
+            _leave_queue(line)
             _close(line)
 
     async def _open(self, kind: str) -> int:
@@ -123,7 +123,7 @@ class DeviceLock:
                 await asyncio.sleep(self._poll_s)
         return _open_shared(self._folder, name)
 
-    def _myself(self) -> Holder:
+    def _own_entry(self) -> Holder:
         since = self._clock().astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         return Holder(pid=os.getpid(), command=self._command, since=since)
 
@@ -237,7 +237,7 @@ def _try_lock(descriptor: int, *, how: int = fcntl.LOCK_EX) -> bool:
     return True
 
 
-def _stand_in_line(line: int) -> int:
+def _join_queue(line: int) -> int:
     """Our position in the queue, the last.  0 where there can be no queue, so that chance decides."""
     place = 0
     try:
@@ -258,7 +258,7 @@ def _is_first(line: int, place: int) -> bool:
     return place == 0 or _range_taken(line, start=0, length=place) is None
 
 
-def _leave_line(line: int) -> None:
+def _leave_queue(line: int) -> None:
     with contextlib.suppress(OSError):  # where there are no such locks
         fcntl.fcntl(line, fcntl.F_OFD_SETLK, _RANGE.pack(fcntl.F_UNLCK, os.SEEK_SET, 0, 0, 0))
 

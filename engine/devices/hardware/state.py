@@ -92,7 +92,7 @@ def device_state(
     driver = driver or _installed_driver()
     try:
         with _opened(driver, index) as handle:
-            return _Interview(driver, handle).state(own_pids, is_contained=contained)
+            return _StateReader(driver, handle).state(own_pids, is_contained=contained)
     except driver.NVMLError as error:
         return DeviceState(refused=(f"{WHOLE_STATE}: {error}",))
 
@@ -132,7 +132,7 @@ def _opened(driver: Driver, index: int) -> Iterator[Handle]:
         driver.nvmlShutdown()
 
 
-class _Interview:
+class _StateReader:
     """Queries the driver for one value after the other and records those that it refuses."""
 
     def __init__(self, driver: Driver, handle: Handle) -> None:

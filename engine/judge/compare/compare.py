@@ -10,7 +10,7 @@ import torch
 
 from engine.judge.compare.measures import INTEGER_OF, bytes_of, computable, ordered, raw, typical, ulps
 from engine.judge.compare.passing import report_of_pass
-from engine.judge.compare.values import text_of, unravelled
+from engine.judge.compare.values import text_of, unravel_index
 from engine.model import Outcome, OutputReport, Tolerance, WrongElement
 from engine.protocol.tensors import dtype_name
 
@@ -154,8 +154,8 @@ def _report(
         max_relative_error=largest[1],
         max_ulp_error=largest[2],
         worst=_element(worst, got, expected) if worst is not None else None,
-        first_wrong=unravelled(int(wrong.flatten().byte().argmax()), got.shape) if mismatched else None,
-        last_wrong=unravelled(got.numel() - 1 - int(wrong.flatten().flip(0).byte().argmax()), got.shape)
+        first_wrong=unravel_index(int(wrong.flatten().byte().argmax()), got.shape) if mismatched else None,
+        last_wrong=unravel_index(got.numel() - 1 - int(wrong.flatten().flip(0).byte().argmax()), got.shape)
         if mismatched
         else None,
         error_map=error_map(wrong) if mismatched else (),
@@ -221,7 +221,7 @@ def _masked(values: torch.Tensor | None, where: torch.Tensor) -> torch.Tensor | 
 
 
 def _element(flat: int, got: torch.Tensor, expected: torch.Tensor) -> WrongElement:
-    index = unravelled(flat, got.shape)
+    index = unravel_index(flat, got.shape)
     return WrongElement(index=index, expected=text_of(expected[index]), got=text_of(got[index]))
 
 

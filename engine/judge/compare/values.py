@@ -9,7 +9,7 @@ import torch
 _DIGITS = {torch.float64: 17, torch.float32: 9, torch.float16: 5, torch.bfloat16: 4}
 
 
-def unravelled(flat: int, shape: Sequence[int]) -> tuple[int, ...]:
+def unravel_index(flat: int, shape: Sequence[int]) -> tuple[int, ...]:
     """The index of element number `flat` of a tensor of this shape."""
     index: list[int] = []
     for size in reversed(shape):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.judge.diagnosis.hypothesis import Supposition, changed, refuse_immense, replaced, tensor_at
+from engine.judge.diagnosis.hypothesis import Hypothesis, changed, replaced, require_small_enough, tensor_at
 from engine.judge.diagnosis.layout_hypotheses import layouts
 from engine.judge.diagnosis.ranking import Facts
 from engine.judge.diagnosis.scalar_values import other_values
@@ -34,7 +34,7 @@ _MOST_OVER = 15  # largest remainder of a division by the block size
 _STRIDE_NAMES = ("inc", "ld", "stride")
 
 
-def suppositions(problem: ProblemDefinition, inputs: Arguments, shape: torch.Size) -> Iterator[Supposition]:
+def hypotheses(problem: ProblemDefinition, inputs: Arguments, shape: torch.Size) -> Iterator[Hypothesis]:
     """Possible mistakes in a call on `inputs` with an output of this shape, the likelier first."""
     places = [place for place, value in enumerate(inputs) if isinstance(value, torch.Tensor) and value.numel()]
     read = [place for place in places if problem.arguments[place] not in problem.written_only]
@@ -64,7 +64,7 @@ def suppositions(problem: ProblemDefinition, inputs: Arguments, shape: torch.Siz
             yield from _shared_out(problem, inputs, place)
 
 
-def _scalars(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _scalars(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
     """Another value in place of an argument that is no tensor."""
     name, given = problem.arguments[place], inputs[place]
     is_stride = _is_stride(name, given)
@@ -73,12 +73,12 @@ def _scalars(problem: ProblemDefinition, inputs: Arguments, place: int) -> Itera
         symptom = Symptom.STRIDE_ARGUMENT if is_stride else Symptom.ARGUMENT
         if isinstance(given, float) and other == 1.0:
             symptom = Symptom.ONES
-        yield Supposition(symptom=symptom, arguments=partial(replaced, inputs, place, other), facts=facts)
+        yield Hypothesis(symptom=symptom, arguments=partial(replaced, inputs, place, other), facts=facts)
         if is_stride and isinstance(given, int) and isinstance(other, int) and 0 < other < given:
             yield from _narrower(inputs, place, given, other, facts)
 
 
-def _cut_sizes(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _cut_sizes(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
     """A size that is an argument, of which only the whole blocks are looked at."""
     name, given = problem.arguments[place], inputs[place]
     if isinstance(given, int) and not _is_stride(name, given):
@@ -90,7 +90,7 @@ def _cut_sizes(problem: ProblemDefinition, inputs: Arguments, place: int) -> Ite
                     _shorter_buffers(inputs, given, cut),
                 ):  # a reference may read their size
                     arguments = partial(replaced, buffers, place, cut)
-                    yield Supposition(symptom=Symptom.SIZE_ENDED, arguments=arguments, facts=facts)
+                    yield Hypothesis(symptom=Symptom.SIZE_ENDED, arguments=arguments, facts=facts)
 
 
 def _shorter_buffers(inputs: Arguments, given: int, cut: int) -> Arguments:
@@ -103,35 +103,35 @@ def _shorter_buffers(inputs: Arguments, given: int, cut: int) -> Arguments:
     )
 
 
-def _products(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _products(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
     """A factor multiplied by another one that has nothing to do with it."""
     name, given = problem.arguments[place], inputs[place]
     for other, value in zip(problem.arguments, inputs, strict=True):
         if other != name and isinstance(given, float) and isinstance(value, float) and value != 1.0:
             facts: Facts = {"argument": name, "given": str(given), "value": f"{other} * {name} ({value * given:g})"}
-            yield Supposition(
+            yield Hypothesis(
                 symptom=Symptom.ARGUMENT, arguments=partial(replaced, inputs, place, value * given), facts=facts
             )
 
 
-def _absences(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _absences(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
     """No tensor in place of one that may be left out, and one answer in place of a tensor of answers yes and no."""
     name, tensor = problem.arguments[place], tensor_at(inputs, place)
     if re.search(rf"\b{name}: [^,]*\bNone\b", problem.signature):
         facts: Facts = {"argument": name, "given": "the tensor", "value": "None"}
         absent = partial(replaced, inputs, place, None)
-        yield Supposition(symptom=Symptom.ARGUMENT, arguments=absent, facts=facts)
+        yield Hypothesis(symptom=Symptom.ARGUMENT, arguments=absent, facts=facts)
     if tensor.dtype == torch.bool:
         for word, make in (("True", torch.ones_like), ("False", torch.zeros_like)):
             facts = {"argument": name, "given": "its elements", "value": f"{word} everywhere"}
-            yield Supposition(symptom=Symptom.ARGUMENT, arguments=partial(changed, inputs, place, make), facts=facts)
+            yield Hypothesis(symptom=Symptom.ARGUMENT, arguments=partial(changed, inputs, place, make), facts=facts)
 
 
-def _wholes(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Supposition]:
+def _wholes(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Hypothesis]:
     """A factor of a part that multiplies all of the answer."""
     for place, given in enumerate(inputs):
         if isinstance(given, float) and given not in (0.0, 1.0):
-            yield Supposition(
+            yield Hypothesis(
                 symptom=Symptom.WHOLE_SCALED,
                 arguments=partial(replaced, inputs, place, 1.0),
                 after=partial(_scaled, factor=given),
@@ -147,17 +147,17 @@ def _is_stride(name: str, value: Value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and name.startswith(_STRIDE_NAMES)
 
 
-def _narrower(inputs: Arguments, place: int, given: int, other: int, facts: Facts) -> Iterator[Supposition]:
+def _narrower(inputs: Arguments, place: int, given: int, other: int, facts: Facts) -> Iterator[Hypothesis]:
     """As many columns a shorter stride apart: a buffer of fewer elements, for references that look at its size."""
     for at, value in enumerate(inputs):
         if isinstance(value, torch.Tensor) and value.dim() == 1 and value.numel() % given == 0:
             shorter = replaced(inputs, at, value[: value.numel() // given * other])
-            yield Supposition(
+            yield Hypothesis(
                 symptom=Symptom.STRIDE_ARGUMENT, arguments=partial(replaced, shorter, place, other), facts=facts
             )
 
 
-def _all_strides(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Supposition]:
+def _all_strides(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Hypothesis]:
     """All strides that are arguments replaced by 1."""
     names = [name for name, value in zip(problem.arguments, inputs, strict=True) if _is_stride(name, value)]
     if len(names) > 1:
@@ -166,38 +166,38 @@ def _all_strides(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Supp
         )
         given = ", ".join(str(value) for name, value in zip(problem.arguments, inputs, strict=True) if name in names)
         facts: Facts = {"argument": " and ".join(names), "given": given, "value": "1"}
-        yield Supposition(symptom=Symptom.STRIDE_ARGUMENT, arguments=lambda: ones, facts=facts)
+        yield Hypothesis(symptom=Symptom.STRIDE_ARGUMENT, arguments=lambda: ones, facts=facts)
 
 
-def _constants(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _constants(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
     """A tensor that takes no part."""
     tensor = tensor_at(inputs, place)
     if tensor.is_floating_point():
         facts: Facts = {"argument": problem.arguments[place]}
         for symptom, make in ((Symptom.ONES, torch.ones_like), (Symptom.ZEROS, torch.zeros_like)):
-            yield Supposition(symptom=symptom, arguments=partial(changed, inputs, place, make), facts=facts)
+            yield Hypothesis(symptom=symptom, arguments=partial(changed, inputs, place, make), facts=facts)
 
 
-def _precisions(inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
+def _precisions(inputs: Arguments, read: Sequence[int]) -> Iterator[Hypothesis]:
     """Inputs rounded to a narrow type, and an overflow of one in the arithmetic."""
     floats = [place for place in read if tensor_at(inputs, place).is_floating_point()]
     wide = [place for place in read if tensor_at(inputs, place).dtype in _WIDER_THAN_SINGLE]
     if wide:
         facts: Facts = {"dtype": "float32"}
         to_single = partial(_rounded, inputs, wide, _through_single)
-        yield Supposition(symptom=Symptom.ROUNDED_INPUTS, arguments=to_single, facts=facts)
+        yield Hypothesis(symptom=Symptom.ROUNDED_INPUTS, arguments=to_single, facts=facts)
     if any(tensor_at(inputs, place).dtype == torch.float32 for place in floats):
         to_tf32 = partial(_rounded, inputs, floats, _to_tf32)
         facts = {"dtype": "TensorFloat-32"}
-        yield Supposition(symptom=Symptom.ROUNDED_INPUTS, arguments=to_tf32, facts=facts)
+        yield Hypothesis(symptom=Symptom.ROUNDED_INPUTS, arguments=to_tf32, facts=facts)
     for narrow in _NARROW:
         facts = {"dtype": dtype_name(narrow)}
         if any(tensor_at(inputs, place).dtype.itemsize > narrow.itemsize for place in floats):
             rounded = partial(_rounded, inputs, floats, partial(_through, dtype=narrow))
-            yield Supposition(symptom=Symptom.ROUNDED_INPUTS, arguments=rounded, facts=facts)
+            yield Hypothesis(symptom=Symptom.ROUNDED_INPUTS, arguments=rounded, facts=facts)
         largest = f"{torch.finfo(narrow).max:g}"
         if floats:
-            yield Supposition(
+            yield Hypothesis(
                 symptom=Symptom.OVERFLOWN,
                 arguments=lambda: inputs,
                 arithmetic=narrow,
@@ -232,7 +232,7 @@ def _to_tf32(values: torch.Tensor) -> torch.Tensor:
     return torch.where(values.isfinite(), rounded.view(torch.float32), values)
 
 
-def _paddings(inputs: Arguments, places: Sequence[int]) -> Iterator[Supposition]:
+def _paddings(inputs: Arguments, places: Sequence[int]) -> Iterator[Hypothesis]:
     """A dimension that is as long as the block that was to be masked, wherever it occurs."""
     sizes = {size for place in places for size in tensor_at(inputs, place).shape if size > 1}
     for size in sorted(sizes):
@@ -240,7 +240,7 @@ def _paddings(inputs: Arguments, places: Sequence[int]) -> Iterator[Supposition]
             if size < width <= 4 * size:
                 facts: Facts = {"size": size, "width": width}
                 padded = partial(_padded, inputs, size, width)
-                yield Supposition(symptom=Symptom.PADDED, arguments=padded, facts=facts)
+                yield Hypothesis(symptom=Symptom.PADDED, arguments=padded, facts=facts)
 
 
 def _padded(inputs: Arguments, size: int, width: int) -> Arguments:
@@ -248,7 +248,7 @@ def _padded(inputs: Arguments, size: int, width: int) -> Arguments:
         if not isinstance(value, torch.Tensor):
             return value
         wider = [width if length == size else length for length in value.shape]
-        refuse_immense(math.prod(wider), value)
+        require_small_enough(math.prod(wider), value)
         padded = value.new_zeros(wider)
         padded[tuple(slice(length) for length in value.shape)] = value
         return padded
@@ -256,7 +256,7 @@ def _padded(inputs: Arguments, size: int, width: int) -> Arguments:
     return tuple(wide(value) for value in inputs)
 
 
-def _ends(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _ends(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
     """A dimension of which the first or the last element takes no part."""
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         for symptom, left_out in ((Symptom.LAST_ONE, size - 1), (Symptom.FIRST_ONE, 0)):
@@ -265,17 +265,17 @@ def _ends(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator
             for fill in _fills(tensor_at(inputs, place)):
                 facts: Facts = {"argument": problem.arguments[place], "dim": words, "fill": f"{fill:g}", "size": size}
                 arguments = partial(changed, inputs, place, _filled, dim, left_out, 1, fill)
-                yield Supposition(symptom=symptom, arguments=arguments, facts=facts)
+                yield Hypothesis(symptom=symptom, arguments=arguments, facts=facts)
 
 
-def _parts(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _parts(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
     """A dimension of which only the beginning, or only the last block, takes part."""
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         starts = {(size - 1) // block * block: block for block in _BLOCKS if block < size}
         for start in sorted(starts, reverse=True) if tensor_at(inputs, place).is_floating_point() else ():
             doubled = partial(changed, inputs, place, _doubled, dim, start)
             where: Facts = {"argument": problem.arguments[place], "dim": words, "start": start}
-            yield Supposition(symptom=Symptom.TWICE, arguments=doubled, facts=where)
+            yield Hypothesis(symptom=Symptom.TWICE, arguments=doubled, facts=where)
         for start, block in sorted(starts.items(), reverse=True):
             for fill in _fills(tensor_at(inputs, place)):
                 facts: Facts = {
@@ -291,10 +291,10 @@ def _parts(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterato
                     (Symptom.LAST_BLOCK, 0, start),
                 ):
                     arguments = partial(changed, inputs, place, _filled, dim, first, length, fill)
-                    yield Supposition(symptom=symptom, arguments=arguments, facts=facts)
+                    yield Hypothesis(symptom=symptom, arguments=arguments, facts=facts)
 
 
-def _shared_out(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Supposition]:
+def _shared_out(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
     """A dimension whose last elements take no part: as many as are over when it is shared out."""
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         for count in range(2, _MOST_OVER + 1) if size > 2 * _MOST_OVER else ():
@@ -306,7 +306,7 @@ def _shared_out(problem: ProblemDefinition, inputs: Arguments, place: int) -> It
                 "fill": "0",
             }
             arguments = partial(changed, inputs, place, _filled, dim, size - count, count, 0.0)
-            yield Supposition(symptom=Symptom.LAST_FEW, arguments=arguments, facts=facts)
+            yield Hypothesis(symptom=Symptom.LAST_FEW, arguments=arguments, facts=facts)
 
 
 def _sizes(tensor: torch.Tensor) -> list[tuple[str, int | None, int]]:

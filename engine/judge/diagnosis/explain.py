@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.judge.compare.measures import computable, raw
-from engine.judge.diagnosis.argument_hypotheses import suppositions
-from engine.judge.diagnosis.hypothesis import Supposition
+from engine.judge.diagnosis.argument_hypotheses import hypotheses
+from engine.judge.diagnosis.hypothesis import Hypothesis
 from engine.judge.diagnosis.input_dependencies import feeding
 from engine.judge.diagnosis.operands import operand_clues
 from engine.judge.diagnosis.patterns import patterns
@@ -120,17 +120,17 @@ class Explainer:
         self, problem: ProblemDefinition, inputs: Arguments, number: int, comparison: Comparison
     ) -> Iterator[Clue]:
         """A clue for each supposition that predicts anything, until one predicts every element."""
-        supposed = list(suppositions(problem, inputs, comparison.expected.shape))
+        supposed = list(hypotheses(problem, inputs, comparison.expected.shape))
         most = min(_MOST_TRIALS, _MOST_WORK // max(1, _elements(inputs, comparison)))
         if problem.suite is not None:  # the reference process has no other arithmetic
             supposed, most = [one for one in supposed if one.arithmetic is None], min(most, _MOST_ASKED)
         supposed.sort(key=lambda one: (problem.name, one.symptom) != self._last)
-        for supposition in supposed[:most]:
+        for hypothesis in supposed[:most]:
             try:
-                guess = _guess(problem, supposition, number, comparison)
+                guess = _guess(problem, hypothesis, number, comparison)
             except MemoryError:
                 return  # it took seconds to fill the memory, and the others may be as large
-            clue = comparison.clue(supposition.symptom, guess, **supposition.facts) if guess is not None else None
+            clue = comparison.clue(hypothesis.symptom, guess, **hypothesis.facts) if guess is not None else None
             if guess is not None and clue is not None and clue.explained:
                 clue = as_divisor(clue, guess, comparison.expected)
                 yield clue
@@ -196,7 +196,7 @@ def _is_perfect(clue: Clue, comparison: Comparison) -> bool:
 
 
 def _guess(
-    problem: ProblemDefinition, supposition: Supposition, number: int, comparison: Comparison
+    problem: ProblemDefinition, hypothesis: Hypothesis, number: int, comparison: Comparison
 ) -> torch.Tensor | None:
     """Output of the reference under the supposition, cut to the shape of the output; None when there is none.
 
@@ -205,7 +205,7 @@ def _guess(
     """
     try:
         with limited_memory(_MOST_BYTES):
-            outputs = supposition.outcome(lambda arguments: expected_outputs(problem, arguments))
+            outputs = hypothesis.outcome(lambda arguments: expected_outputs(problem, arguments))
     except MemoryError:
         raise
     except Exception:  # a reference may reject the assumed arguments with any exception, which rules the hypothesis out
@@ -222,7 +222,7 @@ def _guess(
     if any(one < other for one, other in zip(guess.shape, expected.shape, strict=True)):
         return None
     guess = guess[tuple(slice(size) for size in expected.shape)]
-    if comparison.before is None or supposition.facts.get("argument") not in problem.mutates:
+    if comparison.before is None or hypothesis.facts.get("argument") not in problem.mutates:
         return guess
     # Elements that must stay unchanged also stay unchanged under this hypothesis.
     return torch.where(raw(expected) == raw(comparison.before), comparison.before, guess)

@@ -22,7 +22,7 @@ _MOST_STRETCH, _SMALL = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Supposition:
+class Hypothesis:
     """A mistake and the arguments that it amounts to.
 
     `arithmetic` is the type that all is computed in, if another; then it is only this mistake when numbers
@@ -65,7 +65,7 @@ def tensor_at(inputs: Arguments, place: int) -> torch.Tensor:
     return value
 
 
-def refuse_immense(elements: int, tensor: torch.Tensor) -> None:
+def require_small_enough(elements: int, tensor: torch.Tensor) -> None:
     """Raise unless the supposed tensor needs at most a few times the memory of the tensor.
 
     Raises:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.judge.compare.values import text_of, unravelled
+from engine.judge.compare.values import text_of, unravel_index
 from engine.judge.inputs.copies import private_copies
 from engine.judge.inputs.outputs import expected_outputs
 from engine.model import InputElement, ProblemDefinition
@@ -147,5 +147,5 @@ def _shared_out(problem: ProblemDefinition, inputs: Arguments, found: dict[int, 
 
 def _element(name: str, value: object, flat: int) -> InputElement:
     assert isinstance(value, torch.Tensor)
-    index = unravelled(flat, value.shape)
+    index = unravel_index(flat, value.shape)
     return InputElement(argument=name, index=index, value=text_of(value[index]))

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from engine.model import Arguments
 
 _EXP_MOST, _EXP_LEAST = 88.0, -87.0  # beyond them exp of a float32 is infinite or nearly 0
-_WEIGHTY = 1e-3  # share of the output's typical size: smaller values may be 0 by mistake and still be within tolerance
+_SIGNIFICANT = (
+    1e-3  # share of the output's typical size: smaller values may be 0 by mistake and still be within tolerance
+)
 _BLOCKS = tuple(1 << power for power in range(14, 3, -1))
 
 
@@ -43,7 +45,7 @@ def _clues(comparison: Comparison, values: torch.Tensor, dim: int, name: str) ->
         return
     wrong = comparison.wrong & ~comparison.got.isfinite()
     lines = wrong.any(dim=dim, keepdim=True)
-    weighty = comparison.expected64.abs() > _WEIGHTY * comparison.scale
+    weighty = comparison.expected64.abs() > _SIGNIFICANT * comparison.scale
     if bool((lines & ~comparison.wrong & weighty).any()):
         return  # a correct element of this size rules out a mistake in the whole line
     top = values.amax(dim, keepdim=True)
@@ -59,7 +61,7 @@ def _clues(comparison: Comparison, values: torch.Tensor, dim: int, name: str) ->
 def _of_lines(comparison: Comparison, symptom: Symptom, marked: torch.Tensor, facts: Facts) -> Clue:
     """A clue by which whole lines must be wrong."""
     explained = (comparison.wrong & marked).sum()
-    weighty = comparison.expected64.abs() > _WEIGHTY * comparison.scale
+    weighty = comparison.expected64.abs() > _SIGNIFICANT * comparison.scale
     contradicted = (~comparison.wrong & marked & weighty).sum()
     return Clue(symptom=symptom, explained=int(explained), contradicted=int(contradicted), facts=facts)
 

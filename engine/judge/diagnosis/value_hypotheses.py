@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.judge.diagnosis.hypothesis import Supposition, changed, replaced, tensor_at
+from engine.judge.diagnosis.hypothesis import Hypothesis, changed, replaced, tensor_at
 from engine.judge.diagnosis.ranking import Facts
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import ProblemDefinition
@@ -26,7 +26,7 @@ _LN2 = math.log(2.0)
 _MOST_ALONE = 4  # negative indices tested one by one for being clamped to 0
 
 
-def misreadings(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
+def misreadings(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Hypothesis]:
     """Possible mistakes in reading the tensors at the places `read`, the likelier first."""
     for place in read:
         tensor, name = tensor_at(inputs, place), problem.arguments[place]
@@ -36,7 +36,7 @@ def misreadings(problem: ProblemDefinition, inputs: Arguments, read: Sequence[in
             yield from _halves(inputs, place, name)
         elif tensor.is_complex():
             conjugated = partial(changed, inputs, place, torch.conj_physical)
-            yield Supposition(symptom=Symptom.CONJUGATED, arguments=conjugated, facts={"argument": name})
+            yield Hypothesis(symptom=Symptom.CONJUGATED, arguments=conjugated, facts={"argument": name})
         elif tensor.dtype != torch.bool:
             yield from _indices(inputs, place, name)
     yield from _conjugates(problem, inputs, read)
@@ -45,7 +45,7 @@ def misreadings(problem: ProblemDefinition, inputs: Arguments, read: Sequence[in
         yield from _backwards(inputs, place, problem.arguments[place])
 
 
-def _conjugates(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
+def _conjugates(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Hypothesis]:
     """All complex tensors conjugated at once, as where the other one of two is."""
     places = [place for place in read if tensor_at(inputs, place).is_complex()]
     if len(places) > 1:
@@ -54,10 +54,10 @@ def _conjugates(problem: ProblemDefinition, inputs: Arguments, read: Sequence[in
             for place, value in enumerate(inputs)
         )
         facts: Facts = {"argument": " and ".join(problem.arguments[place] for place in places)}
-        yield Supposition(symptom=Symptom.CONJUGATED, arguments=lambda: conjugated, facts=facts)
+        yield Hypothesis(symptom=Symptom.CONJUGATED, arguments=lambda: conjugated, facts=facts)
 
 
-def _signs(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
+def _signs(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]:
     """A sign that is wrong or lost."""
     facts: Facts = {"argument": name}
     for symptom, change, after in (
@@ -65,14 +65,14 @@ def _signs(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
         (Symptom.INNER_SIGN, torch.neg, torch.neg),
         (Symptom.NO_SIGN, torch.abs, None),
     ):
-        yield Supposition(symptom=symptom, arguments=partial(changed, inputs, place, change), after=after, facts=facts)
+        yield Hypothesis(symptom=symptom, arguments=partial(changed, inputs, place, change), after=after, facts=facts)
 
 
-def _bases(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
+def _bases(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]:
     """Powers of 2 in the place of powers of e: exp2(x) is exp(x ln 2)."""
     kind = tensor_at(inputs, place).dtype
     for divisor in (1.0, _LN2):
-        yield Supposition(
+        yield Hypothesis(
             symptom=Symptom.BASE_TWO,
             arguments=partial(changed, inputs, place, _times_ln2),
             after=partial(_as_if_given, kind=kind, divisor=divisor),
@@ -90,13 +90,13 @@ def _as_if_given(values: torch.Tensor, *, kind: torch.dtype, divisor: float) -> 
     return (values / divisor).to(kind) if values.dtype == torch.float64 else values
 
 
-def _halves(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
+def _halves(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]:
     """Two parts that are side by side, as the cosines and sines of a table."""
     width = tensor_at(inputs, place).shape[-1] if tensor_at(inputs, place).dim() > 1 else 0
     if width > 1 and width % 2 == 0:
         facts: Facts = {"argument": name}
         for symptom, change in ((Symptom.HALVES, _exchanged_halves), (Symptom.HALF_SIGN, _second_half_negative)):
-            yield Supposition(symptom=symptom, arguments=partial(changed, inputs, place, change), facts=facts)
+            yield Hypothesis(symptom=symptom, arguments=partial(changed, inputs, place, change), facts=facts)
 
 
 def _exchanged_halves(values: torch.Tensor) -> torch.Tensor:
@@ -108,7 +108,7 @@ def _second_half_negative(values: torch.Tensor) -> torch.Tensor:
     return torch.cat((first, -second), dim=-1)
 
 
-def _indices(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
+def _indices(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]:
     """Indices of rows, slots or positions that are used in place of others."""
     tensor = tensor_at(inputs, place)
     negative = (tensor < 0).nonzero()
@@ -118,22 +118,22 @@ def _indices(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
     for step in (-1, 1):
         facts: Facts = {"argument": name, "step": "less" if step < 0 else "more"}
         shifted = partial(changed, inputs, place, _shifted, step)
-        yield Supposition(symptom=Symptom.SHIFTED_INDEX, arguments=shifted, facts=facts)
+        yield Hypothesis(symptom=Symptom.SHIFTED_INDEX, arguments=shifted, facts=facts)
     for dim in range(tensor.dim()):
         own = partial(changed, inputs, place, _own_number, dim)
-        yield Supposition(symptom=Symptom.OWN_NUMBER, arguments=own, facts={"argument": name, "dim": dim})
+        yield Hypothesis(symptom=Symptom.OWN_NUMBER, arguments=own, facts={"argument": name, "dim": dim})
 
 
-def _negative_as_zero(inputs: Arguments, place: int, name: str, negative: torch.Tensor) -> Iterator[Supposition]:
+def _negative_as_zero(inputs: Arguments, place: int, name: str, negative: torch.Tensor) -> Iterator[Hypothesis]:
     """All numbers below 0, of which the last one counts; or one of them, which then was the last."""
     tensor = tensor_at(inputs, place)
     sources = len(negative) + int((tensor == 0).sum())
     symptom = Symptom.TWO_SOURCES if sources > 1 else Symptom.NEGATIVE_INDEX
     facts: Facts = {"argument": name, "sources": sources}
-    yield Supposition(symptom=symptom, arguments=partial(changed, inputs, place, torch.relu), facts=facts)
+    yield Hypothesis(symptom=symptom, arguments=partial(changed, inputs, place, torch.relu), facts=facts)
     for index in negative[:_MOST_ALONE] if len(negative) > 1 else ():
         alone = partial(changed, inputs, place, _zero_at, tuple(index.tolist()))
-        yield Supposition(symptom=symptom, arguments=alone, facts=facts)
+        yield Hypothesis(symptom=symptom, arguments=alone, facts=facts)
 
 
 def _zero_at(values: torch.Tensor, index: tuple[int, ...]) -> torch.Tensor:
@@ -151,27 +151,27 @@ def _own_number(values: torch.Tensor, dim: int) -> torch.Tensor:
     return torch.arange(values.shape[dim], dtype=values.dtype).view(shape).expand(values.shape)
 
 
-def _exchanges(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Supposition]:
+def _exchanges(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Hypothesis]:
     """Two tensors of one type swapped."""
     for one, other in itertools.combinations(read, 2):
         first, second = tensor_at(inputs, one), tensor_at(inputs, other)
         if first.dtype == second.dtype and first.is_floating_point():
             names: Facts = {"argument": problem.arguments[one], "other": problem.arguments[other]}
             exchanged: Callable[[], Arguments] = partial(_exchanged, inputs, one, other)
-            yield Supposition(symptom=Symptom.EXCHANGED, arguments=exchanged, facts=names)
+            yield Hypothesis(symptom=Symptom.EXCHANGED, arguments=exchanged, facts=names)
 
 
 def _exchanged(inputs: Arguments, one: int, other: int) -> Arguments:
     return replaced(replaced(inputs, one, inputs[other]), other, inputs[one])
 
 
-def _backwards(inputs: Arguments, place: int, name: str) -> Iterator[Supposition]:
+def _backwards(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]:
     """A dimension that is walked from its end."""
     tensor = tensor_at(inputs, place)
     for dim in range(tensor.dim()):
         if tensor.shape[dim] > 1:
             flip = partial(_flipped, dim=dim, size=tensor.shape[dim])
-            yield Supposition(
+            yield Hypothesis(
                 symptom=Symptom.BACKWARDS,
                 arguments=partial(changed, inputs, place, flip),
                 after=flip,

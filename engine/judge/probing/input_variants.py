@@ -39,7 +39,7 @@ _HARMLESS = (protocol.Variant.ONE_ELEMENT, protocol.Variant.PERMUTED)
 """Variants without ties in an output of integers; the result of a tie is unspecified."""
 
 
-class UnfairError(Exception):
+class UnsuitableContentError(Exception):
     """This content cannot decide about a candidate; the message has the reason."""
 
 
@@ -90,13 +90,13 @@ class Variants:
         changed = ""
         try:
             if not prepared.free:
-                raise UnfairError("no tensor of numbers may be changed")
+                raise UnsuitableContentError("no tensor of numbers may be changed")
             if variant is protocol.Variant.ONE_ELEMENT:
                 content, changed = self._with_another_element(prepared, prepared.free, rng)
             else:
                 content = self._with_other_values(prepared, prepared.free, variant, rng)
-            self._require_fair(prepared, variant, content)
-        except UnfairError as error:
+            self._require_suitable(prepared, variant, content)
+        except UnsuitableContentError as error:
             return cases.Made(variant=variant, before=prepared.content, why=str(error), changed=changed, kept=kept)
         return cases.Made(variant=variant, before=prepared.content, content=content, changed=changed, kept=kept)
 
@@ -137,7 +137,7 @@ class Variants:
                     name = next(name for name, spec in _floats(prepared) if spec == part)
                     where = ",".join(map(str, place.index))
                     return made, f"{name}[{where}] {old:.6g} became {float(tensor[place.index]):.6g}"
-        raise UnfairError("no element was found that the answer depends on")
+        raise UnsuitableContentError("no element was found that the answer depends on")
 
     def _free(self, prepared: cases.PreparedCase) -> tuple[protocol.TensorSpec, ...]:
         """Tensors whose content depends on the seed; a constant one, such as a table, has meaning and stays."""
@@ -164,33 +164,35 @@ class Variants:
             with self._device:
                 expected = expected_outputs(prepared.problem, inputs)
         except Exception as error:  # the problem's own code, on unusual content
-            raise UnfairError(f"the reference fails on it: {type(error).__name__}") from error
+            raise UnsuitableContentError(f"the reference fails on it: {type(error).__name__}") from error
         return cases.Content(
             seed=prepared.base.seed, inputs=inputs, specs=specs, storages=storages, make_expected=lambda: expected,
             rounding=_rounding(prepared),
         )  # fmt: skip
 
-    def _require_fair(self, prepared: cases.PreparedCase, variant: protocol.Variant, content: cases.Content) -> None:
-        """Raise UnfairError where an honest kernel may have a reason to be wrong on this content."""
+    def _require_suitable(
+        self, prepared: cases.PreparedCase, variant: protocol.Variant, content: cases.Content
+    ) -> None:
+        """Raise UnsuitableContentError where an honest kernel may have a reason to be wrong on this content."""
         if not prepared.problem.determinism.has_one_answer:
-            raise UnfairError("the operator has several right answers")
+            raise UnsuitableContentError("the operator has several right answers")
         if not all(bool(computable(value).isfinite().all()) for value in content.expected):
-            raise UnfairError("the reference is not finite")
+            raise UnsuitableContentError("the reference is not finite")
         if variant not in _HARMLESS and any(_is_whole(value) for value in content.expected):
-            raise UnfairError("an integer answer may depend on rounding there")
+            raise UnsuitableContentError("an integer answer may depend on rounding there")
         pairs = zip(content.expected, prepared.base.expected, strict=True)
         if any(not _is_whole(value) and _typical(value) < _VANISHING * _typical(usual) for value, usual in pairs):
-            raise UnfairError("the answer is nearly zero, and so is its tolerance")
+            raise UnsuitableContentError("the answer is nearly zero, and so is its tolerance")
         zeros = tuple(map(torch.zeros_like, content.expected))
         if _agree(zeros, content.expected, _tolerances(prepared)):
-            raise UnfairError("a zero is within tolerance of the answer")
+            raise UnsuitableContentError("a zero is within tolerance of the answer")
         try:
             with self._device:
                 witness = eager_outputs(prepared.problem, content.inputs)
         except Exception as error:  # the problem's own code, on unusual content
-            raise UnfairError(f"eager fails on it: {type(error).__name__}") from error
+            raise UnsuitableContentError(f"eager fails on it: {type(error).__name__}") from error
         if not _agree(witness, content.expected, _tolerances(prepared, factor=_MARGIN)):
-            raise UnfairError("eager is not clearly right on it")
+            raise UnsuitableContentError("eager is not clearly right on it")
 
 
 def _elements(spec: protocol.TensorSpec) -> int:

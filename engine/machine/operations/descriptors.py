@@ -33,17 +33,17 @@ def block_addresses(
     tensor: BlockPointer | TensorDescriptor, offsets: Sequence[Array], shape: tuple[int, ...], checked: frozenset[int]
 ) -> tuple[Pointers, Array | None]:
     """Addresses of the block that begins at `offsets`, and where it is inside in the `checked` dimensions."""
-    index, mask = _lift(tensor.base.index, len(shape)), None
+    index, mask = _with_unit_axes(tensor.base.index, len(shape)), None
     for axis, length in enumerate(shape):
-        places = _lift(offsets[axis].astype(np.int64), len(shape)) + _along(length, axis, len(shape))
-        index = index + places * _lift(tensor.strides[axis].astype(np.int64), len(shape))
+        places = _with_unit_axes(offsets[axis].astype(np.int64), len(shape)) + _along(length, axis, len(shape))
+        index = index + places * _with_unit_axes(tensor.strides[axis].astype(np.int64), len(shape))
         if axis in checked:
-            inside = (places >= 0) & (places < _lift(tensor.shape[axis].astype(np.int64), len(shape)))
+            inside = (places >= 0) & (places < _with_unit_axes(tensor.shape[axis].astype(np.int64), len(shape)))
             mask = inside if mask is None else mask & inside
     return replace(tensor.base, index=index), mask
 
 
-def _lift(array: Array, rank: int) -> Array:
+def _with_unit_axes(array: Array, rank: int) -> Array:
     """A number per program, with axes of length 1."""
     return array.reshape(array.shape[0], *(1,) * rank)
 
@@ -144,10 +144,10 @@ def _rows(frame: Frame, descriptor: Val, rows: Array, column: Array, columns: in
     """Addresses of rows of a matrix, from a column on."""
     if not isinstance(descriptor, TensorDescriptor) or len(descriptor.shape) != 2:
         raise UnsupportedError("rows are taken of a descriptor that has not two dimensions")
-    places = (rows.astype(np.int64)[:, :, None], _lift(column.astype(np.int64), 2) + _along(columns, 1, 2))
-    shape = tuple(_lift(length.astype(np.int64), 2) for length in descriptor.shape)
-    strides = tuple(_lift(stride.astype(np.int64), 2) for stride in descriptor.strides)
-    index = _lift(descriptor.base.index, 2) + places[0] * strides[0] + places[1] * strides[1]
+    places = (rows.astype(np.int64)[:, :, None], _with_unit_axes(column.astype(np.int64), 2) + _along(columns, 1, 2))
+    shape = tuple(_with_unit_axes(length.astype(np.int64), 2) for length in descriptor.shape)
+    strides = tuple(_with_unit_axes(stride.astype(np.int64), 2) for stride in descriptor.strides)
+    index = _with_unit_axes(descriptor.base.index, 2) + places[0] * strides[0] + places[1] * strides[1]
     inside = [(place >= 0) & (place < length) for place, length in zip(places, shape, strict=True)]
     return replace(descriptor.base, index=index), inside[0] & inside[1]
 

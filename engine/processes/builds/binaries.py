@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
 from engine import protocol
-from engine.errors import EngineError, says_nothing
+from engine.errors import EngineError, is_no_evidence
 from engine.processes.resources.control_group import ControlGroup
 from engine.processes.warm_pool import PooledProcess
 
@@ -74,7 +74,7 @@ class Binaries:
                 return await self._built_once(request, group)
             except EngineError as error:
                 failures.append(error)
-        if says_nothing(failures[-1]):
+        if is_no_evidence(failures[-1]):
             raise failures[-1]
         raise LostCompilerError(f"the TTIR of {request.kernel} could not be compiled: {failures[-1]} ({_TRIES} times)")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine import protocol
 from engine.errors import ChildDiedError, EngineError
-from engine.processes.warm_pool import PooledProcess, Spare
+from engine.processes.warm_pool import PooledProcess, WarmPool
 from engine.protocol.extensions import LIBRARY
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
@@ -61,7 +61,7 @@ class ExtensionBuild:
 class Extensions:
     """Builds extensions into `folder`, each once; only on a device whose `target` is NVIDIA's can CUDA code run."""
 
-    def __init__(self, *, spare: Spare, folder: Path, target: str | None, toolchain: Toolchain) -> None:
+    def __init__(self, *, spare: WarmPool, folder: Path, target: str | None, toolchain: Toolchain) -> None:
         self._spare = spare
         self._folder = folder
         self._target = target if target is not None and target.startswith(_NVIDIA) else None

@@ -17,7 +17,7 @@ from engine import protocol
 from engine.devices.hardware.targets import target_named
 from engine.errors import EngineError
 from engine.processes.builds.kernel_cache import publish
-from engine.processes.warm_pool import PooledProcess, Spare
+from engine.processes.warm_pool import PooledProcess, WarmPool
 from engine.profile import Profile
 
 _BUILDERS = 4
@@ -31,7 +31,7 @@ _PLAIN_TYPE = re.compile(r"\*{0,2}[a-z][a-z0-9_]{0,20}")
 class Launchers:
     """Builds launchers into `kernel cache`, several at once; `close` at the end."""
 
-    def __init__(self, *, spare: Spare, cache_folder: Path, target: str) -> None:
+    def __init__(self, *, spare: WarmPool, cache_folder: Path, target: str) -> None:
         self.cache_folder = cache_folder
         self._spare = spare
         self._target = target

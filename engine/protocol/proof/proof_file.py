@@ -15,7 +15,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 
 from engine.errors import UsageError
-from engine.protocol.launches import refuse_immense
+from engine.protocol.launches import require_small_enough
 from engine.protocol.messages import Count, Digest, Message, Text, Word
 from engine.protocol.proof.replaying import MOST_MODULE_CHARACTERS, kernel_name
 from engine.protocol.proof.tape import MOST_STEPS, Tape
@@ -166,7 +166,7 @@ def _faults(proof: ProofFile) -> Iterator[str]:
     if len({case.case for case in proof.cases}) < len(proof.cases):
         yield "two lines have the same case"
     for case in proof.cases:
-        refuse_immense(case.tape.specialisations)
+        require_small_enough(case.tape.specialisations)
         if not names.issuperset(case.kernels):
             yield f"case {case.case} launches a kernel that the file does not have"
         if len(case.kernels) != len(case.tape.specialisations):

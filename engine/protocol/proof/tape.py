@@ -12,7 +12,7 @@ import msgspec
 
 from engine.errors import WireError
 from engine.model import Launch
-from engine.protocol.launches import MOST_LAUNCHES, refuse_immense
+from engine.protocol.launches import MOST_LAUNCHES, require_small_enough
 from engine.protocol.messages import MOST_NUMBER, MOST_RETURNED, Count, FloatSpec, LineNumber, Message, Text, Word
 
 MOST_STEPS, MOST_STORAGES, MOST_ARGUMENTS, MOST_READS = 8192, 4096, 1024, 64
@@ -175,7 +175,7 @@ def read_tape(text: bytes) -> Tape:
         raise WireError(f"a tape of {len(text):,} bytes, more than {MOST_TAPE_BYTES:,}")
     try:
         tape = _tapes.decode(text)
-        refuse_immense(tape.specialisations)
+        require_small_enough(tape.specialisations)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise WireError(f"not a tape: {error}") from error
     return tape

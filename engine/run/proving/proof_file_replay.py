@@ -14,7 +14,7 @@ from engine.protocol.verifying import ContentDigests
 from engine.run.proving.binaries import BinaryBuilds
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.proof_of_tape import TapedCase, Tried, try_to_prove
-from engine.run.proving.replayer import HeldReplayer
+from engine.run.proving.replayer import PersistentReplayer
 from engine.run.proving.replays import Replays
 
 
@@ -34,7 +34,7 @@ async def replay_proof_file(
             said = reply.message if isinstance(reply, protocol.Failed) else type(reply).__name__
             raise UnsupportedError(f"the reference of {problem.name} cannot be run here: {said}")
     builds = BinaryBuilds(process_pool.binaries, target=target) if target is not None else None
-    replayer = HeldReplayer(process_pool, builds)
+    replayer = PersistentReplayer(process_pool, builds)
     replays = Replays(replayer, process_pool=process_pool, problem=problem, limits=limits)
     try:
         for case in proof.cases:

@@ -19,7 +19,7 @@ from engine.processes.resources.control_group import ControlGroup
 from engine.protocol.proof.binaries import Prebuilt
 from engine.run.proving.binaries import BinaryBuilds
 from engine.run.proving.kernels import LoweredKernels, NotLoweredError
-from engine.run.proving.replayer import HeldReplayer
+from engine.run.proving.replayer import PersistentReplayer
 
 _MOST_AHEAD = 256  # specialisations compiled ahead; others are compiled when a tape launches them
 
@@ -45,7 +45,7 @@ class ReplayProcesses:
         self._builds: BinaryBuilds | None = None
         if launched_on is not None and target_named(launched_on).backend == NVIDIA_BACKEND:
             self._builds = BinaryBuilds(process_pool.binaries, target=launched_on, group=group)
-        self.replayer = HeldReplayer(process_pool, self._builds)
+        self.replayer = PersistentReplayer(process_pool, self._builds)
         self._wanted: dict[tuple[object, ...], Launch] = {}
         self._lowered: set[tuple[object, ...]] = set()
         self._ahead: set[asyncio.Task[None]] = set()

@@ -19,7 +19,7 @@ from engine.run.proving.kernels import LoweredKernel
 _HOLD_S = 10.0
 
 
-class HeldReplayer:
+class PersistentReplayer:
     """A replayer that carries out one command after another, and is replaced when it dies; `close` at the end.
 
     Without `builds` it executes modules, and else the binaries of these.

@@ -15,7 +15,7 @@ from engine.processes.process_pool import ProcessPool
 from engine.protocol.proof.tape import Tape
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.proving.kernels import LoweredKernel
-from engine.run.proving.replayer import HeldReplayer
+from engine.run.proving.replayer import PersistentReplayer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class Replays:
 
     def __init__(
         self,
-        replayer: HeldReplayer,
+        replayer: PersistentReplayer,
         *,
         process_pool: ProcessPool,
         problem: Problem,

@@ -16,7 +16,7 @@ from engine.static.checks import checks
 from engine.verdict.decide import Stop, refusal
 
 
-async def read_and_refuse(
+async def report_and_decide(
     parsed: Parsed,
     *,
     plan: Plan,

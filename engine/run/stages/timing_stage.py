@@ -20,7 +20,7 @@ from engine.run.event_stream import EventEmitter
 from engine.timing.bench import Bench
 from engine.timing.exchange import Exchange
 from engine.timing.measurement_context import MeasurementContext
-from engine.timing.seats import OwnKernels, TimedCandidate
+from engine.timing.timed_candidates import OwnKernels, TimedCandidate
 from engine.verdict.decide import Stop
 
 _CHECK = "timing"

@@ -18,7 +18,7 @@ from engine.timing.checks.wall_clock import against_the_clock
 from engine.timing.facts import CaseFacts
 from engine.timing.numbers.figures import tick_us
 from engine.timing.numbers.roofline import faster_than_physics, permitted_precision
-from engine.verdict.device_activity import strange_kernels
+from engine.verdict.device_activity import unknown_kernels
 
 UNEVEN_FACTOR = 1.15  # allowed ratio of a chunk's mean to the median of its round
 UNEVEN_SHARE = 2 / 3  # share of the chunks: outliers in every other chunk also occur in honest runs
@@ -71,9 +71,9 @@ def seen_without_times(facts: CaseFacts) -> tuple[Finding, ...]:
     """Findings that hold even for a case without times."""
     late = work_after_return(facts.case.name, facts.late)
     name, own, native = facts.case.name, facts.own, facts.native
-    strange = strange_kernels(name, facts.kernels_ns, own=own, of="device time in timed calls", native=native)
+    strange = unknown_kernels(name, facts.kernels_ns, own=own, of="device time in timed calls", native=native)
     if not strange:
-        strange = strange_kernels(name, facts.nodes, own=own, of="the kernels in a graph of its calls", native=native)
+        strange = unknown_kernels(name, facts.nodes, own=own, of="the kernels in a graph of its calls", native=native)
     return (*((late,) if late is not None else ()), *strange)
 
 

@@ -37,7 +37,7 @@ def across_runs(earlier: Comparison, later: Comparison, *, name: str) -> Compari
     return Comparison(baseline=name, speedup=speedup, resolution=resolution, standing=standing(speedup, resolution))
 
 
-def turned_round(comparison: Comparison, *, name: str) -> Comparison:
+def inverted(comparison: Comparison, *, name: str) -> Comparison:
     """The same comparison seen from the other side: what was the candidate is the baseline, called `name`."""
     seen = comparison.speedup
     return Comparison(

@@ -97,7 +97,7 @@ def beside_s(many: Sequence[Stretch], one: Sequence[Stretch], round_trips_s: Seq
     return statistics.median(round_trips_s) if round_trips_s else 0.0
 
 
-def believed_us(stretches: Sequence[Stretch], fixed_s: float, *, trusted: bool) -> list[float | None]:
+def accepted_us(stretches: Sequence[Stretch], fixed_s: float, *, trusted: bool) -> list[float | None]:
     """One call of each of these stretches; None where it is lost in the exchange.
 
     An untrusted side's claim counts only while the parent's clock bears it out.  The parent may have a screen to
@@ -107,16 +107,16 @@ def believed_us(stretches: Sequence[Stretch], fixed_s: float, *, trusted: bool) 
     if trusted:
         return [stretch.claimed_us for stretch in stretches]
     needed_us = [(stretch.wall_s - fixed_s) / stretch.calls * 1e6 for stretch in stretches]
-    borne_out = [_is_borne_out(stretch, least_us) for stretch, least_us in zip(stretches, needed_us, strict=True)]
-    if 2 * sum(borne_out) >= len(stretches) > 0:
-        borne_out = [_is_borne_out(stretch, min(needed_us)) for stretch in stretches]
+    confirmed = [_is_confirmed(stretch, least_us) for stretch, least_us in zip(stretches, needed_us, strict=True)]
+    if 2 * sum(confirmed) >= len(stretches) > 0:
+        confirmed = [_is_confirmed(stretch, min(needed_us)) for stretch in stretches]
     return [
-        stretch.claimed_us if is_borne_out else time_us if time_us > 0 else None
-        for stretch, is_borne_out, time_us in zip(stretches, borne_out, needed_us, strict=True)
+        stretch.claimed_us if is_confirmed else time_us if time_us > 0 else None
+        for stretch, is_confirmed, time_us in zip(stretches, confirmed, needed_us, strict=True)
     ]
 
 
-def _is_borne_out(stretch: Stretch, needed_us: float) -> bool:
+def _is_confirmed(stretch: Stretch, needed_us: float) -> bool:
     """Whether what a side claims is neither longer than the whole stretch nor shorter than a call needs."""
     if stretch.claimed_us is None:
         return False
@@ -152,7 +152,7 @@ def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Int
         notes.append("no time of a whole call: calls return the same memory, so only the last could be verified")
         return None
     exchange_s = beside_s(side.bursts, side.short_bursts, side.round_trips_s)
-    each_us = believed_us(side.bursts, exchange_s, trusted=side.trusted)
+    each_us = accepted_us(side.bursts, exchange_s, trusted=side.trusted)
     if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.bursts, strict=True)):
         notes.append("the time of a whole call is by the parent's clock: the worker's own did not agree with it")
     usable = [[time] for time in each_us if time is not None and time > 0]
@@ -165,7 +165,7 @@ def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Int
 def _graph_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Interval | None:
     """One call inside a replayed graph: by events, or by the parent's clock where that contradicts them."""
     launch_s = beside_s(side.replays, side.short_replays, side.round_trips_s)
-    each_us = believed_us(side.replays, launch_s, trusted=side.trusted)
+    each_us = accepted_us(side.replays, launch_s, trusted=side.trusted)
     if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.replays, strict=True)):
         notes.append("the time in a graph is by the parent's clock: the worker's own did not agree with it")
     usable = [[time] for time in each_us if time is not None and time > 0]

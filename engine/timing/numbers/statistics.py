@@ -53,7 +53,7 @@ def median_interval(rounds: Sequence[Sequence[float]], *, rng: random.Random) ->
     if not rounds:
         raise ValueError("no round was timed: there is no median; time at least one round of two calls")
     for number, samples in enumerate(rounds, start=1):
-        _refuse_what_is_no_time(samples, f"round {number}")
+        _require_times(samples, f"round {number}")
     pooled = [sample for samples in rounds for sample in samples]
     if len(pooled) < 2:
         raise ValueError("one sample has no spread, so no interval; time at least two calls")
@@ -76,7 +76,7 @@ def ratio_interval(pairs: Sequence[tuple[float, float]], *, rng: random.Random) 
     if len(pairs) < 2:
         raise ValueError(f"a ratio needs at least two rounds to have an interval, got {len(pairs)}; time more rounds")
     for number, pair in enumerate(pairs, start=1):
-        _refuse_what_is_no_time(pair, f"pair {number}")
+        _require_times(pair, f"pair {number}")
     ratios = sorted(baseline / candidate for candidate, baseline in pairs)
     if not 0.0 < ratios[0] <= ratios[-1] < math.inf:
         raise ValueError(f"ratios between {ratios[0]} and {ratios[-1]} are beyond any clock; look at the samples")
@@ -157,7 +157,7 @@ def _abba_pair(batches: Sequence[Sequence[float]], number: int) -> tuple[float, 
     if len(batches) != 4:
         raise ValueError(f"round {number} has {len(batches)} batches; A, B, B, A are four")
     for place, samples in enumerate(batches, start=1):
-        _refuse_what_is_no_time(samples, f"batch {place} of round {number}")
+        _require_times(samples, f"batch {place} of round {number}")
     first_a, first_b, second_b, second_a = map(statistics.median, batches)
     return (first_a + second_a) / 2, (first_b + second_b) / 2
 
@@ -230,7 +230,7 @@ def _stretches(samples: Sequence[float]) -> list[Sequence[float]]:
     return [samples[begin:end] for begin, end in pairwise(bounds)]
 
 
-def _refuse_what_is_no_time(samples: Sequence[float], where: str) -> None:
+def _require_times(samples: Sequence[float], where: str) -> None:
     """Raise ValueError unless there are samples, all finite and above zero."""
     if not samples:
         raise ValueError(f"{where} has no samples; every round needs at least one timed call")

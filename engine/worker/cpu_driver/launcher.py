@@ -32,7 +32,7 @@ from engine.worker.cpu_driver.frontend import parse_options
 from engine.worker.cpu_driver.reports import Reports
 from engine.worker.cpu_driver.storages import arguments_of
 from engine.worker.cpu_driver.traffic import traffic_of
-from engine.worker.launches.records import OPTIONS, LaunchBook, parts_of
+from engine.worker.launches.records import OPTIONS, LaunchLog, parts_of
 from engine.worker.launches.withholding import Withholding
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
@@ -83,7 +83,7 @@ class Launches:
     def __init__(
         self,
         *,
-        book: LaunchBook,
+        launch_log: LaunchLog,
         withholding: Withholding,
         program_order: ProgramOrder,
         gpu_need: GpuNeed,
@@ -92,7 +92,7 @@ class Launches:
         uses_machine: bool = True,
     ) -> None:
         """Without `uses_machine` the interpreter runs every kernel, as for a comparison."""
-        self._book = book
+        self._launch_log = launch_log
         self._withholding = withholding
         self._program_order = program_order
         self._gpu_need = gpu_need
@@ -158,7 +158,9 @@ class Launches:
             return
         values = dict(zip(launcher.names, args, strict=True))
         parts = dict(part for name, value in values.items() for part in parts_of(name, value))
-        record = functools.partial(self._book.record, function, (), {**values, **launcher.options}, _trimmed(x, y, z))
+        record = functools.partial(
+            self._launch_log.record, function, (), {**values, **launcher.options}, _trimmed(x, y, z)
+        )
         try:
             with self._withholding.launching(function, parts.values()):
                 traffic = self._prepare_and_run(launcher, (x, y, z), values)

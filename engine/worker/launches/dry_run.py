@@ -35,7 +35,7 @@ class DryRun:
         self._specialisation = ""
         knobs.runtime.jit_cache_hook = self._note
         _wrap_run(self._launched)
-        tuning.briefly()
+        tuning.stop_measuring()
         self._tunes = False
         takes_first = vars(Autotuner)["do_bench"]
 
@@ -45,7 +45,7 @@ class DryRun:
 
         Autotuner.do_bench = property(bench)
 
-    def call(self, entry: Callable[..., Any], command: protocol.RunDry) -> protocol.RanDry:
+    def call(self, entry: Callable[..., Any], command: protocol.RunDry) -> protocol.DryRunDone:
         """Call the entry on zeros of the right shapes; what it would have launched, in that order."""
         self._met.clear()
         self._tuning.forget()
@@ -53,11 +53,13 @@ class DryRun:
         storages = [torch.zeros(size, dtype=torch.uint8, device=self._device) for size in command.storages]
         arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
         # The entry may fail on results that were not computed; its launches before that are valid.
-        stumbled = True
+        is_incomplete = True
         with contextlib.suppress(Exception):
             entry(*arguments)
-            stumbled = len(self._met) > self._fitting
-        return protocol.RanDry(id=command.id, launches=tuple(self._met[: self._fitting]), stumbled=stumbled)
+            is_incomplete = len(self._met) > self._fitting
+        return protocol.DryRunDone(
+            id=command.id, launches=tuple(self._met[: self._fitting]), is_incomplete=is_incomplete
+        )
 
     @property
     def _fitting(self) -> int:

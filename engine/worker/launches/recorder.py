@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from triton.compiler.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
-from engine.worker.launches.records import OPTIONS, LaunchBook, bound_arguments
+from engine.worker.launches.records import OPTIONS, LaunchLog, bound_arguments
 from engine.worker.launches.withholding import Withholding
 
 # Triton's launcher is not typed: what passes through is Any throughout this file.
@@ -60,11 +60,13 @@ class LaunchRecorder:
     A launch is on the tape of a call while one is recorded by `tapes`.
     """
 
-    def __init__(self, book: LaunchBook, withholding: Withholding | None = None, tapes: Tapes | None = None) -> None:
+    def __init__(
+        self, launch_log: LaunchLog, withholding: Withholding | None = None, tapes: Tapes | None = None
+    ) -> None:
         withholding = withholding or Withholding()
         self._run, self._launcher = JITFunction.run, CompiledKernel.__getitem__
-        self._recorded = _recorded(self._run, book, withholding, tapes)
-        self._recorded_launcher = _recorded_launcher(self._launcher, book, withholding, tapes)
+        self._recorded = _recorded(self._run, launch_log, withholding, tapes)
+        self._recorded_launcher = _recorded_launcher(self._launcher, launch_log, withholding, tapes)
 
     def turn(self, *, on: bool) -> None:
         """Begin or cease to record; calls that are timed must not pay for it."""
@@ -82,7 +84,7 @@ class LaunchRecorder:
             self.turn(on=was_on)
 
 
-def _recorded(run: Any, book: LaunchBook, withholding: Withholding, tapes: Tapes | None) -> Any:
+def _recorded(run: Any, launch_log: LaunchLog, withholding: Withholding, tapes: Tapes | None) -> Any:
     def recorded(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> Any:
         if not warmup and withholding.withholds(kernel.fn):
             # With warmup=True the compiled kernel is still returned, which candidates may query for its registers.
@@ -94,7 +96,7 @@ def _recorded(run: Any, book: LaunchBook, withholding: Withholding, tapes: Tapes
             compiled = run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
         if not warmup:
             size = grid(bound_arguments(kernel.fn, args, kwargs)) if callable(grid) else grid
-            book.record(kernel.fn, args, kwargs, size)
+            launch_log.record(kernel.fn, args, kwargs, size)
         return compiled
 
     return recorded
@@ -122,7 +124,7 @@ def _taping(
     return receiver.launching(_Launch(function=function, grid=(x, y, z), values=values, options=chosen))
 
 
-def _recorded_launcher(launcher: Any, book: LaunchBook, withholding: Withholding, tapes: Tapes | None) -> Any:
+def _recorded_launcher(launcher: Any, launch_log: LaunchLog, withholding: Withholding, tapes: Tapes | None) -> Any:
     def recorded(compiled: Any, grid: Any) -> Any:
         launch = launcher(compiled, grid)
         function = getattr(getattr(compiled.src, "fn", None), "fn", None)
@@ -139,7 +141,7 @@ def _recorded_launcher(launcher: Any, book: LaunchBook, withholding: Withholding
                 _taping(tapes, function, args, options, grid),
             ):
                 returned = launch(*args, **kwargs)
-            book.record(function, args, {}, grid)
+            launch_log.record(function, args, {}, grid)
             return returned
 
         return launched

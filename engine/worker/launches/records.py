@@ -23,7 +23,7 @@ OPTIONS = ("num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_in
 _DEFAULT_WARPS, _DEFAULT_STAGES = 4, 3
 
 
-class LaunchBook:
+class LaunchLog:
     """The distinct launches of this process, and which of them have not been reported yet."""
 
     def __init__(self) -> None:

@@ -41,7 +41,7 @@ class Tuning:
         self._chosen: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
         self._watch()
 
-    def in_earnest(self, budget_s: float = math.inf) -> None:
+    def start_measuring(self, budget_s: float = math.inf) -> None:
         """Forget every choice made so far, and measure with the candidate's own settings from now on, for so long."""
         self._budget_s, self._spent_s = budget_s, 0.0
         self._tried = self._left_out = 0
@@ -62,7 +62,7 @@ class Tuning:
         of = self._tried + self._left_out
         return f"its autotuner tried {self._tried} of {of} configurations within {self._budget_s:g} s"
 
-    def briefly(self) -> None:
+    def stop_measuring(self) -> None:
         """Choose without measuring and keep every choice: no more times are needed."""
         self._brief = True
 

@@ -70,11 +70,11 @@ class RaceDetector:
         flat = np.asarray(addresses).reshape(-1).tolist()
         self._noted += len(flat)
         if not access.is_store:
-            return next((address for address in flat if self._meets_as_reader(access, address)), None)
+            return next((address for address in flat if self._conflicts_on_load(access, address)), None)
         words = np.ascontiguousarray(access.values).reshape(-1)
         contents = words.view(f"V{words.dtype.itemsize}").tolist()
         pairs = zip(flat, contents, strict=True)
-        return next((address for address, content in pairs if self._meets_as_writer(access, address, content)), None)
+        return next((address for address, content in pairs if self._conflicts_on_store(access, address, content)), None)
 
     def record(self, kernel: str, tensor: str, index: int, access: ProgramAccess) -> None:
         """Keep the meeting that `note` has come upon, with the name of what was touched."""
@@ -84,7 +84,7 @@ class RaceDetector:
             kernel=kernel, tensor=tensor, index=index, first=_access(other), second=_access(access)
         )
 
-    def _meets_as_reader(self, access: ProgramAccess, address: int) -> bool:
+    def _conflicts_on_load(self, access: ProgramAccess, address: int) -> bool:
         written = self._writers.get(address)
         if written is not None and written[0].program != access.program:
             self._other = written[0]
@@ -94,7 +94,7 @@ class RaceDetector:
             readers.setdefault(access.program, access)
         return False
 
-    def _meets_as_writer(self, access: ProgramAccess, address: int, content: bytes) -> bool:
+    def _conflicts_on_store(self, access: ProgramAccess, address: int, content: bytes) -> bool:
         written = self._writers.get(address)
         others = [reader for program, reader in self._readers.get(address, {}).items() if program != access.program]
         if written is not None and written[0].program != access.program and written[1] != content:

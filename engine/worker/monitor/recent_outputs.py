@@ -30,7 +30,7 @@ class OutputRepeater:
         self._values: tuple[object, ...] = ()
         self._places: frozenset[int] = frozenset()
 
-    def hand_back(
+    def write_outputs(
         self, command: protocol.Call, arguments: Sequence[Value], returned: object
     ) -> tuple[protocol.ReturnedSpec, ...]:
         """Leave what the entry returned, and the tensors of the arguments that are watched."""

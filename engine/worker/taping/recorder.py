@@ -118,7 +118,7 @@ class TapeRecorder:
         """The tape as JSON; `returned` is what the entry returned, before anything else is called."""
         self.is_on = False
         views: list[TapedView | None] = []
-        with self._within_room():
+        with self._within_limits():
             views = [self._output(value) for value in returned]
         tape = Tape(
             storages=tuple(self._memory.storages),
@@ -146,21 +146,21 @@ class TapeRecorder:
 
     def taken(self, tensors: Iterable[torch.Tensor]) -> None:
         """An operator is about to work on these tensors."""
-        with self._within_room():
+        with self._within_limits():
             for tensor in tensors:
                 if not is_meta(tensor):
                     self._used(tensor)
 
     def allocated(self, result: object) -> None:
         """An operator made memory without content."""
-        with self._within_room():
+        with self._within_limits():
             for tensor in tensors_in((result,)):
                 if self._memory.number_of(tensor) is None and not is_meta(tensor):
                     self._memory.add(tensor)
 
     def filled(self, target: torch.Tensor, number: Any) -> None:
         """Every element of a tensor became this number."""
-        with self._within_room(), without_modes():
+        with self._within_limits(), without_modes():
             if elements_of(target):
                 element = Base.view(_full((1,), number, dtype=dtype_of(target)), torch.uint8)
                 self._add(Filled(target=view_of(target, self._used(target)), element=bytes(Base.numpy(element))))
@@ -170,7 +170,7 @@ class TapeRecorder:
         if Base.is_conj(source) or Base.is_neg(source) or Base.is_conj(target) or Base.is_neg(target):
             self.given("aten::resolve_conj", (target,), (source,))
             return
-        with self._within_room(), without_modes():
+        with self._within_limits(), without_modes():
             if not elements_of(target):
                 return
             source = Base.expand(source, Base.size(target))
@@ -184,7 +184,7 @@ class TapeRecorder:
         self, target: torch.Tensor, source: torch.Tensor, positions: torch.Tensor, dimension: int, *, each: bool = False
     ) -> None:
         """New memory got the elements of a tensor at positions along a dimension: slices, or `each` single ones."""
-        with self._within_room(), without_modes():
+        with self._within_limits(), without_modes():
             of, at = view_of(source, self._used(source)), view_of(positions, self._used(positions))
             self.allocated(target)
             if not elements_of(target):
@@ -198,7 +198,7 @@ class TapeRecorder:
         """An operator that is not replayed left content in these tensors; `taken` are those that it worked on."""
         if self.is_in_graph and not self.depends(taken):  # the result of the operator does not exist during a capture
             self.leave_incomplete(f"a CUDA graph that fills memory by {operator or 'other code'}"[:200])
-        with self._within_room():
+        with self._within_limits():
             line, derived = self._line(), self.depends(taken)
             reads = tuple(dict.fromkeys(self._used(one) for one in taken if not is_meta(one)))[:MOST_ARGUMENTS]
             for tensor in tensors:
@@ -218,7 +218,7 @@ class TapeRecorder:
 
     def read(self, operator: str, tensor: torch.Tensor) -> None:
         """The host read content of a tensor."""
-        with self._within_room():
+        with self._within_limits():
             if len(self._reads) < MOST_READS and self.depends((tensor,)):
                 self._reads.append(HostRead(operator=operator[:200], line=self._line()))
 
@@ -231,7 +231,7 @@ class TapeRecorder:
             yield
             return
         steps, known = len(self._steps), tuple(self._specialisations.items())
-        with self._within_room():
+        with self._within_limits():
             self._launch(launch)
         was_on, self.is_on = self.is_on, False
         try:
@@ -327,7 +327,7 @@ class TapeRecorder:
         self._steps.append(step)
 
     @contextlib.contextmanager
-    def _within_room(self) -> Iterator[None]:
+    def _within_limits(self) -> Iterator[None]:
         """Calls that do not fit, or cannot be described, make the tape incomplete and have no other effect."""
         was_on, self.is_on = self.is_on, False
         try:

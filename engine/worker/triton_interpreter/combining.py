@@ -55,7 +55,7 @@ def _with_nan(apply: Callable[..., Any]) -> Callable[..., Any]:
 def _where_it_can(blockwise: Callable[..., Any], one_by_one: Callable[..., Any]) -> Callable[..., Any]:
     def combined(operation: Any, given: Any) -> Any:
         try:
-            with _refusing_questions():
+            with _block_truth_is_error():
                 return blockwise(operation, given)
         except Exception:  # an error of the candidate's function itself is raised again with numbers
             return one_by_one(operation, given)
@@ -64,7 +64,7 @@ def _where_it_can(blockwise: Callable[..., Any], one_by_one: Callable[..., Any])
 
 
 @contextlib.contextmanager
-def _refusing_questions() -> Iterator[None]:
+def _block_truth_is_error() -> Iterator[None]:
     """Within, the truth of a block is an error; Triton's interpreter takes it for true."""
     answers = tl.tensor.__bool__
 
@@ -104,7 +104,7 @@ def _scanned(operation: Any, given: Any) -> list[Any]:
         odd = scanned(_combined(operation, first, second, dtypes))
         # Whole blocks, since their sizes are powers of two; the element rolled in at the front is discarded.
         even = _combined(operation, [np.roll(block, 1, axis) for block in odd], first, dtypes)
-        return [_woven(*three, axis) for three in zip(blocks, even, odd, strict=True)]
+        return [_interleaved(*three, axis) for three in zip(blocks, even, odd, strict=True)]
 
     scans = scanned([one.handle.data for one in given])
     return [operation.to_tensor(scan, dtype) for scan, dtype in zip(scans, dtypes, strict=True)]
@@ -119,7 +119,7 @@ def _cut(block: Any, axis: int, start: int) -> Any:
     return block[tuple(slice(start, None, 2) if axis % block.ndim == one else slice(None) for one in range(block.ndim))]
 
 
-def _woven(source: Any, even: Any, odd: Any, axis: int) -> Any:
+def _interleaved(source: Any, even: Any, odd: Any, axis: int) -> Any:
     """A scan by its two halves; its first element is the source's."""
     scan = np.empty_like(source)
     _cut(scan, axis, 0)[...], _cut(scan, axis, 1)[...] = even, odd

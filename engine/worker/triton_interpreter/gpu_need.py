@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from engine.devices.cuda import TORCH_DEVICE
-from engine.loading.failures import NeedsGpuError, asks_for_a_gpu, is_raised
+from engine.loading.failures import NeedsGpuError, is_raised, needs_gpu
 
 # Torch's attributes are replaced by ones that answer differently: they are Any throughout this file.
 
@@ -90,7 +90,7 @@ class GpuNeed:
             self._explain_silence(again)
 
     def _explain(self, error: BaseException, again: Callable[[], Any]) -> None:
-        if not self._may_ask or asks_for_a_gpu(error) or not is_raised(error):
+        if not self._may_ask or needs_gpu(error) or not is_raised(error):
             return
         changed = self._tried(again)
         if self._lines and (self._reached or changed is None or self._place(changed) != self._place(error)):
@@ -103,7 +103,7 @@ class GpuNeed:
         if self._refused_lines:
             raise NeedsGpuError(self._refused_lines[0], why)
         changed = self._tried(again)
-        if (self._reached and self._lines) or (changed is not None and asks_for_a_gpu(changed)):
+        if (self._reached and self._lines) or (changed is not None and needs_gpu(changed)):
             raise NeedsGpuError(next(iter(self._lines), None), why)
 
     def _tried(self, again: Callable[[], Any]) -> BaseException | None:

@@ -71,7 +71,7 @@ class Interpreter:
         ):
             setattr(builder, name, self._checked(getattr(builder, name), access, pointer_at, mask_at))
         builder.create_int_to_ptr = self._noting_pointers(builder.create_int_to_ptr)
-        builder.create_splat = _keeping_booleans(builder.create_splat)
+        builder.create_splat = _with_boolean_comparisons(builder.create_splat)
         builder.set_grid_idx = self._program_order.moving(builder.set_grid_idx)
         libdevice.functions()
 
@@ -126,7 +126,7 @@ class Interpreter:
             element_bytes = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
             self._check(access, pointers.data, mask, element_bytes, builder)
             if self._race_detector.on and access != "atomic":
-                self._meet(args[1].data if access == "store" else None, pointers.data, mask, builder)
+                self._record_access(args[1].data if access == "store" else None, pointers.data, mask, builder)
             return operation(builder, *args, **kwargs)
 
         return checked
@@ -145,7 +145,7 @@ class Interpreter:
         if not inside.all():
             self._report(access, int(touched[~inside].flat[0]), touched, builder)
 
-    def _meet(self, values: Any, addresses: Any, mask: Any, builder: Any) -> None:
+    def _record_access(self, values: Any, addresses: Any, mask: Any, builder: Any) -> None:
         """Record the elements of this program's access, and name one where it conflicts with another."""
         chosen = np.broadcast_to(True if mask is None else mask, addresses.shape)
         line = self._line()
@@ -221,7 +221,7 @@ def _extent(name: str, tensor: torch.Tensor) -> _Extent:
     return _Extent(name=name, start=start, stop=start + storage.nbytes(), element_bytes=tensor.element_size())
 
 
-def _keeping_booleans(splat: Callable[..., Any]) -> Callable[..., Any]:
+def _with_boolean_comparisons(splat: Callable[..., Any]) -> Callable[..., Any]:
     """A comparison of scalars spread over a block stays boolean; Triton makes it what was compared, and no mask."""
 
     def create_splat(builder: Any, shape: Any, scalar: Any) -> Any:

@@ -67,7 +67,7 @@ class _Scope:
         """Put everything back."""
         self._undo.close()
 
-    def _patch(self, function: Any) -> _Kept:
+    def _patch(self, function: Any) -> _PermanentScope:
         """Triton's own change of its language, once per scope and not before every call, where it takes 5 ms."""
         languages = {id(tl), id(tl.core)}  # by id: comparing an array with == returns an array
         visible = frozenset(languages.intersection(map(id, list(function.__globals__.values()))))
@@ -78,7 +78,7 @@ class _Scope:
             # Triton 3.6 calls int(data), which numpy 2.4 and later only accepts for a 0-d array.
             self._set(tl.tensor, "__index__", lambda scalar: int(scalar.handle.data.squeeze()))
         self._renew(function.__globals__)
-        return _Kept()
+        return _PermanentScope()
 
     def _renew(self, names: dict[str, Any]) -> None:
         if (id(names), len(names)) in self._renewed:
@@ -93,7 +93,7 @@ class _Scope:
         setattr(owner, name, value)
 
 
-class _Kept:
+class _PermanentScope:
     """Replaces Triton's patch scope, and restores nothing."""
 
     def restore(self) -> None:

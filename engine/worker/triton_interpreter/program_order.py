@@ -31,15 +31,15 @@ class ProgramOrder:
         self._program_order: protocol.ProgramOrder | None = None
         self._order: list[int] = []
         self._launches = 0
-        self._company: _Company | None = None
+        self._concurrent_work: _ConcurrentWork | None = None
 
     @contextlib.contextmanager
     def during(self, program_order: protocol.ProgramOrder | None) -> Iterator[None]:
         """Disorder whatever is launched until the block is left."""
         self._launches = 0
         if program_order is not None and not runtime_of(self._device).EXECUTED_ON_CPU:
-            self._company = self._company or _Company(self._device)
-            self._company.come(random.Random(program_order.seed).randint(_FEWEST_ROUNDS, _MOST_ROUNDS))
+            self._concurrent_work = self._concurrent_work or _ConcurrentWork(self._device)
+            self._concurrent_work.start(random.Random(program_order.seed).randint(_FEWEST_ROUNDS, _MOST_ROUNDS))
         self._program_order = program_order
         try:
             yield
@@ -81,7 +81,7 @@ class ProgramOrder:
         self._launches += programs > 1
 
 
-class _Company:
+class _ConcurrentWork:
     """Work on a separate stream that is never waited for."""
 
     def __init__(self, device: torch.device) -> None:
@@ -89,7 +89,7 @@ class _Company:
         self._block = torch.zeros(_BLOCK_BYTES, dtype=torch.uint8, device=device)
         torch.cuda.synchronize(device)
 
-    def come(self, rounds: int) -> None:
+    def start(self, rounds: int) -> None:
         """Have so many rounds of it begin."""
         with without_modes(), torch.cuda.stream(self._stream):
             for _ in range(rounds):

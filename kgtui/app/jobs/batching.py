@@ -152,12 +152,12 @@ class Batching:
             verifiers=(verifier,),
             problem=self._find,
             operators=self._operators,
-            happened=self._happened,
+            on_progress=self._report_progress,
             trouble=lambda text: self._app.notify(text, severity="warning", markup=False),
             clock=self._host.clock,
         )
 
-    def _happened(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result]) -> None:
+    def _report_progress(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result]) -> None:
         is_new = self.progress is None or self.progress.batch != progress.batch
         self.progress, self.results = progress, tuple(results)
         if is_new:

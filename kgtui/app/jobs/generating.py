@@ -231,7 +231,7 @@ class Generating:
         self._app.wake()
         self.changed()
 
-    def _happened(self, event: GenerationEvent, progress: Progress) -> None:
+    def _on_generation_event(self, event: GenerationEvent, progress: Progress) -> None:
         self.progress = progress
         self._app.wake()
         if isinstance(event, BatchEnded) and event.message:
@@ -251,6 +251,6 @@ class Generating:
             prompts=Prompts(find_paths(self._settings.environment).prompts),
             environment=self._settings.environment,
             trouble=self._audience.trouble_arose,
-            happened=self._happened,
+            on_generation_event=self._on_generation_event,
             clock=self._host.clock,
         )

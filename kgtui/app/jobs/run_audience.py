@@ -48,14 +48,14 @@ class RunAudience:
         if self._host.workbench is not None:
             self._host.workbench.runs.run_began(header)
 
-    def events_happened(self, events: Sequence[Event]) -> None:
+    def on_events(self, events: Sequence[Event]) -> None:
         """Show new events of the run."""
         from engine.model.events import RunFinished
 
         self._app.wake()
         if self._host.workbench is None:
             return
-        self._host.workbench.runs.events_happened(events)
+        self._host.workbench.runs.on_events(events)
         self._show_title(self._host.workbench.bench)
         if any(isinstance(event, RunFinished) for event in events):
             self._notifications.run_ended(self._app.title)

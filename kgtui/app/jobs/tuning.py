@@ -72,7 +72,7 @@ class Tuning:
         self._service.cancel()
         self._tickets = tuple(
             self._service.enqueue(
-                replace(batched, content=one.source, note=one.name), _Hearing(self, number=number, place=place)
+                replace(batched, content=one.source, note=one.name), _VariantAudience(self, number=number, place=place)
             )
             for place, one in enumerate(tunables.grid)
         )
@@ -135,10 +135,10 @@ class Tuning:
         self.grid = self.grid.run_began()
         self.changed()
 
-    def variant_happened(self, events: Sequence[Event]) -> None:
+    def add_variant_events(self, events: Sequence[Event]) -> None:
         """Note new events of the running variant."""
         assert self.grid is not None
-        self.grid = self.grid.happened(events)
+        self.grid = self.grid.with_events(events)
         self.watch_file()
 
     def variant_finished(self, number: int | None) -> None:
@@ -157,7 +157,7 @@ class Tuning:
 
     def pass_events(self, events: Sequence[Event]) -> None:
         """Forward events of the unchanged file's run."""
-        self._audience.events_happened(events)
+        self._audience.on_events(events)
 
     def report_trouble(self, message: str) -> None:
         """Report an error of the store."""
@@ -185,7 +185,7 @@ class Tuning:
 
 
 @dataclass
-class _Hearing:
+class _VariantAudience:
     """Listener of the run of one variant; events after the end of its grid are dropped."""
 
     tuning: Tuning
@@ -202,13 +202,13 @@ class _Hearing:
             self.shows_file = self.place == 0 and self.tuning.lacks_file
             self.tuning.variant_began(self.place, header, shows_file=self.shows_file)
 
-    def events_happened(self, events: Sequence[Event]) -> None:
+    def on_events(self, events: Sequence[Event]) -> None:
         """Note new events; the variant counts once it has a verdict."""
         if self.shows_file:
             self.tuning.pass_events(events)
         if self.done or not self.tuning.is_current(self.number):
             return
-        self.tuning.variant_happened(events)
+        self.tuning.add_variant_events(events)
         if any(isinstance(event, RunFinished) for event in events) and self.tuning.is_current(self.number):
             self.done = True
             self.tuning.variant_finished(self.run)

@@ -23,7 +23,7 @@ from kgtui.cli.console import Console, Exit
 from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.cli.runs.run_command import EngineFactory, StartedEngine, real_engine
 from kgtui.cli.runs.run_recorder import open_recording
-from kgtui.cli.runs.signals import SIGNAL_BASE, heed_signals
+from kgtui.cli.runs.signals import SIGNAL_BASE, handle_signals
 from kgtui.files import disk
 from kgtui.history.recorder import StoreRecording
 from kgtui.runner.run_environment import environment_of
@@ -62,9 +62,9 @@ def _print_documents(
     """Print the summary in the requested format, and write every requested file."""
     title = f"Batch {checked.batch}: {command.order.request.candidates}"
     if options.json:
-        console.hand_out(documents.summary_line(checked.results))
+        console.write_document(documents.summary_line(checked.results))
     elif options.markdown:
-        console.hand_out(documents.as_markdown(checked.results, title=title))
+        console.write_document(documents.as_markdown(checked.results, title=title))
     else:
         console.say(f"\n{documents.as_text(checked.results)}\n")
     for output in command.outputs:
@@ -106,14 +106,14 @@ class _Printing:
         self._line = ProgressLine(console)
         self._is_first = True
 
-    def happened(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result]) -> None:
+    def on_progress(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result]) -> None:
         """Print each new result, and draw the bar again."""
         self._line.erase()
         if self._is_first:
             self._begin(progress, results)
         for result in changed:
             if result.row.is_done and self._is_json:
-                self._console.hand_out(documents.json_line(result))
+                self._console.write_document(documents.json_line(result))
             self._print(result_line(result, progress))
         if not progress.has_ended and progress.running:
             self._line.draw(progress, now_s=time.monotonic())
@@ -128,7 +128,7 @@ class _Printing:
         done = [result for result in results if result.row.is_done]
         for result in done:
             if self._is_json:
-                self._console.hand_out(documents.json_line(result))
+                self._console.write_document(documents.json_line(result))
             elif result.row.candidate.refusal:
                 self._print(result_line(result, progress))
         if kept := sum(result.run is not None for result in done):
@@ -165,7 +165,7 @@ class _Running:
             self.signal = number
             task.cancel()
 
-        heed_signals(stop)
+        handle_signals(stop)
         try:
             async with contextlib.AsyncExitStack() as stack:
                 engines = [await stack.enter_async_context(self._engine(engine_factory)) for _ in range(self._jobs())]
@@ -184,7 +184,7 @@ class _Running:
             verifiers=engines,
             problem=command.index.find,
             operators=command.operators,
-            happened=self._happened,
+            on_progress=self._report_progress,
             trouble=self._printing.say,
             clock=time.monotonic,
         )
@@ -211,7 +211,7 @@ class _Running:
 
         return BatchEngine(make, request, recording=self._recording, trouble=self._printing.say)
 
-    def _happened(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result]) -> None:
+    def _report_progress(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result]) -> None:
         self._batch = progress.batch
         self._results = {result.row.place: result for result in results}
-        self._printing.happened(progress, changed, results)
+        self._printing.on_progress(progress, changed, results)

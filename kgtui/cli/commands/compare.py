@@ -15,7 +15,7 @@ from kgtui.history.comparison_source import read_side
 from kgtui.settings.paths import find_paths
 from kgtui.state.compare.alignment import aligned
 from kgtui.state.compare.report import as_json, as_markdown, as_plain
-from kgtui.state.compare.sides import FEWEST, MOST, refuse_strangers
+from kgtui.state.compare.sides import FEWEST, MOST, require_one_operator
 from kgtui.state.compare.speedup_comparison import versus
 from kgtui.state.format.glyphs import ASCII, UNICODE
 from sessions import open_store
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         sides = [read_side(store, number) for number in numbers]
-    refuse_strangers(sides)
+    require_one_operator(sides)
     comparisons = [versus(sides[0], side) for side in sides[1:]]
     alignment = aligned([side.lines for side in sides])
     glyphs = UNICODE if console.can_write("±×✔▸") else ASCII
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         text = as_markdown(sides, comparisons, alignment, glyphs=glyphs)
     else:
         text = as_plain(sides, comparisons, alignment, glyphs=glyphs)
-    (console.hand_out if options.json or options.markdown else console.say)(text.removesuffix("\n"))
+    (console.write_document if options.json or options.markdown else console.say)(text.removesuffix("\n"))
     return Exit.PASSED
 
 
@@ -99,9 +99,9 @@ def _models(options: argparse.Namespace, console: Console) -> int:
         groups_of=groups_from(index.descriptions()[0]),
     )
     if options.json:
-        console.hand_out(documents.as_json(found))
+        console.write_document(documents.as_json(found))
     elif options.markdown:
-        console.hand_out(documents.as_markdown(found, title="Models compared"))
+        console.write_document(documents.as_markdown(found, title="Models compared"))
     else:
         console.say(documents.as_text(found))
     return Exit.PASSED

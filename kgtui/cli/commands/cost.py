@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         rows = store.generations.costs(by, session=options.session)
     if options.json:
-        console.hand_out(costs_json(rows, by))
+        console.write_document(costs_json(rows, by))
     else:
         console.say(costs_text(rows, by))
     return Exit.PASSED

@@ -95,7 +95,7 @@ def _print(console: Console, *, as_json: bool, engine_factory: EngineFactory | N
     def close(recording: StoreRecording, generated: Generated) -> int:
         found = comparison_of(recording.generations.of_batch(generated.batch), groups_of=groups_from(demo_operators()))
         if as_json:
-            console.hand_out(documents.as_json(found))
+            console.write_document(documents.as_json(found))
         else:
             costs = recording.generations.costs(CostBy.MODEL, session=generated.session)
             console.say(f"\n{documents.as_text(found)}\n\n{costs_text(costs, CostBy.MODEL)}")

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     )
     if options.json:
         encoded = msgspec.json.encode({"schema": JSON_SCHEMA, **msgspec.to_builtins(diagnosis)})
-        console.hand_out(msgspec.json.format(encoded, indent=2).decode())
+        console.write_document(msgspec.json.format(encoded, indent=2).decode())
     else:
         console.say("\n".join(diagnosis_lines(diagnosis)))
     return Exit.PASSED if diagnosis.trouble is None else Exit.ENGINE

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         groups = groups_from(task.description for task in order.tasks)
         found = comparison_of(recording.generations.of_batch(generated.batch), groups_of=groups)
         if options.json:
-            console.hand_out(as_json(found))
+            console.write_document(as_json(found))
         else:
             console.say(as_text(found))
         return Exit.PASSED if generated.progress.passed else Exit.FAILED

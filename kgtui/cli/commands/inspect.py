@@ -137,7 +137,7 @@ def _say(options: argparse.Namespace, console: Console, inspection: Inspection) 
     formats = ((options.json, as_json), (options.markdown, as_markdown), (options.html, as_html))
     document = next((make for asked, make in formats if asked), None)
     if document is not None:
-        console.hand_out(document(inspection).removesuffix("\n"))
+        console.write_document(document(inspection).removesuffix("\n"))
     else:
         page = page_of(inspection, is_ascii=not console.can_write("±"))
         show_page(console, page_lines(page, width=min(console.width, _WIDEST)), plain=options.plain)

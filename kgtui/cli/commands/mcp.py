@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     if options.skill:
         from kgtui.generation.agents.guide import skill_text
 
-        console.hand_out(skill_text())
+        console.write_document(skill_text())
         return Exit.PASSED
     device, target = place_for(options, console, file=None)
     operators, paths = problem_index(options, console), find_paths(console.environment)

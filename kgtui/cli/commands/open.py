@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import UsageError
-from kgtui.app.notifications import kept_title
+from kgtui.app.notifications import preserved_title
 from kgtui.app.shutdown import show
 from kgtui.app.start import PreparedBatch, Settings, Start
 from kgtui.cli.argument_groups import add_device, add_former, add_problems
@@ -107,7 +107,7 @@ def show_workbench(
     use_one_arena()  # before threads are started
     with (
         artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
-        kept_title(console.err),
+        preserved_title(console.err),
         paused_collector(),
     ):
         # Textual is imported here, after the command line was validated.

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace, console: Console, *, replaying: Replaying |
     cases = asyncio.run(_collected((replaying or partial(replay_here, device=device))(proof, problem, console)))
     here = {name: version for name, version in versions(VERDICT_PACKAGES).items() if version is not None}
     if options.json:
-        console.hand_out(replay_json(proof, cases, versions=here))
+        console.write_document(replay_json(proof, cases, versions=here))
     else:
         for line in replay_lines(proof, cases, versions=here):
             console.say(line)

@@ -50,13 +50,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     found = comparison_of(rows, groups_of=groups_from(problem_index(options, console).descriptions()[0]))
     title = f"Session {session.id}: {session.label}, {session.started_at:%Y-%m-%d}"
     if options.html:
-        console.hand_out(documents.as_html(found, title=title, costs=costs))
+        console.write_document(documents.as_html(found, title=title, costs=costs))
     elif options.markdown:
-        console.hand_out(documents.as_markdown(found, title=title, costs=costs))
+        console.write_document(documents.as_markdown(found, title=title, costs=costs))
     elif options.json:
-        console.hand_out(documents.as_json(found))
+        console.write_document(documents.as_json(found))
     elif options.csv:
-        console.hand_out(documents.as_csv(found))
+        console.write_document(documents.as_csv(found))
     else:
         console.say(documents.as_text(found))
     return Exit.PASSED

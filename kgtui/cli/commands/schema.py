@@ -27,7 +27,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         UsageError: there is no schema of that name.
     """
     if options.name is not None:
-        console.hand_out(schema_text(options.name).removesuffix("\n"))
+        console.write_document(schema_text(options.name).removesuffix("\n"))
         return Exit.PASSED
     names = schema_names()
     width = max(map(len, names))

@@ -90,7 +90,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
             "proposed": winner.variant.name if winner else None,
             "why_none": None if winner else why_none(trials),
         }
-        console.hand_out(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        console.write_document(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
     else:
         console.say("\n".join(("", *map(printable, aligned(trial_rows(trials))), "")))
         if winner is None:

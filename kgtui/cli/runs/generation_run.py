@@ -13,7 +13,7 @@ from kgtui.cli.console import Console
 from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.cli.runs.run_command import EngineFactory, StartedEngine, real_engine
 from kgtui.cli.runs.run_recorder import open_recording
-from kgtui.cli.runs.signals import SIGNAL_BASE, heed_signals
+from kgtui.cli.runs.signals import SIGNAL_BASE, handle_signals
 from kgtui.generation.carrying_out import Generated, Means, Order, carry_out
 from kgtui.generation.events import GenerationEvent
 from kgtui.generation.lines import event_line, resumable_text
@@ -91,7 +91,7 @@ class _Running:
 
     async def run(self, engine: StartedEngine, *, prices: PriceList, prompts: Prompts) -> Generated | None:
         """Carry it out; None if a signal ended it."""
-        self._heed_signals()
+        self._handle_signals()
         queue = RunQueue(on_trouble=self._console.warn)
         means = Means(
             recording=self._recording,
@@ -101,7 +101,7 @@ class _Running:
             prompts=prompts,
             environment=self._console.environment,
             trouble=self._console.warn,
-            happened=self._happened,
+            on_generation_event=self._on_generation_event,
         )
         try:
             async with engine:
@@ -120,12 +120,12 @@ class _Running:
                 self._say(resumable_text(self._progress))
             return None
 
-    def _happened(self, event: GenerationEvent, progress: Progress) -> None:
+    def _on_generation_event(self, event: GenerationEvent, progress: Progress) -> None:
         self._progress = progress
         if text := event_line(event, progress, now_s=time.monotonic()):
             self._say(text)
 
-    def _heed_signals(self) -> None:
+    def _handle_signals(self) -> None:
         task = asyncio.current_task()
         assert task is not None
 
@@ -133,4 +133,4 @@ class _Running:
             self.signal = number
             task.cancel()
 
-        heed_signals(stop)
+        handle_signals(stop)

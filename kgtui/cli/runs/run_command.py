@@ -25,7 +25,7 @@ from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.cli.runs.refusal import Refusing, refusal_of
 from kgtui.cli.runs.result_lines import show_line
 from kgtui.cli.runs.run_recorder import open_recording
-from kgtui.cli.runs.signals import SIGNAL_BASE, heed_signals
+from kgtui.cli.runs.signals import SIGNAL_BASE, handle_signals
 from kgtui.ports.protocols import EngineRuns, Recording
 from kgtui.ports.requests import RunHeader, RunRequest
 from kgtui.runner.driver import RunDriver
@@ -160,7 +160,7 @@ class _Running:
     ) -> int:
         """Run, print, and return how it ended."""
         request = self._request
-        self._heed_signals()
+        self._handle_signals()
         try:
             name = request.device.name
             if refusal := refusal_of(request.run, device_name=name):
@@ -206,7 +206,7 @@ class _Running:
             for line in plain_lines(event, file=self._request.file.shown, number=self._number):
                 print_state(self._request, self._console, line)
 
-    def _heed_signals(self) -> None:
+    def _handle_signals(self) -> None:
         task = asyncio.current_task()
         assert task is not None
 
@@ -218,4 +218,4 @@ class _Running:
                 task.cancel()
             self._signal = number
 
-        heed_signals(stop)
+        handle_signals(stop)

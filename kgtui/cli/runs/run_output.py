@@ -22,7 +22,7 @@ _SIGNS = "±█·"
 def say_document(request: Request, console: Console, run: RunRecord) -> None:
     """Print the requested document, if any."""
     if request.document is not None:
-        console.hand_out(request.document(run).removesuffix("\n"))
+        console.write_document(request.document(run).removesuffix("\n"))
 
 
 def say_profile(request: Request, console: Console, run: RunRecord) -> None:

@@ -11,7 +11,7 @@ SIGNAL_BASE = 128
 """A command ended by a signal exits with this plus the signal number."""
 
 
-def heed_signals(stop: Callable[[int], None]) -> None:
+def handle_signals(stop: Callable[[int], None]) -> None:
     """Call `stop` with the number of each signal that arrives in this event loop."""
     loop = asyncio.get_running_loop()
     for number in SIGNALS:

@@ -12,7 +12,7 @@ from engine.model import CaseResult, Outcome
 from engine.problem_source import open_source
 from engine.reports.printable import printable
 from engine.reports.run_record import RunRecord
-from kgtui.cli.choices import decode_or_refuse
+from kgtui.cli.choices import require_text
 from kgtui.cli.console import Console
 from kgtui.cli.runs.run_command import Request
 from problems.suites.rewriting.stages import RESULT, not_compared, shared_stages, with_stages
@@ -38,7 +38,7 @@ def staged(request: Request) -> tuple[Request, Stages]:
     source = open_source(request.problem.source)
     if not isinstance(source, SuiteSource):
         raise UsageError("--stages compares intermediates of a suite's reference; name a suite with --suite PATH")
-    decode_or_refuse(request.file)
+    require_text(request.file)
     task, text = source.task(request.problem.name), request.file.content.decode()
     names = shared_stages(task.text, text, form=task.form, entry=task.entry)
     changed = with_stages(text, names, form=task.form, entry=task.entry, is_reference=False)

@@ -111,7 +111,7 @@ def curves_chart(curves: Sequence[Curve], quantity: Quantity, spent: Spent) -> C
         title=f"{str(quantity).capitalize()} against {spent} of each operator",
         note=_note(quantity, spent),
         x_ticks=tuple((x.place(value, WIDTH), text) for value, text in x.ticks),
-        y_ticks=tuple((_upright(y, value), text) for value, text in y.ticks),
+        y_ticks=tuple((_y_pixels(y, value), text) for value, text in y.ticks),
         lines=tuple(lines),
         missing=tuple(f"{curve.model}: {curve.why}" for curve in curves if not curve.points),
     )
@@ -129,7 +129,7 @@ def fast_chart(shares: Sequence[tuple[str, Mapping[float, Interval]]]) -> Chart 
         title="fast_p",
         note="Share of answers that are correct and more than p times as fast as eager, against p.",
         x_ticks=tuple((x.place(p, WIDTH), f"{p:g}") for p in thresholds),
-        y_ticks=tuple((_upright(y, share), text) for share, text in _PERCENT),
+        y_ticks=tuple((_y_pixels(y, share), text) for share, text in _PERCENT),
         lines=tuple(
             _line(name, place, [(p, fast[p].value) for p in sorted(fast)], x, y) for place, name, fast in timed
         ),
@@ -158,16 +158,16 @@ def _line(
     before: float | None = None,
 ) -> ChartLine:
     """Straight between its points; or in steps from the left edge, where its value is `before`."""
-    points = tuple((x.place(across, WIDTH), _upright(y, value)) for across, value in values)
+    points = tuple((x.place(across, WIDTH), _y_pixels(y, value)) for across, value in values)
     if before is None:
         return ChartLine(name=name, colour=colour, path=points, points=points)
-    edge = (0, _upright(y, before))
+    edge = (0, _y_pixels(y, before))
     corners = (
         ((across, height), (across, after)) for (_, height), (across, after) in itertools.pairwise((edge, *points))
     )
     return ChartLine(name=name, colour=colour, path=(edge, *itertools.chain(*corners)), points=points)
 
 
-def _upright(y: Axis, value: float) -> int:
+def _y_pixels(y: Axis, value: float) -> int:
     """Pixels from the top."""
     return HEIGHT - 1 - y.place(value, HEIGHT)

@@ -32,7 +32,7 @@ class RunControl(Protocol):
     def run_began(self, header: RunHeader) -> None:
         """A run begins."""
 
-    def events_happened(self, events: Sequence[Event]) -> None:
+    def on_events(self, events: Sequence[Event]) -> None:
         """More of the newest run."""
 
     def renumbered(self, numbers: Mapping[int, int]) -> None:

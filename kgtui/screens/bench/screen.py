@@ -20,7 +20,7 @@ from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.bench.benchmarks import NOT_RIGHT, bench_columns, bench_rows, headline, why_nothing
 from kgtui.state.bench.measurements import Trust
-from kgtui.state.bench.sizes import Lens, Measure, Over, SizesPicture, first_measure, legend, series_of
+from kgtui.state.bench.sizes import Measure, Over, PlotAxes, SizesPicture, first_measure, legend, series_of
 from kgtui.state.bench.static_cost import COLUMNS, EXECUTED_ON_CPU, cost_rows
 from kgtui.state.format.lines import Span, Tone, line, muted
 from kgtui.state.workbench.strip import head
@@ -57,12 +57,12 @@ class BenchScreen(KgtuiScreen):
     def __init__(self, workbench: OpenWorkbench) -> None:
         super().__init__()
         self._workbench = workbench
-        self._lens: Lens | None = None
+        self._plot_axes: PlotAxes | None = None
 
     @property
-    def lens(self) -> Lens:
+    def plot_axes(self) -> PlotAxes:
         """View of the measurements; until the user chooses one, by the bound of most cases."""
-        return self._lens or Lens(measure=first_measure(self._workbench.bench.measurements))
+        return self._plot_axes or PlotAxes(measure=first_measure(self._workbench.bench.measurements))
 
     def compose(self) -> ComposeResult:
         """State, legend, plot, table."""
@@ -104,15 +104,15 @@ class BenchScreen(KgtuiScreen):
         if not self._workbench.bench.measurements.cases:
             return
         measures = tuple(Measure)
-        place = measures.index(self.lens.measure) + 1
-        self._lens = replace(self.lens, measure=measures[place % len(measures)])
+        place = measures.index(self.plot_axes.measure) + 1
+        self._plot_axes = replace(self.plot_axes, measure=measures[place % len(measures)])
         self.draw()
 
     def action_axis(self) -> None:
         """Plot over the working set, or in the order of the cases; nothing where nothing was timed."""
         if not self._workbench.bench.measurements.cases:
             return
-        self._lens = replace(self.lens, over=Over.ORDER if self.lens.over is Over.BYTES else Over.BYTES)
+        self._plot_axes = replace(self.plot_axes, over=Over.ORDER if self.plot_axes.over is Over.BYTES else Over.BYTES)
         self.draw()
 
     def action_benchmark(self) -> None:
@@ -138,16 +138,18 @@ class BenchScreen(KgtuiScreen):
         grid.show(bench_rows(bench.shown_problem, bench.view, measurements, glyphs=scene.glyphs, dimmed=scene.stale))
 
     def _draw_plot(self, scene: Scene) -> None:
-        bench, lens, glyphs = scene.bench, self.lens, scene.glyphs
+        bench, plot_axes, glyphs = scene.bench, self.plot_axes, scene.glyphs
         measurements = bench.measurements
-        series = series_of(bench.shown_problem, measurements, lens, glyphs=glyphs)
+        series = series_of(bench.shown_problem, measurements, plot_axes, glyphs=glyphs)
         if not measurements.cases:
             words = why_nothing(bench.view, bench.shown_problem) if bench.can_time else EXECUTED_ON_CPU
             self.query_one("#legend", Lines).show((line(muted(words)),))
         else:
             wrong = any(one.trust is Trust.WRONG for one in measurements.cases)
             doubt = (line(Span(NOT_RIGHT, Tone.WARN)),) if wrong else ()
-            self.query_one("#legend", Lines).show((legend(series, lens, glyphs=glyphs), *doubt))
+            self.query_one("#legend", Lines).show((legend(series, plot_axes, glyphs=glyphs), *doubt))
         marked = self.query_one(Grid).current
-        picture = SizesPicture(problem=bench.shown_problem, series=series, lens=lens, marked=marked, glyphs=glyphs)
+        picture = SizesPicture(
+            problem=bench.shown_problem, series=series, plot_axes=plot_axes, marked=marked, glyphs=glyphs
+        )
         self.query_one(PlotView).show(picture)

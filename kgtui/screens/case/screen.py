@@ -80,7 +80,7 @@ class CaseScreen(KgtuiScreen):
     def draw(self) -> None:
         """Draw what has changed."""
         self.show_trouble()
-        self.show_keys(self._keys_that_work())
+        self.show_keys(self._available_actions())
         self._draw_state()
         page, result = self.query_one("#case-whole", Lines), self._result
         if result is None:
@@ -202,7 +202,7 @@ class CaseScreen(KgtuiScreen):
         suspected = suspects_of(self._workbench.bench, result)
         return suspected.lines[0][0] if suspected else None
 
-    def _keys_that_work(self) -> frozenset[str]:
+    def _available_actions(self) -> frozenset[str]:
         """The actions that do something now: no way to a line where none is known, none on where no other failed."""
         failed = {result.case for result in self._workbench.bench.results.failed}
         offered = {

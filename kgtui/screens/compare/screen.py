@@ -25,7 +25,7 @@ from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.screens.compare.choosing import choice_of, side_of, why_not_measured
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.compare.report import as_markdown
-from kgtui.state.compare.sides import FEWEST, Choice, Side, refuse_strangers
+from kgtui.state.compare.sides import FEWEST, Choice, Side, require_one_operator
 from kgtui.state.compare.view import TABS, Comparison, SourceView, comparison_of, source_view
 from kgtui.state.format.lines import Span, Tone, line, muted
 from kgtui.widgets.controls.bars import Bar, Segment, Strip
@@ -226,7 +226,7 @@ class CompareScreen(KgtuiScreen):
         try:
             choice = self._wanted or await choice_of(self.host, self._marked)
             sides = [await side_of(self.host, number) for number in choice.numbers]
-            refuse_strangers(sides)
+            require_one_operator(sides)
         except UsageError as error:
             self._marked = tuple(number for number in self._marked if number in self.host.past.marked)
             self._comparison, self._source, self._why = None, None, str(error)

@@ -55,8 +55,8 @@ def detail_of(view: SettingsView, key: str) -> tuple[Line, ...]:
     when = "a change holds at once" if key in _AT_ONCE else "a change that is written holds from the next start on"
     chosen = view.preferences.of(key)
     lines = [line(strong(key), f"  {option.help}"), line(muted(when))]
-    if chosen.beaten is not None:
-        words = f"the file asks for {toml(chosen.beaten)}; {chosen.source} goes before it"
+    if chosen.overridden is not None:
+        words = f"the file asks for {toml(chosen.overridden)}; {chosen.source} goes before it"
         lines.append(line(Span(words, Tone.WARN)))
     return tuple(lines)
 

@@ -66,10 +66,12 @@ class Drawing:
         else:
             narrow, timing = self._context.screen.has_class("-narrow"), self._context.bench.can_time
             right = numbers or best
-            talks = view.stage(Stage.PROBE) is not None or bool(view.failed)
-            crowded = (narrow and (timing or talks)) or (bool(right) and not self._context.screen.has_class("-wide"))
+            has_details = view.stage(Stage.PROBE) is not None or bool(view.failed)
+            is_crowded = (narrow and (timing or has_details)) or (
+                bool(right) and not self._context.screen.has_class("-wide")
+            )
             began = "answered" if self._context.bench.shown.candidate else "saved"
-            stages = progress(view, glyphs, short=crowded, timed=not (right and narrow), first=began)
+            stages = progress(view, glyphs, short=is_crowded, timed=not (right and narrow), first=began)
             also = (*best, Span("  ")) if numbers and best else ()
             strip.show((first, (stages, right), (words, (*also, *step))))
         tone = TONES[status_of(view, strip_context).state]

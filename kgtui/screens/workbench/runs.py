@@ -45,10 +45,10 @@ class RunController:
             number=header.number, cached=header.cached, digest=header.digest, picked=header.picked
         )
 
-    def events_happened(self, events: Sequence[Event]) -> None:
+    def on_events(self, events: Sequence[Event]) -> None:
         """More of the newest run."""
         context = self._context
-        context.bench = context.bench.happened(events)
+        context.bench = context.bench.with_events(events)
         if not context.screen.is_drawable:
             return
         context.draw()

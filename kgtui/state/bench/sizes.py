@@ -38,7 +38,7 @@ class Over(enum.StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lens:
+class PlotAxes:
     """View of the measurements."""
 
     measure: Measure
@@ -65,13 +65,15 @@ def first_measure(measurements: Measurements) -> Measure:
     return Measure.FLOPS if bounds.count(Bound.COMPUTE) * 2 > len(bounds) else Measure.BANDWIDTH
 
 
-def series_of(problem: Problem, measurements: Measurements, lens: Lens, *, glyphs: Glyphs) -> tuple[Series, ...]:
+def series_of(
+    problem: Problem, measurements: Measurements, plot_axes: PlotAxes, *, glyphs: Glyphs
+) -> tuple[Series, ...]:
     """The roofline, the baselines and, if the run passed, the candidate on top."""
-    found = [_series(ROOFLINE, "", Tone.MUTED, problem, measurements, lens, _floor)]
+    found = [_series(ROOFLINE, "", Tone.MUTED, problem, measurements, plot_axes, _floor)]
     for place, baseline in enumerate(measurements.baselines):
         marker = glyphs.markers[1 + place % (len(glyphs.markers) - 1)]
         tone = _BASELINE_TONES[place % len(_BASELINE_TONES)]
-        found.append(_series(baseline, marker, tone, problem, measurements, lens, _baseline(baseline)))
+        found.append(_series(baseline, marker, tone, problem, measurements, plot_axes, _baseline(baseline)))
     first = glyphs.markers[0]
     for name, tone, admits in (
         ("candidate, stale", Tone.STALE, lambda one: one.stale and one.trust is not Trust.WRONG),
@@ -82,13 +84,13 @@ def series_of(problem: Problem, measurements: Measurements, lens: Lens, *, glyph
         ),
         ("candidate", Tone.GOOD, lambda one: not one.stale and one.trust is Trust.CREDIBLE),
     ):
-        found.append(_series(name, first, tone, problem, measurements, lens, _candidate(admits)))
+        found.append(_series(name, first, tone, problem, measurements, plot_axes, _candidate(admits)))
     return tuple(one for one in found if one.points)
 
 
-def legend(series: tuple[Series, ...], lens: Lens, *, glyphs: Glyphs) -> Line:
+def legend(series: tuple[Series, ...], plot_axes: PlotAxes, *, glyphs: Glyphs) -> Line:
     """Axes of the plot, then every series with its marker."""
-    parts = [Span(f"{lens.measure}, {lens.unit(glyphs)}", Tone.STRONG), muted(f" by {lens.over}")]
+    parts = [Span(f"{plot_axes.measure}, {plot_axes.unit(glyphs)}", Tone.STRONG), muted(f" by {plot_axes.over}")]
     dashed = f"{glyphs.axes[2]} {glyphs.axes[2]}"
     candidates = [one for one in series if one.marker == glyphs.markers[0]]
     baselines = [one for one in series if one.marker and one not in candidates]
@@ -102,7 +104,7 @@ class SizesPicture:
 
     problem: Problem
     series: tuple[Series, ...]
-    lens: Lens
+    plot_axes: PlotAxes
     glyphs: Glyphs
     marked: str | None = None
 
@@ -110,15 +112,15 @@ class SizesPicture:
         """The plot in a room of this size; a sentence when there is nothing to plot or no room for it."""
         points = [point for one in self.series for point in one.points]
         if not points:
-            return (line(muted(_nothing(self.lens))),)
-        y = _y_axis(points, self.lens, most=max(_LEAST_TICKS, height // _ROWS_A_TICK))
-        x = _x_axis(self.problem, points, self.lens, columns=width, glyphs=self.glyphs)
+            return (line(muted(_nothing(self.plot_axes))),)
+        y = _y_axis(points, self.plot_axes, most=max(_LEAST_TICKS, height // _ROWS_A_TICK))
+        x = _x_axis(self.problem, points, self.plot_axes, columns=width, glyphs=self.glyphs)
         drawn = draw(self.series, x, y, width=width, height=height, glyphs=self.glyphs, marked=self.marked)
         return drawn or (line(muted("too small for a plot; the table has all of it")),)
 
 
-def _nothing(lens: Lens) -> str:
-    if lens.measure is Measure.FLOPS:
+def _nothing(plot_axes: PlotAxes) -> str:
+    if plot_axes.measure is Measure.FLOPS:
         return "nothing to plot: no case that was timed computes anything by its cost; m shows another measure"
     return "nothing to plot: no case has a time"
 
@@ -129,7 +131,7 @@ def _series(
     tone: Tone,
     problem: Problem,
     measurements: Measurements,
-    lens: Lens,
+    plot_axes: PlotAxes,
     time_of: Callable[[Measurement], Interval | None],
 ) -> Series:
     known = {case.name: (place, case) for place, case in enumerate(bench_cases(problem))}
@@ -137,19 +139,19 @@ def _series(
     for one in measurements.cases:
         time_us = time_of(one)
         if one.case in known and time_us is not None and time_us.low > 0:
-            point = _point(*known[one.case], time_us, problem, lens)
+            point = _point(*known[one.case], time_us, problem, plot_axes)
             points += [point] if point else []
     return Series(name=name, points=tuple(points), marker=marker, tone=tone)
 
 
-def _point(place: int, case: Case, time_us: Interval, problem: Problem, lens: Lens) -> Point | None:
+def _point(place: int, case: Case, time_us: Interval, problem: Problem, plot_axes: PlotAxes) -> Point | None:
     cost = problem.cost(case)
-    values = [lens.value(value, cost) for value in (time_us.value, time_us.low, time_us.high)]
+    values = [plot_axes.value(value, cost) for value in (time_us.value, time_us.low, time_us.high)]
     known = [value for value in values if value is not None]
     size = cost.bytes_read + cost.bytes_written
-    if len(known) < len(values) or (lens.over is Over.BYTES and not size):
+    if len(known) < len(values) or (plot_axes.over is Over.BYTES and not size):
         return None
-    by_order = lens.over is Over.ORDER
+    by_order = plot_axes.over is Over.ORDER
     return Point(
         key=case.name,
         group=case.name if by_order else case.dtype,
@@ -173,16 +175,16 @@ def _floor(one: Measurement) -> Interval | None:
     return Interval(value=floor.floor_us, low=floor.floor_us, high=floor.floor_us) if floor else None
 
 
-def _y_axis(points: list[Point], lens: Lens, *, most: int) -> Axis:
+def _y_axis(points: list[Point], plot_axes: PlotAxes, *, most: int) -> Axis:
     highest = max(point.high for point in points)
-    if lens.measure is Measure.TIME:
+    if plot_axes.measure is Measure.TIME:
         lowest = min(point.low for point in points)
         return log_axis(lowest, highest, numbers.tick, base=10 if highest > 100 * lowest else 2, most=most)
     return linear_axis(highest, numbers.tick, most=most)
 
 
-def _x_axis(problem: Problem, points: list[Point], lens: Lens, *, columns: int, glyphs: Glyphs) -> Axis:
-    if lens.over is Over.ORDER:
+def _x_axis(problem: Problem, points: list[Point], plot_axes: PlotAxes, *, columns: int, glyphs: Glyphs) -> Axis:
+    if plot_axes.over is Over.ORDER:
         cases = bench_cases(problem)
         room = max(4, columns // max(1, len(cases)) - 2)
         ticks = tuple((float(place), _cut(case.name, room, glyphs)) for place, case in enumerate(cases))

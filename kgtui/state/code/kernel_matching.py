@@ -24,7 +24,7 @@ def counterpart(kernel: CompiledKernel, others: Sequence[CompiledKernel]) -> Com
     None where none has its name and its element types: code for another type is other code, whatever was changed.
     """
     named = [other for other in others if _is_comparable(kernel, other)]
-    return max(named, key=lambda other: _likeness(kernel.launch, other.launch), default=None)
+    return max(named, key=lambda other: _similarity(kernel.launch, other.launch), default=None)
 
 
 def is_same_specialisation(one: CompiledKernel, other: CompiledKernel) -> bool:
@@ -74,7 +74,7 @@ def resource_line(before: CompiledKernel, after: CompiledKernel, *, glyphs: Glyp
     )
 
 
-def _likeness(one: Launch, other: Launch) -> tuple[int, ...]:
+def _similarity(one: Launch, other: Launch) -> tuple[int, ...]:
     """How alike two specialisations are: what types first, then which values."""
     return (
         sum(one.signature.get(name) == kind for name, kind in other.signature.items()),

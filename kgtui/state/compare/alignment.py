@@ -168,9 +168,9 @@ def _pairs(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]
     old, new = [Counter(_WORDS.findall(line)) for line in before], [Counter(_WORDS.findall(line)) for line in after]
     if len(old) * len(new) > _MOST_PAIRS:
         in_order = range(min(len(old), len(new)))
-        return [(place, place) for place in in_order if _likeness(old[place], new[place]) >= _ALIKE]
+        return [(place, place) for place in in_order if _similarity(old[place], new[place]) >= _ALIKE]
     best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
-    alike = [[_likeness(one, other) for other in new] for one in old]
+    alike = [[_similarity(one, other) for other in new] for one in old]
     for i in reversed(range(len(old))):
         for j in reversed(range(len(new))):
             paired = alike[i][j] + best[i + 1][j + 1] if alike[i][j] >= _ALIKE else 0.0
@@ -187,7 +187,7 @@ def _pairs(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]
     return pairs
 
 
-def _likeness(one: Counter[str], other: Counter[str]) -> float:
+def _similarity(one: Counter[str], other: Counter[str]) -> float:
     """Which share of the words both lines have; white space counts for nothing."""
     words = sum(count for word, count in (*one.items(), *other.items()) if not word.isspace())
     shared = sum(min(count, other[word]) for word, count in one.items() if not word.isspace())

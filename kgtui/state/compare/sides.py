@@ -119,7 +119,7 @@ def _whole(current: int, *, digest: str, runs: Sequence[PastRun]) -> int:
     return next((run.number for run in runs if run.digest == digest and run.is_whole), current)
 
 
-def refuse_strangers(sides: Sequence[Side]) -> None:
+def require_one_operator(sides: Sequence[Side]) -> None:
     """Only runs of one operator have the same cases.
 
     Raises:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from engine.model import Outcome
 from engine.model.benchmark import OTHER, CaseBenchmark, Comparison, Interval, Standing, Summary
-from engine.timing.numbers.across_runs import across_runs, turned_round
+from engine.timing.numbers.across_runs import across_runs, inverted
 from engine.timing.numbers.statistics import standing, summarise
 from kgtui.ports.protocols import CPU_DEVICE
 from kgtui.state.bench.measurements import Trust, measured
@@ -147,7 +147,7 @@ def _interleaved(reference: Side, other: Side, before: CaseBenchmark, after: Cas
     if other.view.other_digest == reference.view.digest and (found := _with_other(after)) is not None:
         return replace(found, baseline=reference.name)
     if reference.view.other_digest == other.view.digest and (found := _with_other(before)) is not None:
-        return turned_round(found, name=reference.name)
+        return inverted(found, name=reference.name)
     return None
 
 

@@ -101,10 +101,10 @@ def draw(
     canvas = _Canvas(columns=width - margin - 1, rows=height - 2, fine=glyphs.braille)
     for one in series:
         _draw_series(canvas, one, x, y)
-    upright, corner, rule = tuple(glyphs.axes)
+    height_dots, corner, rule = tuple(glyphs.axes)
     labels = {canvas.rows - 1 - y.place(value, canvas.rows): text for value, text in y.ticks}
     lines = [
-        (muted(f"{labels.get(row, ''):>{margin - 1}} {upright}"), *_merged(canvas.row(row)))
+        (muted(f"{labels.get(row, ''):>{margin - 1}} {height_dots}"), *_merged(canvas.row(row)))
         for row in range(canvas.rows)
     ]
     at = next((point.x for one in series for point in one.points if point.key == marked), None)
@@ -134,20 +134,20 @@ class _Canvas:
         return self.columns * (2 if self.fine else 1)
 
     @property
-    def upright(self) -> int:
+    def height_dots(self) -> int:
         """Number of dots in the height."""
         return self.rows * (4 if self.fine else 1)
 
     def dot(self, x: int, y: int, tone: Tone) -> None:
         """Set a dot, counted from the lower left."""
-        y = self.upright - 1 - y
+        y = self.height_dots - 1 - y
         cell = (x // 2, y // 4) if self.fine else (x, y)
         bits = _BITS[x % 2][y % 4] if self.fine else 1
         self._dots[cell] = (self._dots.get(cell, (0, tone))[0] | bits, tone)
 
     def sign(self, x: int, y: int, span: Span) -> None:
         """Put a marker on the cell of a dot."""
-        y = self.upright - 1 - y
+        y = self.height_dots - 1 - y
         self._signs[(x // 2, y // 4) if self.fine else (x, y)] = span
 
     def row(self, row: int) -> Iterator[Span]:
@@ -161,7 +161,7 @@ class _Canvas:
 def _draw_series(canvas: _Canvas, series: Series, x: Axis, y: Axis) -> None:
     ordered = sorted(series.points, key=lambda point: (point.group, point.x))
     for _, points in groupby(ordered, key=lambda point: point.group):
-        places = [(x.place(point.x, canvas.across), y.place(point.y, canvas.upright)) for point in points]
+        places = [(x.place(point.x, canvas.across), y.place(point.y, canvas.height_dots)) for point in points]
         for (x0, y0), (x1, y1) in pairwise(_with_corners(places) if series.is_stepped else places):
             steps = max(abs(x1 - x0), abs(y1 - y0), 1)
             for step in range(steps + 1):
@@ -172,9 +172,9 @@ def _draw_series(canvas: _Canvas, series: Series, x: Axis, y: Axis) -> None:
                 canvas.dot(min(max(places[0][0] + offset, 0), canvas.across - 1), places[0][1], series.tone)
     for point in ordered if series.marker else ():
         across = x.place(point.x, canvas.across)
-        for upright in range(y.place(point.low, canvas.upright), y.place(point.high, canvas.upright) + 1):
-            canvas.dot(across, upright, series.tone)
-        canvas.sign(across, y.place(point.y, canvas.upright), Span(series.marker, series.tone))
+        for height_dots in range(y.place(point.low, canvas.height_dots), y.place(point.high, canvas.height_dots) + 1):
+            canvas.dot(across, height_dots, series.tone)
+        canvas.sign(across, y.place(point.y, canvas.height_dots), Span(series.marker, series.tone))
 
 
 def _with_corners(places: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -97,7 +97,7 @@ class VariantGrid:
         """The next variant is being judged."""
         return replace(self, running=NO_RUN)
 
-    def happened(self, events: Sequence[Event]) -> VariantGrid:
+    def with_events(self, events: Sequence[Event]) -> VariantGrid:
         """More is known of the variant that is being tried."""
         return replace(self, running=reduce_all(self.running, events))
 

@@ -187,8 +187,10 @@ def _explained(text: str, view: RunRecord) -> str:
 
 def _progress(view: RunRecord) -> str:
     """Progress of the cases of a run that did not finish."""
-    amiss = f", {len(view.failed)} of them {_amiss_word([case.outcome for case in view.failed])}" if view.failed else ""
-    return f"{len(view.cases)} of {view.planned} cases were run{amiss}"
+    failed = (
+        f", {len(view.failed)} of them {_failure_word([case.outcome for case in view.failed])}" if view.failed else ""
+    )
+    return f"{len(view.cases)} of {view.planned} cases were run{failed}"
 
 
 def _ended(view: RunRecord) -> str:
@@ -261,10 +263,10 @@ def _count(stage: Stage, view: RunRecord, seen: StageRecord) -> str:
     total = seen.total or planned
     if not total:
         return ""
-    amiss = [outcome for outcome in outcomes if outcome is not Outcome.PASS]
-    return f"{len(outcomes)}/{total}" + (f" {len(amiss)} {_amiss_word(amiss)}" if amiss else "")
+    failed = [outcome for outcome in outcomes if outcome is not Outcome.PASS]
+    return f"{len(outcomes)}/{total}" + (f" {len(failed)} {_failure_word(failed)}" if failed else "")
 
 
-def _amiss_word(outcomes: Sequence[Outcome]) -> str:
+def _failure_word(outcomes: Sequence[Outcome]) -> str:
     """Word for failed items: "wrong" where all of them returned an answer, else "failed"."""
     return "wrong" if all(outcome in _WRONG for outcome in outcomes) else "failed"

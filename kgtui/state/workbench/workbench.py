@@ -66,7 +66,7 @@ class Shown:
 class Workbench:
     """One file of one operator, its newest run, and what surrounds them.
 
-    `saved` is what the file holds as far as is known.  `overtaking` is content that another program wrote while
+    `saved` is what the file holds as far as is known.  `content_on_disk` is content that another program wrote while
     the editor held unsaved text: both are kept until the user has chosen.  `before` remembers what earlier runs
     said of each case, `kept` the results of the same text beside which picked cases were run, `timed_before`
     what they measured; `old` is a past run that is being looked at instead of the newest.  `smoke` is what the user
@@ -83,7 +83,7 @@ class Workbench:
     paused: bool = False
     waiting: bool = False
     unsaved: bool = False
-    overtaking: bytes | None = None
+    content_on_disk: bytes | None = None
     live: Shown = Shown()
     before: RunRecord = NO_RUN
     kept: tuple[CaseResult, ...] = ()
@@ -238,7 +238,7 @@ class Workbench:
         before = _remembered(self.before, self.live.view)
         return replace(self, waiting=False, before=before, kept=kept, timed_before=timed, live=live)
 
-    def happened(self, events: Sequence[Event]) -> Workbench:
+    def with_events(self, events: Sequence[Event]) -> Workbench:
         """More events of the newest run."""
         return replace(self, live=replace(self.live, view=reduce_all(self.live.view, events)))
 

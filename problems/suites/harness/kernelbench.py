@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from engine.loading.loader import import_file
-from engine.loading.modules import give_state, quieten
+from engine.loading.modules import disable_dropout, give_state
 from engine.model import Precision
 from engine.reference.harness import UnavailableError
 from problems.suites.harness.devices import redirect_cuda, rewrite_folder
@@ -107,7 +107,7 @@ class ModelTask:
         *given, initial, state, weight_seed, _ = values
         model = _seeded(int(weight_seed), lambda: self._module.Model(*initial))
         give_state(model, state, device=self._device)
-        quieten(model)
+        disable_dropout(model)
         return model, given[0] if self._is_packed else given
 
     def _inputs(self, seed: int) -> Sequence[Any]:

@@ -46,7 +46,7 @@ from engine.model.events import (
 )
 from engine.processes import process_pool
 from engine.processes.candidate_session import CandidateSession
-from engine.processes.warm_pool import PooledProcess, Spare
+from engine.processes.warm_pool import PooledProcess, WarmPool
 from engine.run import pipeline
 from engine.static.source import directives
 from problems.index import open_index
@@ -318,15 +318,15 @@ def calls_of_workers() -> list[tuple[float, float]]:
 
 def waiting_for_spares() -> list[str]:
     """A list that every wait for a warm process is added to from now on: seconds and what it was."""
-    take, waited = Spare.take, []
+    take, waited = WarmPool.take, []
 
-    async def timed(spare: Spare) -> PooledProcess:
+    async def timed(spare: WarmPool) -> PooledProcess:
         began = time.perf_counter()
         process = await take(spare)
         waited.append(f"{time.perf_counter() - began:.3f} s {process.child.kind}")
         return process
 
-    Spare.take = timed  # type: ignore[method-assign]  # measured from outside, so that the product stays as it is
+    WarmPool.take = timed  # type: ignore[method-assign]  # measured from outside, so that the product stays as it is
     return waited
 
 

@@ -8,11 +8,11 @@ from engine.cpu_time.deadline import (
     LEAST_MOST_S,
     MOST_TIMES,
     Interval,
-    Patience,
+    WaitDecision,
     Waited,
     longer,
-    patience,
     together,
+    wait_decision,
 )
 
 LIMIT_S = 10.0
@@ -29,16 +29,16 @@ def waited(seconds: float, *, cores: int = 2, **each: float) -> Waited:
 @pytest.mark.parametrize(
     ("seconds", "each", "expected"),
     [
-        (9, {"cpu_s": 1.0}, Patience.WAIT),
-        (10, {"cpu_s": 1.0}, Patience.TIMED_OUT),
-        (19, {}, Patience.WAIT),
-        (20, {}, Patience.TIMED_OUT),
-        (39, {"cpu_s": 0.25, "delayed_s": 0.75}, Patience.WAIT),
-        (40, {"cpu_s": 0.25, "delayed_s": 0.75}, Patience.TIMED_OUT),
-        (199, {"cpu_s": 0.02, "delayed_s": 0.98}, Patience.WAIT),
-        (200, {"cpu_s": 0.02, "delayed_s": 0.98}, Patience.TOO_BUSY),
-        (19, {"cpu_s": 0.5, "stolen_s": 0.5}, Patience.WAIT),
-        (20, {"stolen_s": 0.5, "cpu_s": 0.5}, Patience.TIMED_OUT),
+        (9, {"cpu_s": 1.0}, WaitDecision.WAIT),
+        (10, {"cpu_s": 1.0}, WaitDecision.TIMED_OUT),
+        (19, {}, WaitDecision.WAIT),
+        (20, {}, WaitDecision.TIMED_OUT),
+        (39, {"cpu_s": 0.25, "delayed_s": 0.75}, WaitDecision.WAIT),
+        (40, {"cpu_s": 0.25, "delayed_s": 0.75}, WaitDecision.TIMED_OUT),
+        (199, {"cpu_s": 0.02, "delayed_s": 0.98}, WaitDecision.WAIT),
+        (200, {"cpu_s": 0.02, "delayed_s": 0.98}, WaitDecision.TOO_BUSY),
+        (19, {"cpu_s": 0.5, "stolen_s": 0.5}, WaitDecision.WAIT),
+        (20, {"stolen_s": 0.5, "cpu_s": 0.5}, WaitDecision.TIMED_OUT),
     ],
     ids=[
         "runs-not-long",
@@ -53,8 +53,8 @@ def waited(seconds: float, *, cores: int = 2, **each: float) -> Waited:
         "runs-for-ever-in-a-busy-virtual-machine",
     ],
 )
-def test_patience_counts_the_time_a_process_had(seconds: int, each: dict[str, float], expected: Patience) -> None:
-    assert patience(waited(seconds, **each), limit_s=LIMIT_S) is expected
+def test_patience_counts_the_time_a_process_had(seconds: int, each: dict[str, float], expected: WaitDecision) -> None:
+    assert wait_decision(waited(seconds, **each), limit_s=LIMIT_S) is expected
 
 
 def test_time_of_two_processes_counts_as_one() -> None:
@@ -78,13 +78,13 @@ def test_threads_contending_for_one_core_time_out() -> None:
     """A hundred busy threads that chose one of 64 cores: each is delayed, by the others."""
     held_up = waited(MOST_TIMES * LIMIT_S, cores=64, cpu_s=1.0, delayed_s=99.0)
     assert held_up.counted_s < LIMIT_S
-    assert patience(held_up, limit_s=LIMIT_S) is Patience.TIMED_OUT
+    assert wait_decision(held_up, limit_s=LIMIT_S) is WaitDecision.TIMED_OUT
 
 
 def test_short_limit_waits_a_minute_on_busy_machine() -> None:
     busy = {"cpu_s": 0.001, "delayed_s": 0.999}
-    assert patience(waited(LEAST_MOST_S - 1, **busy), limit_s=1.0) is Patience.WAIT
-    assert patience(waited(LEAST_MOST_S, **busy), limit_s=1.0) is Patience.TOO_BUSY
+    assert wait_decision(waited(LEAST_MOST_S - 1, **busy), limit_s=1.0) is WaitDecision.WAIT
+    assert wait_decision(waited(LEAST_MOST_S, **busy), limit_s=1.0) is WaitDecision.TOO_BUSY
 
 
 def test_stopped_parent_counts_one_second_of_sleep() -> None:

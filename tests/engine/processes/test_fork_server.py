@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine.processes.fork_server import MAX_MESSAGE_BYTES, Fork, Refused, Report, _ForkServer
+from engine.processes.fork_server import MAX_MESSAGE_BYTES, Fork, ForkFailed, Report, _ForkServer
 from engine.processes.user_killer import UserKiller
 
 ORDER = msgspec.json.encode(Fork(kind="worker", folder="/workspaces/1", environment={}, confinement=None))
@@ -46,7 +46,7 @@ def test_denied_fork_is_refused_and_leaks_no_descriptor(
             socket.send_fds(parents, [ORDER], [null.fileno()] * 4)
         assert fork_server._obey() is True
         report = msgspec.json.decode(parents.recv(MAX_MESSAGE_BYTES), type=Report)
-        assert report == Refused(reason="Resource temporarily unavailable")
+        assert report == ForkFailed(reason="Resource temporarily unavailable")
     assert open_descriptors() == before
 
 

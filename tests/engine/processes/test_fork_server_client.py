@@ -86,7 +86,7 @@ async def test_refused_fork_is_engine_error_with_reason(
     before = open_descriptors()
     refused = fork_server.forking()
     await fork_server.take_over()
-    fork_server.report(b'{"type":"refused","reason":"Resource temporarily unavailable"}')
+    fork_server.report(b'{"type":"fork_failed","reason":"Resource temporarily unavailable"}')
     with pytest.raises(EngineError, match=r"^no worker could be started: Resource temporarily unavailable; "):
         await refused
     assert open_descriptors() == before
@@ -99,7 +99,7 @@ async def test_refusal_answers_the_oldest_fork_request(fork_server: ForkServer) 
     await asyncio.gather(cancelled, return_exceptions=True)
     second = fork_server.forking()
     await fork_server.take_over()
-    fork_server.report(b'{"type":"refused","reason":"no"}')
+    fork_server.report(b'{"type":"fork_failed","reason":"no"}')
     fork_server.report(b'{"type":"forked","pid":222}')
     assert (await second).pid == 222
 

@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import EngineError
 from engine.processes.directories import EngineDirectories, Workspace
-from engine.processes.warm_pool import PooledProcess, Spare
+from engine.processes.warm_pool import PooledProcess, WarmPool
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ, FakeForkServer
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Pair:
     """A spare of two workers, and those that were taken from it."""
 
-    def __init__(self, fork_server: FakeForkServer, spare: Spare) -> None:
+    def __init__(self, fork_server: FakeForkServer, spare: WarmPool) -> None:
         self.fork_server = fork_server
         self.spare = spare
         self.taken: list[PooledProcess] = []

@@ -252,7 +252,7 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
     protocol.ReferenceAttached(id="i", notes=("tolerance 1e-6",)),
     protocol.Audited(id="i", weaknesses=(Weakness(defect=Defect.CONSTANT, text="t"),)),
     protocol.MemoryShared(id="i", handle="0f" * 64, block_bytes=1 << 26),
-    protocol.RanDry(id="i", launches=(protocol.SuppressedLaunch(launch=LAUNCH, specialisation='{"name": "k"}'),)),
+    protocol.DryRunDone(id="i", launches=(protocol.SuppressedLaunch(launch=LAUNCH, specialisation='{"name": "k"}'),)),
     protocol.Compiled(
         id="i", stages={"ptx": "x.ptx"}, registers=1, spill_bytes=0, shared_bytes=3, cache=("KEY/k.cubin",)
     ),

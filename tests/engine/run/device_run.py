@@ -131,7 +131,7 @@ class DeviceRun:
                 shape = protocol.Shape(arguments=(), storages=(16,))
                 return protocol.Described(id=command.id, shapes=(shape,) * len(command.cases))
             case protocol.RunDry():
-                return protocol.RanDry(id=command.id, launches=(met,))
+                return protocol.DryRunDone(id=command.id, launches=(met,))
             case protocol.Compile() | protocol.BuildLauncher():
                 return protocol.Compiled(id=command.id, stages={})
             case protocol.Prepare():

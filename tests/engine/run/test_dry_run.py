@@ -50,7 +50,7 @@ class Stage:
     `kernels` are what each case launches: a letter a kernel.  `compiled` says that one is.
     """
 
-    def __init__(self, employ: Employ, cases: Iterable[Case] = CASES, *, patience_s: float = 100.0) -> None:
+    def __init__(self, employ: Employ, cases: Iterable[Case] = CASES, *, limit_s: float = 100.0) -> None:
         self.kernels = {"a": "k", "b": "l", "c": "", "d": "k"}
         self.dry_runs: list[protocol.RunDry] = []
         self.met: list[str] = []
@@ -73,7 +73,7 @@ class Stage:
             profile=self.profile,
             add=self.add,
             ask_judge=lambda command: self.ask_judge(command),
-            patience_s=patience_s,
+            limit_s=limit_s,
         )
 
     def answer(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
@@ -83,7 +83,7 @@ class Stage:
             case protocol.RunDry():
                 self.dry_runs.append(command)
                 launches = tuple(launch(name) for name in self.kernels[command.case])
-                return protocol.RanDry(id=command.id, launches=launches)
+                return protocol.DryRunDone(id=command.id, launches=launches)
         raise AssertionError(f"a worker of the dry run is asked to {command}")
 
     async def judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
@@ -151,19 +151,19 @@ async def test_case_without_launches_is_ready_at_once(stage: Stage) -> None:
 
 
 async def test_case_with_uncompiled_kernels_is_ready_after_timeout(employ: Employ) -> None:
-    stage = Stage(employ, patience_s=0.0)
+    stage = Stage(employ, limit_s=0.0)
     assert await stage.ready(B, A) == "b"
     await stage.dry_run.close()
 
 
 async def test_waiting_ends_with_the_patience(employ: Employ) -> None:
-    stage = Stage(employ, patience_s=0.01)
+    stage = Stage(employ, limit_s=0.01)
     await asyncio.wait_for(stage.dry_run.next_of([A]), timeout=PATIENCE_S)
     await stage.dry_run.close()
 
 
 async def test_hanging_dry_run_leaves_every_case_ready(employ: Employ) -> None:
-    stage = Stage(employ, patience_s=0.01)
+    stage = Stage(employ, limit_s=0.01)
     stage.fork_server.answer = lambda kind, command: (
         None if isinstance(command, protocol.RunDry) else stage.answer(kind, command)
     )
@@ -318,7 +318,7 @@ async def test_call_that_may_compile_has_the_whole_deadline(stage: Stage) -> Non
 async def test_call_failing_its_dry_run_has_whole_deadline(stage: Stage) -> None:
     def stumbling(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         reply = stage.answer(kind, command)
-        return msgspec.structs.replace(reply, stumbled=True) if isinstance(reply, protocol.RanDry) else reply
+        return msgspec.structs.replace(reply, is_incomplete=True) if isinstance(reply, protocol.DryRunDone) else reply
 
     stage.fork_server.answer = stumbling
     await stage.dry_run.run()

@@ -15,7 +15,7 @@ from engine.model import Case, DType, Tier
 from engine.protocol.proof.tape import Tape
 from engine.run.kernel_source import TapedKernels
 from engine.run.proving.kernels import LoweredKernel, NotLoweredError
-from engine.run.proving.replayer import HeldReplayer
+from engine.run.proving.replayer import PersistentReplayer
 from engine.timing.kernel_times import NotTimedError
 from tests.engine.replay.tapes import BYTES, DOUBLE, launched, tape, vector
 
@@ -75,7 +75,7 @@ def source(folder: Path, recorded: Tape | None, *, refused: str = "", child: Chi
 
     pool: Any = SimpleNamespace(replayer=SimpleNamespace(take=take))
     session: Any = Session(folder, recorded)
-    processes: Any = SimpleNamespace(kernels=Kernels(refused), replayer=HeldReplayer(pool))
+    processes: Any = SimpleNamespace(kernels=Kernels(refused), replayer=PersistentReplayer(pool))
     device = Device(platform="cuda", index=0, name="H100")
     return TapedKernels(session=session, processes=processes, device=device)
 

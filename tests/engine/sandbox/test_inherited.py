@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.sandbox.inherited import settle_inherited
+from engine.sandbox.inherited import reset_inherited_state
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def as_before() -> Iterator[None]:
 
 def test_ignored_sigchld_is_reset_before_children_start() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    settle_inherited()
+    reset_inherited_state()
     pid = os.fork()
     if pid == 0:
         os._exit(7)
@@ -34,12 +34,12 @@ def test_ignored_sigchld_is_reset_before_children_start() -> None:
 
 def test_blocked_signals_are_delivered_again() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})
-    settle_inherited()
+    reset_inherited_state()
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
 
 
 @pytest.mark.parametrize(("inherited", "then"), [(0o777, 0o077), (0o022, 0o022), (0o277, 0o077), (0o002, 0o002)])
 def test_umask_keeps_the_rights_of_the_owner(inherited: int, then: int) -> None:
     os.umask(inherited)
-    settle_inherited()
+    reset_inherited_state()
     assert os.umask(0o022) == then

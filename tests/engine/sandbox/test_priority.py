@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from engine.sandbox.priority import NICEST, be_nicer
+from engine.sandbox.priority import NICEST, raise_niceness
 
 
 @pytest.mark.parametrize(("inherited", "then"), [(-5, 0), (0, 5), (10, 15), (19, 19)])
@@ -14,7 +14,7 @@ def test_niceness_is_raised_from_the_inherited_one(monkeypatch: pytest.MonkeyPat
     reported: list[tuple[int, int, int]] = []
     monkeypatch.setattr(os, "getpriority", lambda which, who: inherited)
     monkeypatch.setattr(os, "setpriority", lambda *arguments: reported.append(arguments))
-    be_nicer(5)
+    raise_niceness(5)
     assert reported == [(os.PRIO_PROCESS, 0, then)]
 
 
@@ -23,4 +23,4 @@ def test_niceness_that_is_refused_raises_nothing(monkeypatch: pytest.MonkeyPatch
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "setpriority", refuse)
-    be_nicer(NICEST)
+    raise_niceness(NICEST)

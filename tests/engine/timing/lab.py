@@ -19,7 +19,7 @@ from engine.model.benchmark import CaseBenchmark, DeviceState, Peaks
 from engine.timing.bench import Bench
 from engine.timing.exchange import Exchange
 from engine.timing.kernel_times import KernelSource
-from engine.timing.seats import OwnKernels, TimedCandidate
+from engine.timing.timed_candidates import OwnKernels, TimedCandidate
 from engine.timing.timed_device import TimedDevice
 from tests.engine.timing.simulated_device import CASE, PEAKS, SECOND, STATE, Machine, Script
 from tests.engine.timing.simulated_judge import Judge

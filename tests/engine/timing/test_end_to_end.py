@@ -19,7 +19,7 @@ from engine.model import BenchmarkPlan, CacheState, Finding, Outcome
 from engine.model.benchmark import CaseBenchmark, DeviceState, Method
 from engine.timing.bench import Bench
 from engine.timing.exchange import Exchange
-from engine.timing.seats import TimedCandidate
+from engine.timing.timed_candidates import TimedCandidate
 from engine.timing.timed_device import TimedDevice
 from tests.operators import definition, find
 

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from engine.timing.orders import Bounds, Costs, Ring, bounds, calls_within, rounds_within
+from engine.timing.orders import Bounds, Costs, SlotRing, bounds, calls_within, rounds_within
 
 
-def ring(slots: int, seed: int = 1) -> Ring:
-    return Ring(slots, rng=random.Random(seed))
+def ring(slots: int, seed: int = 1) -> SlotRing:
+    return SlotRing(slots, rng=random.Random(seed))
 
 
 def test_slot_order_wraps_around():
@@ -25,9 +25,9 @@ def test_a_chunk_has_each_slot_once():
 def test_ring_is_complete_after_every_slot():
     turns = ring(4)
     turns.take(3)
-    assert not turns.gone_round
+    assert not turns.is_round_complete
     turns.take(1)
-    assert turns.gone_round
+    assert turns.is_round_complete
 
 
 def test_shortened_ring_never_grows_or_exceeds_its_end():

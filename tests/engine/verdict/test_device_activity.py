@@ -6,7 +6,7 @@ import pytest
 
 from engine import protocol
 from engine.model import Severity
-from engine.verdict.device_activity import Origin, facts, findings, origin_of, shares, strange_kernels
+from engine.verdict.device_activity import Origin, facts, findings, origin_of, shares, unknown_kernels
 from engine.verdict.native_symbols import NativeKernels
 
 KERNEL, COPY = protocol.ActivityKind.KERNEL, protocol.ActivityKind.COPY
@@ -151,5 +151,5 @@ def test_library_called_by_cuda_source_is_named() -> None:
 
 
 def test_timed_cuda_source_kernels_are_not_foreign() -> None:
-    assert not strange_kernels("c", {OWN_GEMM: 100}, own=frozenset(), of="device time", native=NATIVE)
-    assert strange_kernels("c", {OWN_GEMM: 100}, own=frozenset(), of="device time")
+    assert not unknown_kernels("c", {OWN_GEMM: 100}, own=frozenset(), of="device time", native=NATIVE)
+    assert unknown_kernels("c", {OWN_GEMM: 100}, own=frozenset(), of="device time")

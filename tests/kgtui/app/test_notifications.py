@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from textual.events import AppBlur
 
-from kgtui.app.clipboard import Way, hand_over, way_of
-from kgtui.app.notifications import kept_title, notice, title_sequence
+from kgtui.app.clipboard import Way, put_on_clipboard, way_of
+from kgtui.app.notifications import notice, preserved_title, title_sequence
 from kgtui.settings.schema import Notify
 
 
@@ -36,7 +36,7 @@ def test_title_holds_no_control_sequence() -> None:
 
 def test_title_is_restored_after_error() -> None:
     terminal = io.StringIO()
-    with pytest.raises(ValueError, match="a fault"), kept_title(terminal):
+    with pytest.raises(ValueError, match="a fault"), preserved_title(terminal):
         raise ValueError("a fault")
     assert terminal.getvalue() == "\x1b[22;2t\x1b[23;2t"
 
@@ -100,7 +100,7 @@ def test_copy_method_follows_environment(environment: dict[str, str], way: Way) 
 
 
 async def test_text_is_written_to_file_without_clipboard(tmp_path: Path) -> None:
-    said = await hand_over("x = 1\n", environment={"STY": "1"}, folder=tmp_path / "data")
+    said = await put_on_clipboard("x = 1\n", environment={"STY": "1"}, folder=tmp_path / "data")
     file = tmp_path / "data" / "copied.txt"
     assert said == f"this terminal has no clipboard that a program can reach; the text is in {file}"
     assert file.read_text() == "x = 1\n"
@@ -121,12 +121,12 @@ def tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def test_tmux_gets_text_by_its_own_command(tmux: Path, tmp_path: Path) -> None:
-    said = await hand_over("x = 1\n", environment={"TMUX": "/tmp/tmux,1,0"}, folder=tmp_path)
+    said = await put_on_clipboard("x = 1\n", environment={"TMUX": "/tmp/tmux,1,0"}, folder=tmp_path)
     assert said == "in tmux's buffer too: its prefix, then ] pastes it"
     assert tmux.read_text() == "load-buffer -w -|x = 1\n"
 
 
 async def test_text_is_written_to_file_without_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    said = await hand_over("x = 1\n", environment={"TMUX": "/tmp/tmux,1,0"}, folder=tmp_path)
+    said = await put_on_clipboard("x = 1\n", environment={"TMUX": "/tmp/tmux,1,0"}, folder=tmp_path)
     assert said == f"tmux did not start: No such file or directory; the text is in {tmp_path / 'copied.txt'}"

@@ -31,6 +31,6 @@ def test_a_document_is_utf_8_whatever_the_locale(console):
     out = io.TextIOWrapper(raw, encoding="ascii", errors="backslashreplace")
     there = dataclasses.replace(console, out=out)
     there.say("é")
-    there.hand_out('{"name": "é"}')
+    there.write_document('{"name": "é"}')
     there.say("ü")
     assert raw.getvalue() == b'\\xe9\n{"name": "\xc3\xa9"}\n\\xfc\n'

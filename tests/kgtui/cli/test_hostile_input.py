@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from kgtui.cli import main
-from kgtui.cli.console import Console, unsteered
+from kgtui.cli.console import Console, without_control_characters
 
 HUGE = "9" * 20
 ENDLESS = "9" * 5_000
@@ -100,14 +100,16 @@ def test_settings_are_printed_without_control_characters(typed, home):
 def test_document_on_terminal_has_no_control_characters(folder, home, terminal):
     out = terminal()
     console = Console(out=out, err=out, stdin=out, environment={"KGTUI_HOME": str(home)}, folder=folder)
-    console.hand_out(f'{{\n\t"name": "{STEERING}"}}')
+    console.write_document(f'{{\n\t"name": "{STEERING}"}}')
 
     assert [char for char in out.getvalue() if is_steering(char)] == []
 
 
 def test_escaping_keeps_lines_and_letters():
-    assert unsteered("gr\u00fcn\n\tx\N{NO-BREAK SPACE}\u4e2d") == "gr\u00fcn\n\tx\N{NO-BREAK SPACE}\u4e2d"
-    assert unsteered(ESC) == "\\x1b[31m"
+    assert (
+        without_control_characters("gr\u00fcn\n\tx\N{NO-BREAK SPACE}\u4e2d") == "gr\u00fcn\n\tx\N{NO-BREAK SPACE}\u4e2d"
+    )
+    assert without_control_characters(ESC) == "\\x1b[31m"
 
 
 @pytest.mark.parametrize("home_of", ["~nouser-of-this-name", "~nouser-of-this-name/below"])

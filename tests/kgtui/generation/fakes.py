@@ -10,7 +10,7 @@ from engine.model import Outcome, Problem, Verdict
 from engine.model.benchmark import Interval, Summary
 from engine.reports.run_record import RunRecord
 from kgtui.generation.records import AnswerEnded, Chunk, CompletionRequest, TextArrived
-from kgtui.generation.verifying import Watch, unwatched
+from kgtui.generation.verifying import Watch, ignore_events
 from sessions.candidates.generation_rows import Stop, TokenUsage
 
 USAGE = TokenUsage(input_tokens=100, output_tokens=50)
@@ -56,7 +56,7 @@ class FakeVerifier:
     sources: list[bytes] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
 
-    async def verify(self, problem: Problem, source: bytes, *, name: str, watch: Watch = unwatched) -> RunRecord:
+    async def verify(self, problem: Problem, source: bytes, *, name: str, watch: Watch = ignore_events) -> RunRecord:
         self.sources.append(source)
         self.names.append(name)
         return finished(problem.name, source.decode(), number=self.number_of())

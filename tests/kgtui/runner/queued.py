@@ -32,7 +32,7 @@ class Listener:
     def run_began(self, header: RunHeader) -> None:
         self.headers.append(header)
 
-    def events_happened(self, events: Sequence[Event]) -> None:
+    def on_events(self, events: Sequence[Event]) -> None:
         number = self.headers[-1].number
         if self.recording is not None and number is not None and not self.headers[-1].cached:
             self.unrecorded += sum(event not in self.recording.events_by_run[number] for event in events)

@@ -30,7 +30,7 @@ class Unmounting(Widget):
 
 def everything_happens(bench: Any) -> None:
     """More of the run comes, a list from the store, and a tick of the clock."""
-    bench.app._audience.events_happened([PRINTED])
+    bench.app._audience.on_events([PRINTED])
     bench.app._redraw()
     bench.app._tick()
 
@@ -53,12 +53,12 @@ async def test_run_events_may_arrive_while_screen_opens(make_bench: Any, screen_
 
 @pytest.mark.parametrize("screen_id", screen_ids())
 async def test_run_events_may_arrive_while_app_exits(make_bench: Any, screen_id: str) -> None:
-    bench, happened = make_bench(fakes.stops_half_way), []
+    bench, with_events = make_bench(fakes.stops_half_way), []
     workbench = None
 
     def happens() -> None:
         everything_happens(bench)
-        happened.append(workbench)
+        with_events.append(workbench)
 
     async with bench.app.run_test() as pilot:
         await half_way(bench, pilot)
@@ -66,4 +66,4 @@ async def test_run_events_may_arrive_while_app_exits(make_bench: Any, screen_id:
         await workbench.mount(Unmounting(happens), before="#verdict")
         bench.app.action_show(screen_id)
         await pilot.pause()
-    assert happened == [workbench]
+    assert with_events == [workbench]

@@ -66,7 +66,9 @@ def test_encoding_without_symbols_selects_others(encoding: str | None, text: str
 def test_rejected_file_settings_are_known() -> None:
     config = parse_config("theme = 'light'\nascii = true\n", path=FILE)
     preferences = preferences_of(config, environment={"NO_COLOR": "1"})
-    assert [(one.key, one.beaten) for one in preferences.chosen if one.beaten is not None] == [("theme", "light")]
+    assert [(one.key, one.overridden) for one in preferences.chosen if one.overridden is not None] == [
+        ("theme", "light")
+    ]
 
 
 @pytest.mark.parametrize(

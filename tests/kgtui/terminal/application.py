@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kgtui.app.application import WorkbenchApp
-from kgtui.app.notifications import kept_title
+from kgtui.app.notifications import preserved_title
 from kgtui.app.services import Services
 from kgtui.app.shutdown import show
 from kgtui.app.start import Settings, Start
@@ -56,7 +56,7 @@ def main(folder: Path, breaks: str) -> int:
         clock=clock,
         start=Start(problem=fakes.softmax_problem(), path=path),
     )
-    with kept_title(sys.stderr):
+    with preserved_title(sys.stderr):
         home = folder / "kept"
         return show(app, mouse=True, paths=Paths(data=home, config=home / "config.toml"), warn=_warn)
 

@@ -135,7 +135,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
         """Note operators of this thread too, while another is in a call of the entry."""
-        with _Beside(self), _Departures(self):
+        with _ThreadLedger(self), _Departures(self):
             yield
 
     @property
@@ -166,8 +166,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     def within(self) -> Iterator[None]:
         """Note operators of this thread again, where torch has left the ledger to carry one out."""
         with contextlib.ExitStack() as stack:
-            if self._is_on and not any(isinstance(mode, Ledger | _Beside) for mode in dispatch_modes()):
-                stack.enter_context(_Beside(self))
+            if self._is_on and not any(isinstance(mode, Ledger | _ThreadLedger) for mode in dispatch_modes()):
+                stack.enter_context(_ThreadLedger(self))
             if self._is_on and not any(isinstance(mode, _Departures) for mode in function_modes()):  # type: ignore[no-untyped-call]
                 stack.enter_context(_Departures(self))
             yield
@@ -259,7 +259,7 @@ def _dispatch(
     if mode.follows(packet):
         return operator(*args, **(kwargs or {}))
     if packet not in KINDS:  # in inference mode torch does not decompose composite operators itself
-        with _Beside(mode), torch._C.DisableTorchFunction():
+        with _ThreadLedger(mode), torch._C.DisableTorchFunction():
             result = operator.decompose(*args, **(kwargs or {}))
         if result is not NotImplemented:
             return result
@@ -320,7 +320,7 @@ def _has_own(kind: type, method: str) -> bool:
 Ledger.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
 
 
-class _Beside(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
+class _ThreadLedger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
     """A ledger in another thread, whose modes are its own."""
 
     def __init__(self, ledger: Ledger) -> None:
@@ -328,15 +328,19 @@ class _Beside(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leav
         self.ledger = ledger
 
 
-def _dispatch_beside(
-    mode: _Beside, operator: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+def _dispatch_in_thread(
+    mode: _ThreadLedger,
+    operator: Any,
+    types: Sequence[type],
+    args: Sequence[Any] = (),
+    kwargs: dict[str, Any] | None = None,
 ) -> Any:  # Any: as above
     if mode.ledger.is_on:
         return _dispatch(mode.ledger, operator, types, args, kwargs)
     return operator(*args, **(kwargs or {}))
 
 
-_Beside.__torch_dispatch__ = _dispatch_beside  # type: ignore[method-assign, assignment]
+_ThreadLedger.__torch_dispatch__ = _dispatch_in_thread  # type: ignore[method-assign, assignment]
 
 
 class _Departures(TorchFunctionMode):

@@ -24,7 +24,7 @@ import torch.utils.dlpack
 
 # Functions of torch and of candidates, with any arguments and results: Any throughout this file.
 
-HOOK_EVENT = "kgtui.door"
+HOOK_EVENT = "kgtui.torch_hook"
 """The audit event of a door that was used; its argument is the name of the door."""
 
 _BYPASSES: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
@@ -54,9 +54,9 @@ def install_hooks() -> None:
     """Have each door raise an audit event when it is used; for good, and only once in a process."""
     for place, owner, names in _BYPASSES:
         for name in names:
-            door = getattr(owner, name, None)
-            if door is not None:
-                setattr(owner, name, _ringing(door, f"{place}.{name}"))
+            function = getattr(owner, name, None)
+            if function is not None:
+                setattr(owner, name, _with_audit_event(function, f"{place}.{name}"))
 
 
 def follow_threads(noting: Callable[[], AbstractContextManager[object]]) -> None:
@@ -111,10 +111,10 @@ def _noted(function: Callable[..., Any], noting: Callable[[], AbstractContextMan
     return noted
 
 
-def _ringing(door: Callable[..., Any], name: str) -> Callable[..., Any]:
-    @functools.wraps(door, updated=())
-    def ringing(*args: Any, **kwargs: Any) -> Any:
+def _with_audit_event(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    @functools.wraps(function, updated=())
+    def audited(*args: Any, **kwargs: Any) -> Any:
         sys.audit(HOOK_EVENT, name)
-        return door(*args, **kwargs)
+        return function(*args, **kwargs)
 
-    return ringing
+    return audited

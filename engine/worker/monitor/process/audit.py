@@ -133,7 +133,7 @@ class Audit:
                 return
             try:
                 if event == HOOK_EVENT:
-                    self._note_door(str(args[0]))
+                    self._note_hook(str(args[0]))
                 else:
                     self._note(event, args)
             except Exception:  # an exception here would stop the audited action and reveal the hook to the candidate
@@ -155,7 +155,7 @@ class Audit:
             return
         self._times[key] = self._times.get(key, 0) + 1
 
-    def _note_door(self, name: str) -> None:
+    def _note_hook(self, name: str) -> None:
         wrapper = _caller()
         frame = self._author(wrapper.f_back if wrapper is not None else None, directly=True)
         if frame is not None:

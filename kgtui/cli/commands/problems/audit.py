@@ -57,7 +57,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     _keep(found, index, console)
     if options.json:
         document = {"schema": JSON_SCHEMA, "problems": [{"name": name, **_plain(one)} for name, one in found.items()]}
-        console.hand_out(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        console.write_document(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
     else:
         console.say(_summary(found))
     return Exit.FAILED if any(one.weaknesses or one.error for one in found.values()) else Exit.PASSED

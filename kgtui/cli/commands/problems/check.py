@@ -63,7 +63,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise EngineError(report.error)
     if options.json:
         document = {"schema": JSON_SCHEMA, "problem": name, "rules": report.rules, "complaints": report.complaints}
-        console.hand_out(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        console.write_document(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
     else:
         for one in report.complaints:
             console.say(f"{one.rule:<24} {one.text}")

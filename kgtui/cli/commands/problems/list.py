@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for sentence in broken:
         console.warn(sentence)
     if options.json:
-        console.hand_out(document_text([index.find(one.name) for one in described]))
+        console.write_document(document_text([index.find(one.name) for one in described]))
     else:
         weak = {one.name for one in described if one.weakness}
         console.say(list_text(described) if suite is None else task_list_text(suite, weak=weak))

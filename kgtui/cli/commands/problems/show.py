@@ -37,9 +37,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     index = problem_index(options, console)
     problem = index.find(options.op)
     if options.prompt:
-        console.hand_out(_prompt(options, console, problem, index.describe(problem.name)))
+        console.write_document(_prompt(options, console, problem, index.describe(problem.name)))
     elif options.json:
-        console.hand_out(document_text([problem]))
+        console.write_document(document_text([problem]))
     else:
         from engine.judge.baselines import baseline_names
 

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
         pieces = _FORMATS[options.format](store, _subject(store, session=options.session, run=options.run))
         if options.output is None:
-            console.hand_out_pieces(pieces)
+            console.write_pieces(pieces)
         else:
             write_new(absolute(options.output, console.folder), pieces, shown=options.output)
             console.say(f"wrote {options.output}")

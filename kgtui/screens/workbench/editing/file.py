@@ -50,7 +50,7 @@ class FileKeeper:
             return
         context.bench = replace(context.bench, saved=content, notice="")
         if context.bench.unsaved:
-            context.bench = replace(context.bench, overtaking=content)
+            context.bench = replace(context.bench, content_on_disk=content)
             answers = (Answer(key="r", label="take the file's text"), Answer(key="k", label="keep mine"))
             self._ask(_OVERTAKEN, f"{context.bench.path.name} also changed on disk.", answers)
         elif context.bench.old is None:
@@ -99,7 +99,7 @@ class FileKeeper:
         content, path = context.source.content, context.bench.path
         rival = self._rival(content)
         if rival is not None and rival != self._settled:
-            context.bench = replace(context.bench, overtaking=rival)
+            context.bench = replace(context.bench, content_on_disk=rival)
             self._ask(_OVERWRITE, f"{path.name} changed on disk.", _CHANGED)
             return False
         try:
@@ -110,7 +110,7 @@ class FileKeeper:
             context.bench = replace(context.bench, notice=str(error))
             context.draw()
             return False
-        context.bench = replace(context.bench, saved=content, unsaved=False, overtaking=None, notice="")
+        context.bench = replace(context.bench, saved=content, unsaved=False, content_on_disk=None, notice="")
         context.source.accept()
         self._unsaved.forget()
         if beside is not None:
@@ -186,12 +186,12 @@ class FileKeeper:
             case _, "escape":
                 pass
             case "overtaken" | "overwrite", "r":
-                self._take(context.bench.overtaking or context.bench.saved)
+                self._take(context.bench.content_on_disk or context.bench.saved)
             case "overtaken", "k":
-                self._settled = context.bench.overtaking
-                context.bench = replace(context.bench, overtaking=None)
+                self._settled = context.bench.content_on_disk
+                context.bench = replace(context.bench, content_on_disk=None)
             case "overwrite", "w":
-                self._settled = context.bench.overtaking
+                self._settled = context.bench.content_on_disk
                 self.save()
             case "leave" | "switch", "s":
                 if self.save():
@@ -215,7 +215,7 @@ class FileKeeper:
         """Show what the file holds instead, and judge that where it was not yet."""
         context = self._context
         is_new = content != context.bench.saved
-        context.bench = replace(context.bench, saved=content, overtaking=None, unsaved=False)
+        context.bench = replace(context.bench, saved=content, content_on_disk=None, unsaved=False)
         context.source.load(content)
         self._unsaved.forget()
         if is_new and not context.bench.paused:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import torch
 
 from engine.judge.compare.compare import compare
-from engine.judge.diagnosis.argument_hypotheses import suppositions
+from engine.judge.diagnosis.argument_hypotheses import hypotheses
 from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.model import (
     CandidateForm,
@@ -44,9 +44,9 @@ def test_previous_explanation_is_tried_first():
 def test_hypothesis_memory_is_bounded_by_its_tensor():
     x = torch.zeros(65536, 8)
     sizes = []
-    for supposition in suppositions(operator("x, n", SUM.reference), (x, 65536), torch.Size([65536])):
+    for hypothesis in hypotheses(operator("x, n", SUM.reference), (x, 65536), torch.Size([65536])):
         try:
-            sizes += [value.untyped_storage().nbytes() for value in supposition.arguments() if hasattr(value, "numel")]
+            sizes += [value.untyped_storage().nbytes() for value in hypothesis.arguments() if hasattr(value, "numel")]
         except ValueError:
             continue
     assert max(sizes) <= 16 * x.untyped_storage().nbytes() + (1 << 18)

@@ -163,6 +163,6 @@ def test_returned_output_of_in_place_entry_passes(extra: int, monkeypatch: pytes
         watch=watch_of(cast(CaseSession, bench)),  # cast: as much of it as is read
     )
     out = content.expected[0].clone()
-    returned = OutputRepeater(memory).hand_back(call, [out, None, None, None], (out, *(torch.ones(7),) * extra))
+    returned = OutputRepeater(memory).write_outputs(call, [out, None, None, None], (out, *(torch.ones(7),) * extra))
     command = protocol.Contrast(id="c", outputs="", max_output_bytes=0, returned=returned, keep=True)
     assert [(one.name, one.right) for one in Contrasts().contrast(prepared, command)] == [("out", out.numel())]

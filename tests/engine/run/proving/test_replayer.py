@@ -13,7 +13,7 @@ from engine.processes.builds.binaries import Binaries
 from engine.processes.child import Child
 from engine.run.proving.binaries import BinaryBuilds
 from engine.run.proving.kernels import LoweredKernel
-from engine.run.proving.replayer import HeldReplayer
+from engine.run.proving.replayer import PersistentReplayer
 from tests.engine.replay.tapes import DOUBLE, launch_record
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Device:
         self._refuses, self._losing = refuses, losing
         self.fork_server, pool = employ(self._reply, target="sm_90")
         self.builds = BinaryBuilds(Binaries(pool._start_compiler, most=2), target="sm_90")
-        self.replayer = HeldReplayer(pool, self.builds)
+        self.replayer = PersistentReplayer(pool, self.builds)
 
     @property
     def names(self) -> list[str]:

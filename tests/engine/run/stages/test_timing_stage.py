@@ -29,7 +29,7 @@ from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.run.stages.timing_stage import TimingStage
 from engine.timing.measurement_context import MeasurementContext
-from engine.timing.seats import OwnKernels
+from engine.timing.timed_candidates import OwnKernels
 from tests.engine.toy_problem import toy_problem
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from engine.model.benchmark import Comparison, Interval, Standing
-from engine.timing.numbers.across_runs import across_runs, turned_round
+from engine.timing.numbers.across_runs import across_runs, inverted
 
 
 def over(baseline: str, value: float, *, low: float, high: float, resolution: float = 0.01) -> Comparison:
@@ -43,6 +43,6 @@ def test_speed_ups_over_different_baselines_are_not_compared() -> None:
 
 
 def test_reversed_comparison_inverts_the_interval() -> None:
-    found = turned_round(over("other", 2.0, low=1.6, high=2.5), name="#9")
+    found = inverted(over("other", 2.0, low=1.6, high=2.5), name="#9")
     assert found.speedup == Interval(value=0.5, low=0.4, high=0.625)
     assert (found.baseline, found.standing, found.resolution) == ("#9", Standing.SLOWER, 0.01)

@@ -8,7 +8,7 @@ import pytest
 
 from engine.model.benchmark import Method, Standing
 from engine.timing.facts import Batch, SideFacts, Stretch
-from engine.timing.numbers.figures import believed_us, beside_s, compared, tick_us, timing_of, to_itself
+from engine.timing.numbers.figures import accepted_us, beside_s, compared, tick_us, timing_of, to_itself
 
 
 def batch(*spans_us: float, streams_us: tuple[float, ...] = ()) -> Batch:
@@ -87,7 +87,7 @@ def test_graphs_of_two_lengths_give_launch_time():
 )
 def test_claimed_time_is_limited_by_parent_clock(claimed_us, expected_us):
     stretch = Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6, claimed_us=claimed_us)
-    assert believed_us([stretch], 100e-6, trusted=False) == [pytest.approx(expected_us)]
+    assert accepted_us([stretch], 100e-6, trusted=False) == [pytest.approx(expected_us)]
 
 
 def held_up(*delays_s: float) -> list[Stretch]:
@@ -95,27 +95,27 @@ def held_up(*delays_s: float) -> list[Stretch]:
 
 
 def test_busy_parent_contradicts_no_mostly_confirmed_claims():
-    assert believed_us(held_up(0.030, 0.0, 0.0, 0.004), 100e-6, trusted=False) == [20.0] * 4
+    assert accepted_us(held_up(0.030, 0.0, 0.0, 0.004), 100e-6, trusted=False) == [20.0] * 4
 
 
 def test_mostly_unconfirmed_claims_are_checked_one_by_one():
-    believed = believed_us(held_up(0.030, 0.0, 0.004), 100e-6, trusted=False)
+    believed = accepted_us(held_up(0.030, 0.0, 0.004), 100e-6, trusted=False)
     assert believed == [pytest.approx(620.0), 20.0, pytest.approx(100.0)]
 
 
 def test_claim_below_the_shortest_interval_never_counts():
     honest = Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6, claimed_us=20.0)
     forged = Stretch(calls=50, wall_s=100e-6 + 50 * 30e-6, claimed_us=15.0)
-    assert believed_us([honest, honest, forged], 100e-6, trusted=False) == [20.0, 20.0, pytest.approx(30.0)]
+    assert accepted_us([honest, honest, forged], 100e-6, trusted=False) == [20.0, 20.0, pytest.approx(30.0)]
 
 
 def test_unconfirmed_claim_is_replaced_by_measured_times():
     stretches = [Stretch(calls=50, wall_s=100e-6 + 50 * took_s, claimed_us=5.0) for took_s in (20e-6, 30e-6)]
-    assert believed_us(stretches, 100e-6, trusted=False) == [pytest.approx(20.0), pytest.approx(30.0)]
+    assert accepted_us(stretches, 100e-6, trusted=False) == [pytest.approx(20.0), pytest.approx(30.0)]
 
 
 def test_the_judges_claim_always_counts():
-    assert believed_us([Stretch(calls=1, wall_s=9.0, claimed_us=5.0)], 0.0, trusted=True) == [5.0]
+    assert accepted_us([Stretch(calls=1, wall_s=9.0, claimed_us=5.0)], 0.0, trusted=True) == [5.0]
 
 
 def test_clock_step_is_found_from_its_times():

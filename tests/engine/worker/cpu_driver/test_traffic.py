@@ -12,7 +12,7 @@ from engine.machine.ir import Scalar, SourceLocation
 from engine.machine.memory import Address, Memory, Storage
 from engine.machine.results import AccessFacts, AccessKind, Execution
 from engine.model import Traffic, TrafficKind
-from engine.protocol.launches import MOST_ACCESSES, MOST_OPERATIONS, refuse_immense
+from engine.protocol.launches import MOST_ACCESSES, MOST_OPERATIONS, require_small_enough
 from engine.worker.cpu_driver.traffic import traffic_of
 from tests.engine.replay.tapes import double, launch_record
 
@@ -48,7 +48,7 @@ def test_traffic_reports_are_limited_to_reply_size():
     traffic = traffic_of(many, "k.py")
     assert (len(traffic.accesses), len(traffic.operations)) == (MOST_ACCESSES, MOST_OPERATIONS)
     assert list(traffic.operations)[:2] == ["op99", "op98"]
-    refuse_immense([dataclasses.replace(launch_record(), traffic=traffic)])
+    require_small_enough([dataclasses.replace(launch_record(), traffic=traffic)])
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_traffic_reports_are_limited_to_reply_size():
 def test_immense_traffic_is_refused(changes):
     traffic = dataclasses.replace(Traffic(programs=1, accesses=(), operations={}), **changes)
     with pytest.raises(ValueError, match="a launch with"):
-        refuse_immense([dataclasses.replace(launch_record(), traffic=traffic)])
+        require_small_enough([dataclasses.replace(launch_record(), traffic=traffic)])
 
 
 def test_masked_lanes_are_not_counted_as_traffic():

@@ -29,11 +29,13 @@ def dry_run(monkeypatch: pytest.MonkeyPatch) -> DryRun:
 
 
 def test_returning_entry_sets_no_stumbled_flag(dry_run: DryRun) -> None:
-    assert dry_run.call(lambda number: number, COMMAND) == protocol.RanDry(id="a", launches=(), stumbled=False)
+    assert dry_run.call(lambda number: number, COMMAND) == protocol.DryRunDone(id="a", launches=(), is_incomplete=False)
 
 
 def test_raising_entry_sets_stumbled_flag(dry_run: DryRun) -> None:
-    assert dry_run.call(lambda number: 1 / (number - 1), COMMAND) == protocol.RanDry(id="a", launches=(), stumbled=True)
+    assert dry_run.call(lambda number: 1 / (number - 1), COMMAND) == protocol.DryRunDone(
+        id="a", launches=(), is_incomplete=True
+    )
 
 
 @pytest.mark.parametrize(("tunes", "warps"), [(False, [[8], [8]]), (True, [[1, 2, 4, 8, 16], [1, 2, 4, 8, 16]])])

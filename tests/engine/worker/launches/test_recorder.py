@@ -16,7 +16,7 @@ from triton.runtime.jit import JITFunction
 
 from engine import protocol
 from engine.worker.launches.recorder import LaunchRecorder
-from engine.worker.launches.records import LaunchBook
+from engine.worker.launches.records import LaunchLog
 from engine.worker.launches.withholding import Withholding
 
 
@@ -34,7 +34,7 @@ class Recording:
     """A recorder in a process whose launches go nowhere."""
 
     def __init__(self) -> None:
-        self.book = LaunchBook()
+        self.book = LaunchLog()
         self.recorder = LaunchRecorder(self.book)
 
     def launch(self, n: int, *, grid: Any = (3,), warmup: bool = False) -> object:
@@ -62,7 +62,7 @@ class Tapes:
 def taped(monkeypatch: pytest.MonkeyPatch, tapes: Tapes, *, grid: Any = (3,), warmup: bool = False) -> list[Any]:
     """What is on a tape after one launch."""
     monkeypatch.setattr(JITFunction, "run", run)
-    LaunchRecorder(LaunchBook(), tapes=tapes).turn(on=True)
+    LaunchRecorder(LaunchLog(), tapes=tapes).turn(on=True)
     JITFunction.run(kernel, torch.zeros(4), 5, block=64, grid=grid, warmup=warmup, num_warps=8, num_ctas=None)
     return [(launch.function, launch.grid, launch.options) for launch in tapes.launches]
 
@@ -171,7 +171,7 @@ def test_withheld_launch_compiles_without_launching(
         return "compiled"
 
     monkeypatch.setattr(JITFunction, "run", noted_run)
-    withholding, book = Withholding(), LaunchBook()
+    withholding, book = Withholding(), LaunchLog()
     LaunchRecorder(book, withholding).turn(on=True)
     kept = JITFunction.run  # as a candidate may keep it while it is loaded
     with withholding.during(protocol.Withhold()):
@@ -205,7 +205,7 @@ def launched(compiled: Compiled) -> None:
 
 
 def test_launch_of_compiled_kernel_is_recorded(compiled: Compiled) -> None:
-    book = LaunchBook()
+    book = LaunchLog()
     LaunchRecorder(book).turn(on=True)
     launched(compiled)
     assert [(launch.kernel, launch.grid) for launch in book.take_unreported()] == [("kernel", (3, 1, 1))]
@@ -214,7 +214,7 @@ def test_launch_of_compiled_kernel_is_recorded(compiled: Compiled) -> None:
 
 def test_launch_of_compiled_kernel_is_withheld(compiled: Compiled) -> None:
     withholding = Withholding()
-    LaunchRecorder(LaunchBook(), withholding).turn(on=True)
+    LaunchRecorder(LaunchLog(), withholding).turn(on=True)
     with withholding.during(protocol.Withhold()):
         launched(compiled)
     assert compiled.made == []
@@ -223,7 +223,7 @@ def test_launch_of_compiled_kernel_is_withheld(compiled: Compiled) -> None:
 
 def test_kernel_compiled_without_function_is_unchanged(compiled: Compiled) -> None:
     compiled.src = object()
-    book = LaunchBook()
+    book = LaunchLog()
     LaunchRecorder(book).turn(on=True)
     launched(compiled)
     assert (book.take_unreported(), len(compiled.made)) == ((), 1)

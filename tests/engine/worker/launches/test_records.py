@@ -13,7 +13,7 @@ import triton.language as tl
 from engine.loading import generated
 from engine.model import Launch
 from engine.protocol import MOST_LAUNCHES
-from engine.worker.launches.records import LaunchBook, bound_arguments
+from engine.worker.launches.records import LaunchLog, bound_arguments
 
 Function = Callable[..., Any]
 
@@ -28,7 +28,7 @@ def helper(x):
 
 
 def launch(*args: Any, grid: tuple[Any, ...] = (1,), function: Function = kernel, **kwargs: Any) -> Launch:
-    book = LaunchBook()
+    book = LaunchLog()
     book.record(function, args, kwargs, grid)
     [noted] = book.take_unreported()
     return noted
@@ -106,7 +106,7 @@ def test_constant_is_recorded_as_readable_text(value: Any, text: str) -> None:
 
 
 def test_the_same_specialisation_is_reported_once_and_counted() -> None:
-    book = LaunchBook()
+    book = LaunchLog()
     for n in (3, 5, 7):
         book.record(kernel, (ALIGNED, n), {}, (n,))
     [noted] = book.take_unreported()
@@ -117,7 +117,7 @@ def test_the_same_specialisation_is_reported_once_and_counted() -> None:
 
 
 def test_grid_along_another_axis_is_reported_again() -> None:
-    book = LaunchBook()
+    book = LaunchLog()
     for grid in ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4)):
         book.record(kernel, (ALIGNED, 3), {}, grid)
     assert [(noted.grid, noted.count) for noted in book.take_unreported()] == [((2, 1), 5)]
@@ -143,14 +143,14 @@ def test_grid_along_another_axis_is_reported_again() -> None:
     ids=str,
 )
 def test_another_specialisation_is_reported_again(again: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
-    book = LaunchBook()
+    book = LaunchLog()
     book.record(kernel, (ALIGNED, 3), {}, (1,))
     book.record(kernel, again[0], again[1], (1,))
     assert len(book.take_unreported()) == 2
 
 
 def test_launches_are_reported_by_first_time() -> None:
-    book = LaunchBook()
+    book = LaunchLog()
     for block in (1, 2, 1, 3):
         book.record(kernel, (ALIGNED, 3), {"block": block}, (1,))
     assert [noted.constants["block"] for noted in book.take_unreported()] == ["1", "2", "3"]
@@ -167,7 +167,7 @@ def test_arguments_are_bound_by_name_without_options() -> None:
 
 
 def test_launches_beyond_reply_size_follow_in_next() -> None:
-    book = LaunchBook()
+    book = LaunchLog()
     for block in range(MOST_LAUNCHES + 2):
         book.record(kernel, (ALIGNED, 5), {"block": block}, (1,))
     reported = [[launch.constants["block"] for launch in book.take_unreported()] for _ in range(3)]
@@ -180,7 +180,7 @@ def test_generated_sources_beyond_reply_size_follow_in_next(monkeypatch: pytest.
     def written(x, block: tl.constexpr):
         """A kernel whose file the candidate wrote."""
 
-    book = LaunchBook()
+    book = LaunchLog()
     for block in range(33):
         book.record(written, (ALIGNED, block), {}, (1,))
     assert [len(book.take_unreported()) for _ in range(3)] == [32, 1, 0]

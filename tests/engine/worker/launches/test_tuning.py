@@ -88,7 +88,7 @@ def test_tuner_runs_for_each_key(measured: list[dict[str, Any]]) -> None:
 def test_tuner_measures_as_requested_before_timing(measured: list[dict[str, Any]]) -> None:
     tuning = Tuning()
     tuner = tuner_of_the_candidate()
-    tuning.in_earnest()
+    tuning.start_measuring()
     assert tuner.do_bench(lambda: None) == [1.0, 1.0, 1.0]
     assert measured == []
 
@@ -100,10 +100,10 @@ def test_brief_choices_are_forgotten_and_measured_ones_kept(
     tuners = [tuner_of_the_candidate(), tuner_of_the_candidate()]
     for tuner in tuners:
         tuner.cache[(1,)] = tuner.configs[0]
-    tuning.in_earnest()
+    tuning.start_measuring()
     assert [tuner.cache for tuner in tuners] == [{}, {}]
     tuners[0].cache[(1,)] = tuners[0].configs[1]
-    tuning.in_earnest()
+    tuning.start_measuring()
     assert tuners[0].cache == {(1,): tuners[0].configs[1]}
 
 
@@ -117,23 +117,23 @@ def test_brief_choice_is_not_cached_on_disk(measured: list[dict[str, Any]], monk
 
 def test_tuner_made_later_measures_like_the_others(measured: list[dict[str, Any]]) -> None:
     tuning = Tuning()
-    tuning.in_earnest()
+    tuning.start_measuring()
     assert tuner_of_the_candidate().do_bench(lambda: None) == [1.0, 1.0, 1.0]
 
 
 def test_deleted_tuner_is_not_kept_alive(measured: list[dict[str, Any]]) -> None:
     tuning = Tuning()
     gone = weakref.ref(tuner_of_the_candidate())
-    tuning.in_earnest()
+    tuning.start_measuring()
     assert gone() is None
 
 
 def test_tuner_can_be_brief_again_and_keeps_choices(measured: list[dict[str, Any]]) -> None:
     tuning = Tuning()
     tuner = tuner_of_the_candidate()
-    tuning.in_earnest()
+    tuning.start_measuring()
     tuner.cache[("n",)] = tuner.configs[0]
-    tuning.briefly()
+    tuning.stop_measuring()
     assert launched_by(tuner, calls=(1,)) == [4, 4]
     assert ("n",) in tuner.cache
 
@@ -146,7 +146,7 @@ def test_verification_runs_smallest_configuration(measured: list[dict[str, Any]]
     tuner.__init__(_kernel(), ["x", "n"], configs, ["n"], None, None, do_bench=patient)
     assert launched_by(tuner, calls=(1,)) == [2, 2]
     assert launched_by(tuner, 2, calls=(2,)) == [2, 4, 4]
-    tuning.in_earnest()
+    tuning.start_measuring()
     assert [config.num_warps for config in tuner.prune_configs({})] == [1, 2, 4, 8, 16]
 
 
@@ -162,14 +162,14 @@ def test_spent_budget_skips_the_rest_of_grid(measured: list[dict[str, Any]], mon
     tuning = Tuning()
     tuner = Autotuner.__new__(Autotuner)
     tuner.__init__(_kernel(), ["x", "n"], configs, ["n"], None, None, do_bench=bench)
-    tuning.in_earnest(2.0)
+    tuning.start_measuring(2.0)
     tuner.fn = launches = Launches()
     tuner.run(None, 1, grid=(1,), warmup=False)
     assert launches.warps == [1, 2, 1]
     assert tuning.note == "its autotuner tried 2 of 4 configurations within 2 s"
     tuner.run(None, 2, grid=(1,), warmup=False)  # another choice: one is measured, whatever was spent
     assert launches.warps[3:] == [1, 1]
-    tuning.in_earnest(2.0)
+    tuning.start_measuring(2.0)
     assert tuning.note == ""
 
 
@@ -177,7 +177,7 @@ def test_measurement_is_shortened_for_large_grid(
     measured: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tuning = Tuning()
-    tuning.in_earnest(3.0)
+    tuning.start_measuring(3.0)
     configs = [triton.Config({}, num_warps=4)] * 30
     tuner = Autotuner.__new__(Autotuner)
     tuner.__init__(_kernel(), ["x", "n"], configs, ["n"], None, None)

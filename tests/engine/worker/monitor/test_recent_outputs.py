@@ -43,7 +43,7 @@ class Stage:
             poison=0,
             watch=watch,
         )
-        return self.read(self.worker._output_repeater.hand_back(command, [7, self.argument], self.returned))
+        return self.read(self.worker._output_repeater.write_outputs(command, [7, self.argument], self.returned))
 
     def repeat_outputs(self, pause_s: float = 0.0) -> list[list[float]]:
         return self.read(self.worker._repeat_outputs(protocol.RepeatOutputs(id="r", pause_s=pause_s)).returned)

@@ -22,7 +22,7 @@ MODULES = (bounds, addresses, recording, language, reductions, program_order)
 def main() -> None:
     """Run them with the driver installed; a finding names lines of the file of its scenario."""
     LAUNCHES.install()
-    Tuning().briefly()
+    Tuning().stop_measuring()
     results: dict[str, Any] = {}
     for name, run in SCENARIOS.items():
         LAUNCHES.watch(inspect.getfile(run))

@@ -10,14 +10,14 @@ from typing import Any
 import torch
 
 from engine.worker.cpu_driver.launcher import Launches
-from engine.worker.launches.records import LaunchBook
+from engine.worker.launches.records import LaunchLog
 from engine.worker.launches.withholding import Withholding
 from engine.worker.monitor.race_witness import RaceDetector
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
 from engine.worker.triton_interpreter.program_order import ProgramOrder
 
-BOOK = LaunchBook()
+BOOK = LaunchLog()
 PROGRAM_ORDER = ProgramOrder(torch.device("cpu"))
 RACE_DETECTOR = RaceDetector()
 LAUNCHES = Launches(

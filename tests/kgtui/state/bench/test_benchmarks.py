@@ -209,7 +209,7 @@ def bench(problem: Problem) -> Workbench:
 def judged(bench: Workbench, plan: Plan, script: Any, *, number: int, content: bytes) -> Workbench:
     bench = replace(bench, saved=content)
     events = script(Candidate(source=content, problem=plan.problem.name), plan)
-    return bench.run_began(number=number, cached=False).happened(events)
+    return bench.run_began(number=number, cached=False).with_events(events)
 
 
 def test_old_times_are_stale_until_case_is_timed(bench: Workbench, plan: Plan, problem: Problem) -> None:

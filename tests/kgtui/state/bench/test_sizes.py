@@ -13,9 +13,9 @@ from kgtui.state.bench.distribution import distribution
 from kgtui.state.bench.measurements import Measurements, Trust, measured
 from kgtui.state.bench.sizes import (
     ROOFLINE,
-    Lens,
     Measure,
     Over,
+    PlotAxes,
     SizesPicture,
     first_measure,
     legend,
@@ -50,13 +50,13 @@ def measurements() -> Measurements:
     return measured(reduce_all(NO_RUN, timed_runs.two_baselines(candidate, plan)), number=1)
 
 
-def names(measurements: Measurements, lens: Lens) -> dict[str, tuple[float, ...]]:
-    found = series_of(timed_runs.timed_problem(), measurements, lens, glyphs=UNICODE)
+def names(measurements: Measurements, plot_axes: PlotAxes) -> dict[str, tuple[float, ...]]:
+    found = series_of(timed_runs.timed_problem(), measurements, plot_axes, glyphs=UNICODE)
     return {one.name: tuple(point.y for point in one.points) for one in found}
 
 
 def test_time_is_shown_as_bandwidth_operations_or_itself(measurements: Measurements) -> None:
-    shown = {measure: names(measurements, Lens(measure=measure)) for measure in Measure}
+    shown = {measure: names(measurements, PlotAxes(measure=measure)) for measure in Measure}
     assert shown[Measure.BANDWIDTH]["candidate"][2] == pytest.approx(0.832 * 2900)
     assert shown[Measure.BANDWIDTH][ROOFLINE] == pytest.approx((2900.0,) * 5)
     assert shown[Measure.FLOPS]["candidate"][2] == pytest.approx(0.832 * 2900 * 5 / 8 / 1000)
@@ -88,24 +88,24 @@ def test_candidate_is_plotted_by_state_unless_wrong(
     measurements: Measurements, trust: Trust, stale: bool, shown: str | None
 ) -> None:
     cases = tuple(replace(one, trust=trust, stale=stale) for one in measurements.cases)
-    found = names(replace(measurements, cases=cases), Lens(measure=Measure.TIME))
+    found = names(replace(measurements, cases=cases), PlotAxes(measure=Measure.TIME))
     assert [name for name in found if "candidate" in name] == ([shown] if shown else [])
     assert {"eager", "compile", ROOFLINE} <= set(found)
 
 
 def test_legend_lists_candidate_baselines_and_roofline(measurements: Measurements) -> None:
-    lens = Lens(measure=Measure.BANDWIDTH, over=Over.ORDER)
-    found = series_of(timed_runs.timed_problem(), measurements, lens, glyphs=ASCII)
-    assert plain_text((legend(found, lens, glyphs=ASCII),)) == (
+    plot_axes = PlotAxes(measure=Measure.BANDWIDTH, over=Over.ORDER)
+    found = series_of(timed_runs.timed_problem(), measurements, plot_axes, glyphs=ASCII)
+    assert plain_text((legend(found, plot_axes, glyphs=ASCII),)) == (
         "bandwidth, GB/s by case  * candidate  o eager  + compile  - - roofline"
     )
 
 
 def test_cases_are_named_under_points_in_order(measurements: Measurements) -> None:
-    lens, problem = Lens(measure=Measure.BANDWIDTH, over=Over.ORDER), timed_runs.timed_problem()
-    found = series_of(problem, measurements, lens, glyphs=ASCII)
+    plot_axes, problem = PlotAxes(measure=Measure.BANDWIDTH, over=Over.ORDER), timed_runs.timed_problem()
+    found = series_of(problem, measurements, plot_axes, glyphs=ASCII)
     lines = plain_text(
-        SizesPicture(problem=problem, series=found, lens=lens, glyphs=ASCII).lines(width=78, height=12)
+        SizesPicture(problem=problem, series=found, plot_axes=plot_axes, glyphs=ASCII).lines(width=78, height=12)
     ).splitlines()
     assert len(lines) == 12
     assert lines[-1].strip().startswith("1024x256 f32  4096x781 f32")
@@ -113,10 +113,12 @@ def test_cases_are_named_under_points_in_order(measurements: Measurements) -> No
 
 
 def test_problem_without_computation_has_no_operations_plot(measurements: Measurements) -> None:
-    problem, lens = timed_runs.timed_problem(), Lens(measure=Measure.FLOPS)
+    problem, plot_axes = timed_runs.timed_problem(), PlotAxes(measure=Measure.FLOPS)
     copying = replace(
         problem, cost_by_case={name: replace(cost, flops=0) for name, cost in problem.cost_by_case.items()}
     )
-    found = series_of(copying, measurements, lens, glyphs=UNICODE)
-    text = plain_text(SizesPicture(problem=copying, series=found, lens=lens, glyphs=UNICODE).lines(width=78, height=12))
+    found = series_of(copying, measurements, plot_axes, glyphs=UNICODE)
+    text = plain_text(
+        SizesPicture(problem=copying, series=found, plot_axes=plot_axes, glyphs=UNICODE).lines(width=78, height=12)
+    )
     assert text == "nothing to plot: no case that was timed computes anything by its cost; m shows another measure"

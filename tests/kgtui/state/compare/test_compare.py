@@ -18,7 +18,7 @@ from kgtui.ports.protocols import BestRun, PastRun
 from kgtui.state.compare.alignment import aligned
 from kgtui.state.compare.facts import cost_table, findings_table, matched, resources_table
 from kgtui.state.compare.report import as_json, as_markdown, as_plain
-from kgtui.state.compare.sides import Choice, Side, chosen, refuse_strangers, toggled
+from kgtui.state.compare.sides import Choice, Side, chosen, require_one_operator, toggled
 from kgtui.state.compare.speedup_comparison import How, Versus, versus
 from kgtui.state.compare.summary import (
     MEAN,
@@ -160,7 +160,7 @@ class TestWhichRuns:
         one = runs.side(runs.add(fakes.all_pass))
         other = replace(one, run=replace(one.run, id=2, problem="vllm::rope"))
         with pytest.raises(UsageError, match="#1 of aten::softmax, #2 of vllm::rope: only runs of one operator"):
-            refuse_strangers((one, other))
+            require_one_operator((one, other))
 
 
 class TestTimes:

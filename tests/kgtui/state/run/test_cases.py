@@ -126,8 +126,8 @@ def test_kernel_row_states_its_resources(candidate: Candidate, plan: Plan) -> No
 
 def test_new_run_remembers_earlier_result_of_case(candidate: Candidate, plan: Plan) -> None:
     bench = Workbench(problem=plan.problem, path=Path("softmax.py"), saved=fakes.SOURCE, device="cpu", target="sm_90")
-    bench = bench.run_began(number=1, cached=False).happened(fakes.all_pass(candidate, plan))
-    bench = bench.run_began(number=2, cached=False).happened(
+    bench = bench.run_began(number=1, cached=False).with_events(fakes.all_pass(candidate, plan))
+    bench = bench.run_began(number=2, cached=False).with_events(
         fakes.run_events(candidate, plan, [fakes.wrong(plan.cases[4])])
     )
     bench = bench.run_began(number=3, cached=False)

@@ -237,7 +237,7 @@ def test_running_variant_states_its_stage(tried: Any) -> None:
     grid = tried(grid_of(64, 128))
     plan = timed_runs.bench_plan(timed_runs.timed_problem())
     candidate = Candidate(source=b"", problem="aten::softmax")
-    grid = grid.run_began().happened(fakes.stops_half_way(candidate, plan))
+    grid = grid.run_began().with_events(fakes.stops_half_way(candidate, plan))
     assert said(grid).startswith("* 1/3 tried  verifying 5/8")
     columns = trial_columns(grid, timed=False, room=77, glyphs=ASCII)
     running = trial_rows(grid, columns, Sorting(), glyphs=ASCII, stale=False)[-1]

@@ -39,7 +39,7 @@ class TimedCandidate:
     kernels: OwnKernels = OwnKernels()
 
 
-class Seat:
+class TimedWorker:
     """The place of a candidate, with the worker that sits there now: None once it has died."""
 
     def __init__(self, candidate: TimedCandidate) -> None:
