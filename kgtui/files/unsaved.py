@@ -46,7 +46,7 @@ class UnsavedTexts:
         note = self._own_note(path)
         aside = note.with_suffix(".new")
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            json.dump(content, file)  # in ASCII: half a pair of surrogates is spelled out
+            json.dump(content, file)  # in ASCII: a lone surrogate is escaped
         aside.replace(note)
 
     def forget(self, path: Path) -> None:
@@ -55,7 +55,7 @@ class UnsavedTexts:
             self._own_note(path).unlink()
 
     def left_over(self, path: Path) -> Leftover | None:
-        """The newest text of this file that a program left behind when it ended; None where there is none."""
+        """The newest unsaved text of this file from an ended process; None if there is none."""
         with contextlib.suppress(OSError):
             notes = [(note.stat().st_mtime_ns, note) for note in self._folder.glob(f"{_name_of(path)}.*.json")]
             for _, note in sorted(notes, reverse=_NEWEST_FIRST):

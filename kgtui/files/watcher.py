@@ -1,10 +1,9 @@
 """Report each save of a file exactly once, however its editor saves.
 
-watchdog's events only wake a thread, which looks at the file, compares its content with what it
-last reported, and hands over the bytes.  An independent comparison of the file's status catches
-what the system does not tell: network folders, a full event queue, a directory that was replaced.
-Names are matched exactly, so an editor's temporary and backup files never count.  The watcher never
-writes, and never reports a content twice.
+watchdog's events only wake a thread, which reads the file, compares its content with the last reported one, and passes
+on the bytes.  An independent comparison of the file's status catches what the system does not report: network folders,
+a full event queue, a replaced directory. Names are matched exactly, so an editor's temporary and backup files never
+count.  The watcher never writes, and never reports a content twice.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ __all__ = ["Delays", "DirectoryFeed", "Saved", "TroubleKind", "WatchTrouble", "W
 class Watcher:
     """Watches one kernel file, and the files that it imports, in a separate thread.
 
-    `on_save` and `on_trouble` are called from that thread and must return soon; an app posts a
-    message in them.  `known_digest` is the content that the caller already has: if the file differs,
-    that is reported at once.  Watchers of several files may share one `feed`, which its maker closes.
+    `on_save` and `on_trouble` are called from that thread and must return soon; an application posts a message in them.
+    `known_digest` is the content that the caller already has: if the file differs, that is reported at once.  Watchers
+    of several files may share one `feed`, which its maker closes.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class Watcher:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to watch; saves after this returns are reported."""
+        """Start watching; saves after this call returns are reported."""
         if self._thread is not None:
             raise RuntimeError(f"the watcher of {self.path} was started before; make a new one")
         self._subscribe()
@@ -93,7 +92,7 @@ class Watcher:
             self._feed.close()
 
     def follow(self, siblings: Iterable[Path]) -> None:
-        """Watch these imported files from now on, instead of those named before."""
+        """Watch these imported files from now on, instead of the previous ones."""
         self._signals.put(_Follow(paths=tuple(siblings)))
 
     @property
@@ -105,7 +104,7 @@ class Watcher:
         return {path: TrackedFile(path, delays=self._delays) for path in sorted(paths)}
 
     def _subscribe(self) -> None:
-        """Watch the directories in which anything of interest can happen, and only those."""
+        """Watch exactly the directories that can have relevant events."""
         self._file_by_place = {place: file for file in self._files for place in places_of(file.path)}
         wanted = {str(Path(place).parent) for place in self._file_by_place}
         known = set(self._directories)
@@ -133,7 +132,7 @@ class Watcher:
         self._report_trouble(TroubleKind.POLLING, self.path, message)
 
     def _on_event(self, event: FileSystemEvent) -> None:
-        """Runs in watchdog's thread: notes that something happened, and never touches a file."""
+        """Note an event; runs in watchdog's thread and never reads a file."""
         named = [(event.src_path, isinstance(event, FileClosedEvent))]
         if isinstance(event, FileMovedEvent):
             named.append((event.dest_path, True))
@@ -157,7 +156,7 @@ class Watcher:
                     self._look(file)
 
     def _take_signals(self, until_s: float) -> bool:
-        """Wait for a signal until `until_s`, and take all there are; False when one is the stop."""
+        """Wait for a signal until `until_s`, and consume all pending ones; False if one is the stop."""
         try:
             signal = self._signals.get(timeout=max(0.0, until_s - self._clock()))
             while True:
@@ -228,7 +227,7 @@ class Watcher:
 
 
 class _Forward(FileSystemEventHandler):
-    """Passes each file event to one function; watchdog needs an object."""
+    """Handler object for watchdog that passes each file event to one function."""
 
     def __init__(self, on_event: Callable[[FileSystemEvent], None]) -> None:
         self._on_event = on_event
@@ -259,12 +258,12 @@ _Signal: TypeAlias = _FileEvent | _Follow | _Stop
 
 
 def _absolute(path: Path) -> Path:
-    """The path from the root, its links kept: a link may be pointed elsewhere while it is watched."""
+    """The absolute path with its links: a link may be redirected while it is watched."""
     return path.absolute()
 
 
 def _polling_message(directory: str, error: OSError, every_s: float) -> str:
-    """Why there are no events, and what raises the system's limit where that is the reason."""
+    """Message on missing events, and how to raise the system's limit if that is the reason."""
     reasons = {
         errno.ENOSPC: "the system has no file watches left; fs.inotify.max_user_watches sets how many there are",
         errno.EMFILE: "the system has no watch instances left; fs.inotify.max_user_instances sets how many there are",

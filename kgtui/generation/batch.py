@@ -37,7 +37,7 @@ _JOBS_AT_ONCE = 64
 
 @dataclass(frozen=True, kw_only=True)
 class BatchRequest:
-    """Request of a generation.  Its JSON is in the store; a batch with the same one can be resumed.
+    """Request of a generation.  Its JSON is in the store; a batch with the same request can be resumed.
 
     `continues` is the stored generation that it is a reply to, None for a batch with a prompt of its own.  `suites` are
     the ids of the foreign suites of its operators, with the user's choices of sizes and precision.
@@ -62,7 +62,7 @@ class BatchRequest:
 
     @staticmethod
     def from_json(text: str) -> BatchRequest:
-        """The request that `to_json` wrote.
+        """The request from the JSON of `to_json`.
 
         Raises:
             StoreError: another version wrote it.
@@ -75,7 +75,7 @@ class BatchRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """An operator with all that a prompt needs; `conversation` is sent in place of the prompt where there is one."""
+    """An operator with the data of its prompt; a `conversation` is sent in place of the prompt."""
 
     problem: Problem
     description: ProblemDescription
@@ -84,12 +84,12 @@ class Task:
 
     @property
     def refusal(self) -> str:
-        """Reason why it cannot be verified here, such as a missing package of a suite's task; "" when it can."""
+        """Reason why it cannot be verified here, such as a missing package of a suite's task; "" if it can."""
         return self.problem.suite.refusal if self.problem.suite is not None else ""
 
 
 class Batch:
-    """Runs one batch; `emit` gets every event on the event loop."""
+    """Runs one batch; `emit` is called with every event, on the event loop."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Batch:
         self._emit = emit
 
     async def run(self) -> BatchEnded:
-        """Carry out all jobs; how it ended.  A cancelled batch is stored as such, and can be resumed."""
+        """Carry out all jobs; returns how the batch ended.  A cancelled batch is stored as such, and can be resumed."""
         jobs = asyncio.Semaphore(_JOBS_AT_ONCE)
         budget_reasons: list[str] = []
         failures: list[str] = []
@@ -163,7 +163,7 @@ class Batch:
         )
 
     async def attempt(self, task: Task, model: ModelName, place: str, messages: Sequence[Message]) -> Result:
-        """Send a request, then run the answer."""
+        """Send a request, then run the source in the answer."""
         spot = Spot(problem=task.problem.name, model=str(model), place=place)
         saves = SaveVerifier(
             task.problem, spot, verifier=self._verifier, add_save=self._store.add_save, emit=self._emit
@@ -190,7 +190,7 @@ class Batch:
 
     async def _verified(self, task: Task, row: GenerationRow, source: bytes, spot: Spot) -> tuple[RunRecord, bool]:
         if row.run is not None and row.run.outcome is not None:
-            with contextlib.suppress(KgtuiError):  # a run that cannot be read any more is made again
+            with contextlib.suppress(KgtuiError):  # a run that can no longer be read is repeated
                 return await asyncio.to_thread(self._stored.run, row.run.number), True
 
         def watch(number: int | None, events: Sequence[Event]) -> None:
@@ -221,7 +221,7 @@ class GenerationJob:
 
 
 def spent_before(rows: Sequence[GenerationRow]) -> Spent:
-    """Costs of a batch before it is resumed: the reservation counts where a cost is unknown."""
+    """Costs of a batch before it is resumed: a reservation counts if the cost is unknown."""
     charged = [row for row in rows if row.state in (GenerationState.SETTLED, GenerationState.LOST)]
     return Spent(
         microusd=sum(
@@ -242,7 +242,7 @@ def _ending(budget_reasons: Sequence[str], failures: Sequence[str]) -> BatchEnde
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> str:
-    """The text of the first error in nested groups."""
+    """Message of the first error in nested exception groups."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -250,5 +250,5 @@ def _first(group: BaseExceptionGroup[BaseException]) -> str:
 
 
 def suites_of(tasks: Sequence[Task]) -> tuple[str, ...]:
-    """The ids of the foreign suites that the tasks are of, each once."""
+    """The ids of the foreign suites of the tasks, without repetition."""
     return tuple(dict.fromkeys(task.problem.source for task in tasks if task.problem.suite is not None))

@@ -1,7 +1,7 @@
 """Limits in money, tokens and time that stop a batch before they are exceeded.
 
-The most that a request can cost is reserved before it is sent, and replaced by what it did cost.  A request that does
-not fit waits while others are in flight, whose reservations may turn out too high; then it is refused.
+The highest possible cost of a request is reserved before it is sent, and replaced by its actual cost.  A request that
+does not fit waits while others are in flight, since their reservations may be too high; then it is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class BudgetReachedError(KgtuiError):
 
 @dataclass(frozen=True, kw_only=True)
 class Amount:
-    """Money and tokens of one request; money is None where no price is known."""
+    """Money and tokens of one request; money is None if the price is unknown."""
 
     microusd: int | None
     tokens: int
@@ -50,16 +50,16 @@ class Budget:
 
     @property
     def in_flight(self) -> int:
-        """How many reservations there are."""
+        """Number of reservations."""
         return len(self._reserved)
 
     @property
     def elapsed_s(self) -> float:
-        """Since the batch began in this process."""
+        """Time since the batch began in this process."""
         return self._clock() - self._began_s
 
     async def reserve(self, worst: Amount) -> None:
-        """Set the worst case aside; waits while requests in flight may leave room for it.
+        """Reserve the worst case; waits while requests in flight may leave room for it.
 
         Raises:
             BudgetReachedError: it does not fit even when nothing is in flight.
@@ -78,9 +78,9 @@ class Budget:
             self._reserved.append(worst)
 
     async def settle(self, reserved: Amount, actual: Amount | None) -> None:
-        """Replace a reservation by what was used; None for a request that was not charged.
+        """Replace a reservation by the actual usage; None for a request that was not charged.
 
-        Where the cost is unknown, the whole reservation counts.
+        If the cost is unknown, the whole reservation counts.
         """
         async with self._settled:
             self._reserved.remove(reserved)
@@ -99,7 +99,7 @@ class Budget:
         return self.limits.seconds is not None and self.elapsed_s >= self.limits.seconds
 
     def _excess(self, worst: Amount) -> str:
-        """Why this request could exceed the budget; empty when it cannot."""
+        """Why this request could exceed the budget; empty if it cannot."""
         limits = self.limits
         if self._is_late:
             return f"the time budget of {limits.seconds:g} s is used up"
@@ -122,7 +122,7 @@ def parse_budget(texts: tuple[str, ...]) -> Limits:
     """Limits such as "2usd", "50ct", "200000tok", "30min"; each kind at most once.
 
     Raises:
-        UsageError: a text is none of these, or a limit is not above 0.
+        UsageError: a text is not of this form, or a limit is not above 0.
     """
     limits = Limits()
     for text in texts:

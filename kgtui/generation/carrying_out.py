@@ -1,4 +1,4 @@
-"""Carries out one batch, new or resumed: the one way for the command line, the screen and the demo."""
+"""Carries out one batch, new or resumed, for the command line, the screen and the demo."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from sessions.candidates.generations import GenerationStore
 
 
 class GenerationRecording(Protocol):
-    """The store as a batch uses it."""
+    """Interface of the store for a batch."""
 
     @property
     def generations(self) -> GenerationStore:
         """Batches and generations."""
 
     def session(self) -> int:
-        """The number of this session, begun now if it was not before."""
+        """The number of this session, which is created on first use."""
 
     def source(self, digest: str) -> bytes:
         """A stored source."""
@@ -61,14 +61,14 @@ class Order:
 
     @property
     def answers(self) -> int:
-        """How many answers it draws at most."""
+        """Upper bound of the number of answers."""
         jobs = len(self.request.operators) * len(self.request.models)
         return jobs * strategy_module(self.request.strategy).most_answers(self.request.options)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Means:
-    """Dependencies of a batch: the store, the queue of runs, prices, templates, and the receiver of events."""
+    """Dependencies of a batch: the store, the queue of runs, prices, templates, and the event callback."""
 
     recording: GenerationRecording
     submit: Submit
@@ -137,7 +137,7 @@ async def carry_out(order: Order, means: Means) -> Generated:
 async def connected(
     models: Sequence[ModelName], environment: Mapping[str, str]
 ) -> AsyncGenerator[dict[ModelName, Provider], None]:
-    """A provider for each model, closed at the end."""
+    """Context with a provider for each model, closed at the end."""
     async with contextlib.AsyncExitStack() as stack:
         providers: dict[ModelName, Provider] = {}
         for model in models:
@@ -147,7 +147,7 @@ async def connected(
 
 
 def benchmark_of(device: str) -> Callable[[Problem], BenchmarkPlan | None]:
-    """Timed cases of an operator on this device; none where kernels are interpreted."""
+    """Timed cases of an operator on this device; none if kernels are interpreted."""
     is_executed_on_cpu = platform_named(device).EXECUTED_ON_CPU
 
     def plan(problem: Problem) -> BenchmarkPlan | None:
@@ -185,7 +185,7 @@ def _batch(
 
 
 def _begun(order: Order, recording: GenerationRecording, *, session: int) -> tuple[int, Spent]:
-    """The number of the batch, and what it used before."""
+    """The number of the batch, and its earlier costs."""
     generations, text = recording.generations, order.request.to_json()
     if not order.resume:
         return generations.begin_batch(session, text, order.limits), Spent()

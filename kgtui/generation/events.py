@@ -1,6 +1,5 @@
-"""Events of a generation: pure records, in their order; a screen, a command and a test read them.
-
-They are beside the events of runs: what a model answers is no fact about a kernel.
+"""Events of a generation: pure records, read by screens, commands and tests.
+They are separate from the events of runs: an answer of a model is not a fact about a kernel.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from sessions.candidates.generation_rows import Ending, GenerationRow
 
 @dataclass(frozen=True, kw_only=True)
 class Spot:
-    """One place of one strategy: which operator, which model, which answer."""
+    """Position of an answer: operator, model and place in the strategy."""
 
     problem: str
     model: str
@@ -58,7 +57,7 @@ class CandidateSaved:
 
 @dataclass(frozen=True, kw_only=True)
 class SaveVerified:
-    """The run of a save has its verdict; it is no answer yet."""
+    """The run of a save has its verdict; it is not an answer yet."""
 
     spot: Spot
     save: int
@@ -70,7 +69,7 @@ class SaveVerified:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerStored:
-    """An answer is in the store; `is_reused` when it was there before this program began."""
+    """An answer is in the store; `is_reused` if it was stored before this program started."""
 
     spot: Spot
     row: GenerationRow
@@ -80,7 +79,7 @@ class AnswerStored:
 
 @dataclass(frozen=True, kw_only=True)
 class RunAdvanced:
-    """More of the run of a candidate; a run that begins, or begins again, has no events yet."""
+    """New events of a candidate's run; none when it begins or restarts."""
 
     spot: Spot
     number: int | None
@@ -89,7 +88,7 @@ class RunAdvanced:
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateVerified:
-    """The run of a candidate has its verdict; `run` is its number, None where it was not recorded."""
+    """The run of a candidate has its verdict; `run` is its number, None if it was not stored."""
 
     spot: Spot
     run: int | None
@@ -111,7 +110,7 @@ class JobEnded:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchEnded:
-    """No more requests are sent; `spent` is given where requests were cut off since the last stored answer."""
+    """No more requests are sent; `spent` is given if requests were cut off since the last stored answer."""
 
     ending: Ending
     message: str = ""

@@ -1,6 +1,6 @@
-"""The kernel file in an answer: taken only where the answer leaves no doubt which text it is.
+"""Extracts the kernel file from an answer, only if it is unambiguous.
 
-A rejected answer has a reason, which is stored and which the next request can repeat to the model.
+A rejected answer has a reason, which is stored and can be sent to the model with the next request.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Extraction:
 
 
 def extract(answer: str, *, entry: str, stop: Stop) -> Extraction:
-    """The one block of Python in `answer` that defines the function `entry`; or the whole answer if it is that.
+    """The one block of Python in `answer` that defines the function `entry`; or the whole answer if that is the source.
 
-    Reasoning that a server leaves in the text (`<think>` and the like) is no part of the answer.
+    Reasoning that a server leaves in the text (`<think>` and the like) is not part of the answer.
     """
     if len(answer) > _MOST_CHARACTERS:
         return _none(f"the answer has {len(answer):,} characters; a kernel file has at most {_MOST_CHARACTERS:,}")
@@ -54,12 +54,12 @@ def extract(answer: str, *, entry: str, stop: Stop) -> Extraction:
 
 
 def _defining(blocks: list[Block], entry: str) -> list[str]:
-    """The different texts of these blocks that define the entry; one with another label counts as well as any."""
+    """The distinct blocks that define the entry, whatever their label."""
     return list(dict.fromkeys(block.text for block in blocks if block.is_closed and defines(block.text, entry)))
 
 
 def _unfenced(answer: str, *, stop: Stop) -> Extraction:
-    """The answer as the file, unless more of it was to come."""
+    """The whole answer as the file, unless it was truncated."""
     if stop is Stop.LENGTH:
         return _none("the answer reached the limit of tokens inside of its code; raise --max-tokens or ask for less")
     if stop is Stop.CUT:
@@ -68,7 +68,7 @@ def _unfenced(answer: str, *, stop: Stop) -> Extraction:
 
 
 def _whole(text: str, blocks: list[Block]) -> Extraction:
-    """This block, unless it uses what only another block defines."""
+    """This block, unless it uses names that only another block defines."""
     others = frozenset[str]().union(*(defined_names(block.text) for block in blocks if block.text != text))
     if split := sorted(missing_names(text) & others):
         return _none(f"{split[0]} is defined in another code block; answer with one block that has the whole file")
@@ -76,7 +76,7 @@ def _whole(text: str, blocks: list[Block]) -> Extraction:
 
 
 def _checked(text: str) -> Extraction:
-    """This text, unless it is escaped for HTML: code with comparisons and arrows has raw angle brackets."""
+    """This text, unless it is escaped for HTML: code with comparisons and arrows contains raw angle brackets."""
     if _ESCAPED.search(text) and not re.search("[<>]", text):
         return _none("the code is escaped for HTML (&lt; in place of <); answer with plain text")
     return Extraction(source=text)
@@ -103,7 +103,7 @@ def _truncated(block: Block, *, stop: Stop, has_other: bool) -> Extraction:
 
 
 def _no_code(answer: str, python: list[Block], blocks: list[Block], *, entry: str, stop: Stop) -> str:
-    """Why there is no file in an answer without a block that defines the entry."""
+    """Reason why an answer without a block that defines the entry has no file."""
     if stop is Stop.REFUSED:
         return "the model refused to answer"
     if _DIFF.search(answer):
@@ -123,7 +123,7 @@ def _no_code(answer: str, python: list[Block], blocks: list[Block], *, entry: st
 
 
 def _no_python(text: str) -> str:
-    """Why a block cannot be read as Python; empty where it can."""
+    """Reason why a block is not valid Python; empty if it is."""
     try:
         parse(text)
     except SyntaxError as error:

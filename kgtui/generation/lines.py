@@ -1,4 +1,4 @@
-"""A batch as plain lines: one for each event, with the spent and the remaining budget."""
+"""A batch as plain lines: one for each event, with costs and budget."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def spot_text(spot: Spot) -> str:
 
 
 def verdict_text(event: CandidateVerified) -> str:
-    """The verdict on one candidate in a few words."""
+    """Short text of the verdict on one candidate."""
     word = "flagged" if event.flagged else "passed" if event.outcome is Outcome.PASS else outcome_words(event.outcome)
     speedup = f" {event.speedup:.2f}x" if event.speedup is not None and word == "passed" else ""
     number = f" (run #{event.run})" if event.run is not None else ""
@@ -52,7 +52,7 @@ def verdict_text(event: CandidateVerified) -> str:
 
 
 def count_text(progress: Progress) -> str:
-    """How many answers there are, of how many at most."""
+    """Number of answers, of the maximum."""
     return f"[{progress.answered}/{progress.total}]"
 
 
@@ -85,7 +85,7 @@ def ending_text(progress: Progress) -> str:
 
 
 def resumable_text(progress: Progress) -> str:
-    """Summary of a command's batch, and the command that generates the rest of it."""
+    """Summary of a command's batch, and the command that resumes it."""
     ending = progress.ended.ending if progress.ended is not None else None
     if ending is Ending.FINISHED:
         return ending_text(progress)

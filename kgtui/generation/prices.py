@@ -1,7 +1,7 @@
 """Prices of tokens: from the maintained tables of genai-prices, or from the user's own file.
 
-A price that is not known is None, which is shown as "unknown" and never counted as 0.  Money is in microusd, whole
-millionths of a US dollar.
+An unknown price is None, which is shown as "unknown" and never counted as 0.  Money is in microusd, whole millionths of
+a US dollar.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from sessions.candidates.generation_rows import TokenUsage
 MICROUSD_PER_USD = 1_000_000
 _MTOK = Decimal(1_000_000)
 _WRITE_FACTOR = Decimal("1.25")
-"""Providers that charge for writing to a cache charge this much of the input price, for five minutes."""
+"""Price of cache writes relative to the input price, for a lifetime of five minutes."""
 _KEYS = frozenset({"input", "output", "cached", "cache_write"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """US dollars for a million tokens; reasoning tokens cost as other output."""
+    """US dollars for a million tokens; reasoning tokens are charged as output."""
 
     input_usd: Decimal
     output_usd: Decimal
@@ -43,29 +43,29 @@ class Price:
         return to_microusd(usd)
 
     def most_microusd(self, *, input_tokens: int, output_tokens: int) -> int:
-        """Highest cost of a request, with all of its input written to the cache."""
+        """Highest possible cost of a request, with all of its input written to the cache."""
         most_expensive_usd = max(self.input_usd, self.cache_write_usd)
         return to_microusd((input_tokens * most_expensive_usd + output_tokens * self.output_usd) / _MTOK) + 1
 
 
 class PriceList:
-    """Prices by model; those of the user go first."""
+    """Prices by model; those of the user take precedence."""
 
     def __init__(self, own: Mapping[str, Price] | None = None) -> None:
         self._own = own or {}
 
     @property
     def own_models(self) -> tuple[str, ...]:
-        """The models with a price of the user's own."""
+        """The models with a user's own price."""
         return tuple(self._own)
 
     def price(self, provider: str, model: str, *, at: datetime) -> Price | None:
-        """The price of a model at a time; None where it is unknown."""
+        """The price of a model at a time; None if unknown."""
         own = self._own.get(f"{provider}:{model}")
         return own if own is not None else _maintained(provider, model, at=at)
 
     def cost(self, provider: str, model: str, usage: TokenUsage, *, at: datetime) -> int | None:
-        """Cost of an answer; None where its price is unknown."""
+        """Cost of an answer; None if the price is unknown."""
         price = self.price(provider, model, at=at)
         if price is None:
             return None
@@ -75,13 +75,13 @@ class PriceList:
 
 
 def read_prices(path: Path) -> PriceList:
-    """The user's prices; the maintained ones alone where there is no file.
+    """The user's prices; only the maintained ones if there is no file.
 
     A TOML table for each model: `["openai:my-model"]` with `input`, `output`, and optionally `cached` and
     `cache_write`, in US dollars for a million tokens.
 
     Raises:
-        UsageError: the file cannot be read, or holds something else.
+        UsageError: the file cannot be read, or has other content.
     """
     import tomllib
 
@@ -156,7 +156,7 @@ def _maintained_cost(provider: str, model: str, usage: TokenUsage, *, at: dateti
 
 
 def _highest(price: object) -> Decimal | None:
-    """A price as it is, or that of its dearest tier; None where there is none."""
+    """The price, or that of its most expensive tier; None if there is none."""
     if price is None:
         return None
     if isinstance(price, Decimal | int | float):

@@ -1,4 +1,4 @@
-"""The one reducer of the events of a batch: done, running, spent and left, as one frozen record."""
+"""The reducer of a batch's events to one frozen record: done, running, spent and remaining."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sessions.candidates.generation_rows import Limits
 
 @dataclass(frozen=True, kw_only=True)
 class RunInFlight:
-    """The run of a candidate so far; `number` is None where it is not recorded."""
+    """The run of a candidate so far; `number` is None if it is not stored."""
 
     number: int | None
     record: RunRecord = NO_RUN
@@ -36,10 +36,9 @@ class RunInFlight:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """A batch so far; the empty one is "no batch".
-
-    `total` is how many answers it draws at most.  `streaming` has the text so far of each answer in flight, `running`
-    the run so far of each candidate without a verdict, `saved` the newest save of each agent that works.
+    """Progress of a batch; the empty one is "no batch".
+    `total` is the maximum number of answers.  `streaming` has the text so far of each answer in flight, `running` the
+    run so far of each candidate without a verdict, `saved` the newest save of each working agent.
     """
 
     number: int | None = None
@@ -66,11 +65,11 @@ class Progress:
 
     @property
     def is_running(self) -> bool:
-        """Whether more may come."""
+        """Whether the batch is running."""
         return self.number is not None and self.ended is None
 
     def left_s(self, *, now_s: float) -> float | None:
-        """The time that is left at the rate so far; None before anything new is answered."""
+        """Remaining time at the rate so far; None before the first new answer."""
         fresh = self.answered - self.reused
         if fresh < 1 or not self.is_running:
             return None

@@ -1,4 +1,4 @@
-"""A request to a language model and what comes back while it is answered: pure records."""
+"""A request to a language model and the events of its answer: pure records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Role(enum.StrEnum):
 
 
 class Effort(enum.StrEnum):
-    """How much a model reasons before it answers."""
+    """Amount of reasoning before an answer."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -51,7 +51,7 @@ class ModelName:
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How answers are drawn; None leaves a choice to the provider."""
+    """Sampling parameters; None uses the provider's default."""
 
     max_tokens: int = DEFAULT_MAX_TOKENS
     temperature: float | None = None
@@ -77,7 +77,7 @@ class CompletionRequest:
 
     @property
     def prompt_bytes(self) -> int:
-        """UTF-8 bytes of all messages.  A token has at least one byte, so there are no more tokens of them."""
+        """UTF-8 bytes of all messages.  An upper bound of their tokens, each of which has at least one byte."""
         return sum(len(message.text.encode()) for message in self.messages)
 
 
@@ -113,8 +113,8 @@ Chunk: TypeAlias = TextArrived | FileSaved | AnswerEnded
 class ProviderError(KgtuiError):
     """A provider did not answer.
 
-    `status` is that of HTTP, None without a response.  `retries` says that the same request may succeed later, after
-    `retry_after_s` where the provider names a time.
+    `status` is the HTTP status, None without a response.  `retries` says that the same request may succeed later, after
+    `retry_after_s` if the provider states a time.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class ConnectionCutError(ProviderError):
 
 
 def parse_model(text: str) -> ModelName:
-    """The model that was typed.
+    """Parse a model typed by the user.
 
     Raises:
         UsageError: it does not name a provider and a model.

@@ -1,10 +1,10 @@
-"""Keys removed from what a service or an agent answers, before it is stored or shown."""
+"""Removes keys from the output of a service or an agent before it is stored or shown."""
 
 from __future__ import annotations
 
 REDACTED = "[key]"
 MOST_ANSWER_CHARACTERS = 2_000_000
-"""Of one answer; what is longer is no kernel, and is cut."""
+"""Limit of one answer; a longer one is not a kernel, and is cut."""
 
 _SHORTEST_KEY = 8
 
@@ -15,9 +15,9 @@ def redacted(text: str, key: str) -> str:
 
 
 class StreamRedactor:
-    """Removes a key from a text that comes in pieces, also where it is divided between two of them.
+    """Removes a key from a text that arrives in pieces, also if it is split between two of them.
 
-    `characters` is how many it returned.
+    `characters` counts those returned.
     """
 
     def __init__(self, key: str) -> None:
@@ -27,11 +27,11 @@ class StreamRedactor:
 
     @property
     def is_too_long(self) -> bool:
-        """Whether more was taken than any kernel has."""
+        """Whether the text is longer than any kernel."""
         return self.characters > MOST_ANSWER_CHARACTERS
 
     def take(self, piece: str) -> str:
-        """Text that can be shown by now."""
+        """The text that can be shown so far."""
         text = redacted(self._held + piece, self._key)
         length = min(len(self._key) - 1, len(text)) if len(self._key) >= _SHORTEST_KEY else 0
         keep = next((size for size in range(length, 0, -1) if self._key.startswith(text[-size:])), 0)

@@ -1,4 +1,4 @@
-"""A stored answer sent back with a remark: the continued conversation, and the batch that carries it."""
+"""A stored answer sent back with a remark: the continued conversation, and its batch."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def conversation(row: GenerationRow, run: RunRecord | None, *, remark: str, prom
     """The first prompt of an answer, the answer, and the report of its run with the remark.
 
     Raises:
-        StoreError: what was sent cannot be read.
+        StoreError: the sent messages cannot be read.
     """
     try:
         sent = msgspec.json.decode(row.sent, type=tuple[Message, ...])
     except msgspec.DecodeError as error:
         raise StoreError(f"the prompt of this answer cannot be read: {error}; generate a new one") from error
-    # Rounds in between are left out, as the strategy `refine` does: the prompt stays short.
+    # Rounds in between are left out, as the strategy `refine` does: this keeps the prompt short.
     last = next((place for place, message in enumerate(sent) if message.role is Role.USER), len(sent) - 1)
     return (
         *sent[: last + 1],
@@ -52,7 +52,7 @@ def reply_request(row: GenerationRow, batch: BatchRow, *, remark: str) -> BatchR
 
 
 def _model_of(row: GenerationRow, request: BatchRequest) -> ModelName:
-    """The model with its base URL, which is in the request alone."""
+    """The model with its base URL, which only the request contains."""
     for model in request.models:
         if str(model) == row.model_name:
             return model

@@ -1,7 +1,7 @@
-"""Sends one prompt and stores what comes back, so that no answer is paid for twice and none is lost.
+"""Sends one prompt and stores the answer, so that none is paid for twice or lost.
 
-A request is stored with the most that it can cost before it is sent, and settled once.  A place that has an answer
-already gets that one.
+A request is stored with its highest possible cost before it is sent, and settled once.  A position with a stored answer
+gets that one.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from sessions.candidates.generation_rows import Attempt, GenerationRow, NewGener
 from sessions.candidates.generations import GenerationStore
 
 _TEMPLATE_TOKENS = 200
-"""What providers add to a prompt at most: roles and separators of its messages."""
+"""Upper bound of the tokens that providers add to a prompt for roles and separators."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Clocks:
-    """Time as arguments: of the day, for prices, and seconds that only go forward; `sleep` waits between attempts."""
+    """Clocks as arguments: wall-clock time for prices, and monotonic seconds; `sleep` waits between attempts."""
 
     now: Callable[[], datetime]
     clock: Callable[[], float]
@@ -50,7 +50,7 @@ class Clocks:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredBatch:
-    """One batch in the store: its rows, and how the candidates and runs that they name are read."""
+    """One batch in the store: its rows, and access to their candidates and runs."""
 
     generations: GenerationStore
     session: int
@@ -165,7 +165,7 @@ class Requester:
             await self.budget.settle(exchange.worst, None)
             raise
         except asyncio.CancelledError:
-            # Not in a thread: a task that is cancelled must not wait, and what was sent may be charged.
+            # Not in a thread: a cancelled task must not wait, and a sent request may be charged.
             self._settle(model, exchange, end=AnswerEnded(stop=Stop.CANCELLED, usage=None), entry=entry)
             await self.budget.settle(exchange.worst, Amount(microusd=None, tokens=exchange.worst.tokens))
             raise
@@ -174,7 +174,7 @@ class Requester:
         await self.budget.settle(exchange.worst, Amount(microusd=cost, tokens=tokens))
 
     def _settle(self, model: ModelName, exchange: _Exchange, *, end: AnswerEnded, entry: str) -> int | None:
-        """Store the answer; its cost, None where it is unknown."""
+        """Store the answer; returns its cost, None if unknown."""
         found = extract(exchange.text, entry=entry, stop=end.stop)
         cost = self._cost(model, end)
         settlement = Settlement(
@@ -197,7 +197,7 @@ class Requester:
         return end.reported_microusd if cost is None else cost
 
     def _worst(self, model: ModelName, request: CompletionRequest) -> Amount:
-        """The most that a request can cost: a token for each byte of the prompt, and every token of the answer."""
+        """Highest possible cost of a request: a token for each byte of the prompt, and the maximum of the answer."""
         input_tokens, output_tokens = request.prompt_bytes + _TEMPLATE_TOKENS, request.sampling.max_tokens
         price = self._prices.price(model.provider, model.model, at=self._clocks.now())
         microusd = (

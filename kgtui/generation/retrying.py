@@ -1,6 +1,6 @@
-"""Sends a request again after a refusal that may pass: 429, 5xx, no connection.  Honours retry-after.
+"""Retries a request after a temporary refusal: 429, 5xx, no connection.  Honours retry-after.
 
-An answer that began is never requested again: it is charged.
+An answer that has begun is never requested again, since it is charged.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ async def stream_with_retries(
 
 
 def wait_seconds(error: ProviderError, *, attempt: int, spread: float) -> float:
-    """Wait that the provider requires; else twice as long each time, spread over half of it by a number from 0 to 1."""
+    """The wait that the provider requires; else exponential backoff, half of it scaled by `spread` from 0 to 1."""
     if error.retry_after_s is not None:
         return min(error.retry_after_s, _LONGEST_RETRY_AFTER_S)
     longest = min(_FIRST_WAIT_S * 2.0 ** (attempt - 1), _LONGEST_WAIT_S)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SaveVerifier:
-    """Verifies the saves of one answer; call it with each, and close it when the answer is there."""
+    """Verifies the saves of one answer; call it with each, and close it when the answer is complete."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class SaveVerifier:
         self._storing: dict[int, asyncio.Task[None]] = {}
 
     def __call__(self, generation: int, source: bytes) -> None:
-        """Verify this save instead of the one before."""
+        """Verify this save instead of the previous one."""
         self._saves += 1
         self._emit(CandidateSaved(spot=self._spot, save=self._saves, source=source))
         if self._running is not None:

@@ -1,4 +1,4 @@
-"""Generated candidates in the queue of runs, behind every save: the same driver, the same verdict."""
+"""Verifies generated candidates through the queue of runs, behind every save, with the same driver and verdict."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class RunWithdrawnError(KgtuiError):
 
 
 class Watch(Protocol):
-    """Gets the events of one run as they come; none where it begins, or begins again."""
+    """Callback for the events of one run; called without events when it begins or restarts."""
 
     def __call__(self, number: int | None, events: Sequence[Event]) -> None: ...
 
 
 def ignore_events(number: int | None, events: Sequence[Event]) -> None:
-    """No operation: the default for events of a run before its verdict."""
+    """No operation: the default callback."""
 
 
 class Verifier(Protocol):
     """Verifies and times generated candidates."""
 
     async def verify(self, problem: Problem, source: bytes, *, name: str, watch: Watch = ignore_events) -> RunRecord:
-        """The finished run of this source; `name` is the model, `watch` gets its events as they come.
+        """The finished run of this source; `name` is the model, `watch` is called with its events.
 
         Raises:
             RunWithdrawnError: the run was cancelled.
@@ -53,7 +53,7 @@ class Submit(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class RunConditions:
-    """Conditions for every run of a batch; `benchmark` gives the benchmark of a problem, or None."""
+    """Conditions for every run of a batch; `benchmark` returns the benchmark of a problem, or None."""
 
     device: str
     target: str | None
@@ -88,7 +88,7 @@ class QueuedVerifier:
         watch: Watch = ignore_events,
         began: Callable[[int], None] = lambda number: None,
     ) -> RunRecord:
-        """The finished run of this source; `began` gets its number when it begins, and again where it begins again."""
+        """The finished run of this source; `began` is called with its number when it begins or restarts."""
         conditions = self._conditions
         listener = RunListener(file=f"{problem.file_stem}.py", trouble=self._trouble, watch=watch, began=began)
         request = RunRequest(
@@ -125,7 +125,7 @@ class QueuedVerifier:
 
 
 class RunListener:
-    """Collects the events of one run up to its verdict; a run that is preempted begins again."""
+    """Collects the events of one run up to its verdict; a preempted run restarts."""
 
     def __init__(
         self,
@@ -145,14 +145,14 @@ class RunListener:
         self._events: list[Event] = []
 
     def run_began(self, header: RunHeader) -> None:
-        """The events that follow are those of this run."""
+        """Start collecting the events of this run."""
         self._number, self._events = header.number, []
         self._watch(self._number, ())
         if header.number is not None:
             self._began(header.number)
 
     def on_events(self, events: Sequence[Event]) -> None:
-        """More of the run."""
+        """Collect new events of the run."""
         self._events += events
         self._watch(self._number, events)
         if self.finished.done() or not any(isinstance(event, RunFinished) for event in events):
@@ -164,12 +164,12 @@ class RunListener:
             self.finished.set_exception(RunWithdrawnError("the run was cancelled"))
 
     def trouble_arose(self, message: str) -> None:
-        """Something is wrong with the store."""
+        """Report an error of the store."""
         self._trouble(message)
 
 
 def queued(queue: RunQueue) -> Submit:
-    """The queue of a command as a QueuedVerifier takes it."""
+    """Adapter from the queue of a command to a QueuedVerifier."""
 
     def submit(request: RunRequest, audience: RunListener) -> Ticket:
         return queue.submit(request, audience)

@@ -1,1 +1,1 @@
-"""Colours for code: lexers, an incremental way to drive them, and inks that follow the screen's theme."""
+"""Colours for code: lexers, an incremental lexer, and styles ("inks") that follow the screen's theme."""

@@ -1,7 +1,6 @@
-"""Make text from anywhere safe to draw: it may not steer the terminal, nor show other than it is.
-
-Programs print escape sequences and progress bars, and a source can hold characters that reorder what
-is read.  Nothing is left of the first; the last are made visible.
+"""Makes untrusted text safe to draw: without terminal control, and shown in its true order.
+Programs print escape sequences and progress bars, and a source can contain characters that reorder text.  The former
+are removed; the latter are made visible.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ _SAME_PLACES = {code: sign for code, sign in _CONTROLS.items() if code != ord("\
 def cleaned(line: str, *, longest: int) -> str:
     """One line of text without control characters, its tabs as spaces, cut to `longest` characters.
 
-    Where a line was written over from its start, as progress bars do, the last writing counts.
+    If a line was overwritten from its start, as progress bars do, the last version counts.
     """
     line = harmless(line)
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def harmless(line: str) -> str:
-    """As `cleaned`, of any length."""
+    """As `cleaned`, without the limit of length."""
     if line.isprintable():
         return line
     if "\x1b" in line or "\x9b" in line:
@@ -42,17 +41,17 @@ def harmless(line: str) -> str:
 
 
 def made_visible(line: str) -> str:
-    """As many characters as the line has, in place of what steers or reorders a sign of it; tabs stay."""
+    """The line in the same number of characters, with control and reordering characters replaced; tabs stay."""
     return line if line.isprintable() else line.translate(_SAME_PLACES)
 
 
 def harmless_lines(text: str) -> str:
-    """Text of several lines without escape sequences, the rest made visible; tabs and line ends stay."""
+    """Text of several lines without escape sequences, other control characters visible; tabs and line ends stay."""
     return text if text.isprintable() else "\n".join(made_visible(_ESCAPES.sub("", line)) for line in text.split("\n"))
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text; the end of the last line begins no other."""
+    """The lines of a text; a final line end starts no further line."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()

@@ -1,9 +1,8 @@
-"""Keep a source file coloured while it is edited, at the cost of the lines that changed.
+"""Colours a source file while it is edited; the cost is proportional to the changed lines.
 
-A line's inks depend on its text and on the stack of lexer states at its start.  Both are kept; after
-an edit the lexer runs from the first changed line until a line below the edit starts as it did
-before.  The lexer never sees two lines at once, so nothing else can depend on them.  Work is counted
-in characters, not in seconds, so that the same edits always do the same work.
+A line's inks depend on its text and on the stack of lexer states at its start.  Both are kept; after an edit the lexer
+runs from the first changed line until a line below the edit starts in the same state as before.  The lexer gets one
+line at a time, so there is no other dependency.  Work is counted in characters, not in seconds, so it is deterministic.
 """
 
 from __future__ import annotations
@@ -37,9 +36,8 @@ class Splice:
 class IncrementalLexer:
     """The inks of a text that changes; rows count from zero.
 
-    Rows before `_next` are right, and `_carry` is the stack at the start of `_next`.  From row
-    `_settled` on, the noted stacks follow from each other: lexing that reaches one of those rows with
-    the stack noted there need not go on.
+    Rows before `_next` are up to date, and `_carry` is the stack at the start of `_next`.  From row `_settled` on, the
+    stored stacks are consistent: lexing that reaches one of those rows with its stored stack can stop.
     """
 
     def __init__(self, lexer: ExtendedRegexLexer | None = None) -> None:
@@ -57,11 +55,11 @@ class IncrementalLexer:
         return self._next >= len(self._lines)
 
     def spans(self, row: int) -> tuple[Span, ...]:
-        """The inks of a row; the previous ones until it is lexed again, none when it is new."""
+        """The inks of a row; the previous ones until it is lexed again, none for a new row."""
         return self._spans[row] if row < len(self._spans) else ()
 
     def replace(self, lines: Sequence[str]) -> Splice:
-        """Take `lines` as the text and return the differing rows; `advance` then finds their inks."""
+        """Replace the text by `lines` and return the changed rows; `advance` then finds their inks."""
         splice = _difference(self._lines, lines)
         first, end, below = splice.first, splice.first + splice.removed, splice.first + splice.added
         if first < self._next:
@@ -73,7 +71,7 @@ class IncrementalLexer:
         return splice
 
     def advance(self, characters: int) -> range:
-        """Lex about so many characters more, and return the rows they were in."""
+        """Lex about this many more characters, and return their rows."""
         start = row = self._next
         stack = self._carry
         while row < len(self._lines) and characters > 0:
@@ -112,5 +110,5 @@ def _difference(old: Sequence[str], new: Sequence[str]) -> Splice:
 
 
 def _first_difference(one: Iterator[str], other: Iterator[str], *, at_most: int) -> int:
-    """How many pairs are equal before two differ; the loop is in C, since it runs at every key."""
+    """Number of equal pairs before the first difference; the loop is in C, since it runs at every key."""
     return min(at_most, next(compress(count(), map(ne, one, other)), at_most))

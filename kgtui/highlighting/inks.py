@@ -1,7 +1,7 @@
-"""Kinds of code, and the style of each in the screen's theme.
+"""Inks: the styles of code elements in the screen's theme.
 
-Pygments knows hundreds of token types and every IR has its own; the screen has these inks.  They are
-named by variables of the Textual theme, never by colours, so that a change of theme changes them all.
+Pygments has hundreds of token types; they are mapped to these few.  Styles use variables of the Textual theme, never
+colours, so that a change of theme changes them all.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rich.style import Style as RichStyle
 from textual.color import Color
 from textual.style import Style
 
-TokenType: TypeAlias = Any  # a tuple of words with a parent; Pygments has no types
+TokenType: TypeAlias = Any  # a tuple of strings with a parent; Pygments has no type annotations
 
 
 class Ink(enum.StrEnum):
-    """One look of code."""
+    """A style of code elements."""
 
     ADDED = "added"
     ATTRIBUTE = "attribute"
@@ -109,14 +109,14 @@ class Span(NamedTuple):
 
 @cache
 def ink_of(token: TokenType) -> Ink | None:
-    """The ink of a token type, or of the nearest kind that it belongs to; None leaves it plain."""
+    """The ink of a token type or its nearest ancestor; None for plain text."""
     while token not in _INK_BY_TOKEN:
         token = token.parent
     return _INK_BY_TOKEN[token]
 
 
 def spans_of(tokens: Iterable[tuple[int, TokenType, str]]) -> tuple[Span, ...]:
-    """The inked parts of a text; neighbours of one ink are one span, and line ends belong to none."""
+    """The inked parts of a text; adjacent parts of one ink are one span, and line ends are in none."""
     spans: list[Span] = []
     for start, token, text in tokens:
         ink = ink_of(token)
@@ -130,9 +130,8 @@ def spans_of(tokens: Iterable[tuple[int, TokenType, str]]) -> tuple[Span, ...]:
 
 
 def rich_style(definition: str, variables: dict[str, str], background: Color) -> RichStyle:
-    """A style written with theme variables, as Rich takes it: on no background unless it names one.
-
-    Rich knows no transparency, so a transparent colour is mixed with `background`.
+    """A Rich style from one written with theme variables: without background unless it names one.
+    Rich has no transparency, so a transparent colour is mixed with `background`.
     """
     style = Style.parse(definition, variables)
     return RichStyle(
@@ -146,14 +145,14 @@ def rich_style(definition: str, variables: dict[str, str], background: Color) ->
 
 
 class ThemedInks:
-    """Every ink as Rich takes it, made again only when the theme or the background changes."""
+    """The Rich style of every ink, recomputed only when the theme or the background changes."""
 
     def __init__(self) -> None:
         self._made_for: tuple[dict[str, str], Color] | None = None
         self._styles: dict[Ink, RichStyle] = {}
 
     def under(self, variables: dict[str, str], background: Color) -> dict[Ink, RichStyle]:
-        """The inks under a theme with these variables, on this background."""
+        """The styles for a theme with these variables, on this background."""
         if (variables, background) != self._made_for:
             self._made_for = (variables, background)
             self._styles = {ink: rich_style(style, variables, background) for ink, style in INK_STYLES.items()}

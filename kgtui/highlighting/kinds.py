@@ -1,4 +1,4 @@
-"""The kinds of text that the screen colours; apart from the lexers, whose import delays a first paint."""
+"""The kinds of text that the screen colours; separate from the lexers, whose import is slow."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ class TextKind(enum.StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> TextKind:
-        """Any other kind of text is plain."""
+        """Map any other kind of text to plain."""
         return cls.PLAIN

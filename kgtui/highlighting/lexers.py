@@ -1,9 +1,8 @@
 """Lexers for every kind of text that the screen shows.
 
-All of them see one line at a time, so that a view can colour the lines on the screen and no others.
-Pygments has lexers for PTX, LLVM and diffs; those for Triton's IR and for GPU machine code are here.
-Making one compiles its patterns, which takes longer than drawing a screen: what can wait has it made
-in a thread, and whatever asks meanwhile waits for that one.
+All of them lex one line at a time, so that a view can colour only the visible lines. Pygments has lexers for PTX, LLVM
+and diffs; those for Triton's IR and for GPU machine code are here. Creating one compiles its patterns, which takes
+longer than drawing a screen, so it is done in a thread where possible; concurrent callers wait for it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-# Pygments has no types; what is taken from it is annotated where it is used.
+# Pygments has no type annotations; its objects are annotated where they are used.
 from pygments.lexer import (  # type: ignore[import-untyped]
     ExtendedRegexLexer,
     Lexer,
@@ -42,16 +41,16 @@ from kgtui.highlighting.kinds import TextKind
 
 LONGEST_COLOURED_LINE = 2_000
 
-Rule: TypeAlias = tuple[str, Any]  # a pattern, and a token type or a callback of Pygments, which has no types
+Rule: TypeAlias = tuple[str, Any]  # a pattern, and a token type or a callback of Pygments, which is not annotated
 
 
-# Made once for the process.  One at a time: two threads in Pygments' making of one lexer would mix up its states.
+# Created once per process, under a lock: Pygments' lexer creation is not thread-safe.
 _MADE: dict[TextKind, Lexer | None] = {}
 _MAKING = threading.Lock()
 
 
 def lexer_for(kind: TextKind) -> Lexer | None:
-    """The lexer of a kind of text; None where there is nothing to colour."""
+    """The lexer of a kind of text; None if there is nothing to colour."""
     if kind not in _MADE:
         with _MAKING:
             if kind not in _MADE:
@@ -65,17 +64,17 @@ def is_made(kind: TextKind) -> bool:
 
 
 def make_lexers() -> None:
-    """Make every lexer that is not there yet; for a thread, beside a screen that is not to wait."""
+    """Create every missing lexer; called in a thread, so that the screen does not wait."""
     for kind in TextKind:
         lexer_for(kind)
 
 
 def spans_of_line(line: str, kind: TextKind) -> tuple[Span, ...]:
-    """The inks of one line by itself; a line too long to be read by a person stays plain."""
+    """The inks of one line by itself; an extremely long line stays plain."""
     lexer = lexer_for(kind)
     if lexer is None or len(line) > LONGEST_COLOURED_LINE:
         return ()
-    return spans_of(lexer.get_tokens_unprocessed(line + "\n"))  # some lexers see a comment only with its line end
+    return spans_of(lexer.get_tokens_unprocessed(line + "\n"))  # some lexers recognise a comment only with its line end
 
 
 _NATIVE_NAME = r"\w*(?:cuda|cpp|CUDA|CPP)\w*"
@@ -83,10 +82,10 @@ _NATIVE_START = bygroups(Whitespace, Name, Whitespace, Operator, Whitespace, Str
 
 
 def _native(*, quote: str) -> list[Rule]:
-    """CUDA C++ inside a string that three of these quotes end; Pygments reads a comment only with its line end."""
+    """CUDA C++ inside a string that three of these quotes end; Pygments recognises a comment only with its line end."""
     return [
         (rf"//[^{quote}\n]*", Comment.Single),
-        (r"__\w+__\b", Keyword.Reserved),  # __global__ and its like are CUDA's own
+        (r"__\w+__\b", Keyword.Reserved),  # __global__ and similar words are CUDA's
         (rf"{quote}[^{quote}\n]+{quote}", String),
         (rf"(?:(?!__)[^{quote}/\n])+|{quote}|/|__", using(CppLexer)),
         (r"\n", Whitespace),
@@ -96,10 +95,9 @@ def _native(*, quote: str) -> list[Rule]:
 class PythonLineLexer(ExtendedRegexLexer, PythonLexer):  # type: ignore[misc]  # Pygments has no types
     """Pygments' Python, with docstrings as a state instead of one token over many lines, and CUDA C++ in strings.
 
-    A triple-quoted string is CUDA or C++ where the name that it is assigned to says so: `cuda_source`, `CPP`.
-
-    Everything else that spans lines is a state in Pygments too, so a line and the stack of states at
-    its start determine its tokens and the stack at its end.
+    A triple-quoted string is CUDA or C++ if it is assigned to a name such as `cuda_source` or `CPP`. Everything else
+    that spans lines is already a state in Pygments, so a line and the stack of states at its start determine its tokens
+    and the stack at its end.
     """
 
     name = "Python by lines"

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A glyph of one cell in a theme's style, and a word or two at the end of the line."""
+    """A glyph of one cell in a theme's style, and a short text at the end of the line."""
 
     glyph: str
     style: str

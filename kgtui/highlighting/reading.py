@@ -1,8 +1,8 @@
-"""Colours for a text that is only read, found when a line is drawn.
+"""Colours of a read-only text, found when a line is drawn.
 
-In most kinds of text a line can be coloured by itself.  In Python it cannot: a docstring goes on over
-lines, so the lines above are read first, once, and no further down than the reader has come.  The lexers are imported
-with the first text that has colours, so that an empty view does not delay the first paint.
+In most kinds of text a line can be coloured by itself.  In Python it cannot: a docstring spans lines, so the lines
+above are lexed first, once, and only as far as needed.  The lexers are imported with the first text that has colours,
+so that an empty view does not delay the first paint.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Colours: TypeAlias = Callable[[int], tuple[Span, ...]]
 
 
 def colours_of(lines: Sequence[str], kind: TextKind) -> Colours:
-    """The inks of a line by its place, from zero; for Python the lines must stay as they are."""
+    """The inks of a line by its place, from zero; for Python the lines must not change."""
     if kind is TextKind.PLAIN or not lines:
         return lambda index: ()
     if kind is not TextKind.PYTHON:

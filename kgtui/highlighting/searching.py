@@ -1,4 +1,4 @@
-"""Occurrences of a word in lines of code; one definition of a search for the source and for its IR."""
+"""Occurrences of a word in lines of code; shared by the source and its IR."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 def occurrences(sought: str, lines: Iterable[str], *, first: int = 0) -> list[tuple[int, int]]:
     """Line and column of every occurrence in order, lines counted from `first`, columns from zero.
 
-    Capital letters count only where `sought` has some.  The empty text occurs nowhere.
+    The search is case-sensitive only if `sought` has capital letters.  The empty text occurs nowhere.
     """
     if not sought:
         return []
@@ -24,7 +24,7 @@ def occurrences(sought: str, lines: Iterable[str], *, first: int = 0) -> list[tu
 
 
 def _lower(text: str) -> str:
-    """Lower case in as many characters; a letter that would become two stays as it is."""
+    """Lower case in as many characters; a letter that would become two is unchanged."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def read_side(store: Browser, number: int) -> Side:
-    """Run `number` with its source, its surroundings, and the model's answer that it came from.
+    """Run `number` with its source, its neighbouring runs, and the model's answer with its source.
 
     Raises:
         UsageError: there is no such run.

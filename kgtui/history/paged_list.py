@@ -1,6 +1,6 @@
-"""A long list of the store, of which a window is in memory: fetched page by page, never on the event loop.
+"""A long list of the store, of which a window is in memory; pages are fetched in threads.
 
-What it shows is a record of `kgtui.state.history.paging`; who asks for more says which rows are seen.
+Its state is a record of `kgtui.state.history.paging`; callers that load more pass the visible rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Entry = TypeVar("Entry", covariant=True)
 
 
 class Fetch(Protocol[Entry]):
-    """Brings entries, newest first: those next before or after one, or the newest; None when that failed."""
+    """Fetches entries, newest first: those before or after one, or the newest; None on failure."""
 
     def __call__(
         self, *, before: int | None = None, after: int | None = None, limit: int = PAGE
@@ -33,20 +33,20 @@ class PagedList(Generic[T]):
         self.loaded = False
 
     async def load_newest(self) -> None:
-        """Begin at the top."""
+        """Load the top of the list."""
         page = await self._fetch()
         self.loaded = True
         if page is not None:
             self.window = self.window.filled(page, at_top=True, at_bottom=len(page) < PAGE)
 
     async def load_oldest(self) -> None:
-        """Begin at the bottom."""
+        """Load the bottom of the list."""
         page = await self._fetch(after=0)
         if page is not None:
             self.window = self.window.filled(page, at_top=len(page) < PAGE, at_bottom=True)
 
     async def load_below(self, *, first_seen: Callable[[], int]) -> None:
-        """Load the page below; `first_seen` is called then, for the first row on the screen."""
+        """Load the page below; `first_seen` then returns the first visible row."""
         window = self.window
         if window.at_bottom or window.oldest is None:
             return
@@ -55,7 +55,7 @@ class PagedList(Generic[T]):
             self.window = window.with_below(page, keep=len(window.entries) - first_seen() + PAGE // 2)
 
     async def load_above(self, *, last_seen: Callable[[], int]) -> None:
-        """Load the page above; `last_seen` is called then, for the last row on the screen."""
+        """Load the page above; `last_seen` then returns the last visible row."""
         window = self.window
         if window.at_top or window.newest is None:
             return

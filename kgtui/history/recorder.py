@@ -1,4 +1,4 @@
-"""The store in the words of the screen: one session of it, begun with the first run."""
+"""The store for the screen: one session, which begins with the first run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StoreRecording:
-    """Keeps what the screen shows; nothing is written before the first run, so looking around leaves no session."""
+    """Stores runs; nothing is written before the first run, so browsing leaves no session."""
 
     def __init__(
         self,
@@ -55,11 +55,11 @@ class StoreRecording:
         return number
 
     def record(self, number: int, events: Sequence[Event]) -> None:
-        """Keep the next events of a run."""
+        """Store the next events of a run."""
         self._store.record_all(number, events)
 
     def cached(self, request: RunRequest) -> int | None:
-        """The newest finished run that answers this order already."""
+        """The newest finished run that already answers this request."""
         found = self._store.find_cached(
             request.candidate.digest,
             problem=request.problem.name,
@@ -72,14 +72,14 @@ class StoreRecording:
         return found.id if found else None
 
     def answered(self, number: int) -> None:
-        """Note that this run answered an order."""
+        """Note that this run answered a request."""
         try:
             self._store.note_answer(number)
         except UsageError as error:
             raise StoreError(str(error)) from error
 
     def failed_cases(self, request: RunRequest) -> tuple[str, ...]:
-        """The cases that failed when this file was judged last."""
+        """The cases that failed in the last run of this file."""
         return self._store.failed_cases(request.problem.name, path=request.path)
 
     def events(self, number: int) -> tuple[Event, ...]:
@@ -90,7 +90,7 @@ class StoreRecording:
             raise StoreError(str(error)) from error
 
     def source(self, digest: str) -> bytes:
-        """The text that was judged under this hash."""
+        """The source with this hash."""
         try:
             return self._store.source(digest)
         except UsageError as error:
@@ -101,7 +101,7 @@ class StoreRecording:
         return tuple(map(_past_run, self._store.runs(RunFilter(problem=problem), limit=limit)))
 
     def best(self, request: RunRequest) -> BestRun | None:
-        """The fastest run of this file that can be compared with the order."""
+        """The fastest run of this file that is comparable with the request."""
         wanted, device_name = request.benchmark, self._environment.get("device")
         if wanted is None or not wanted.baselines or device_name is None:
             return None
@@ -124,7 +124,7 @@ class StoreRecording:
         )
 
     def last_runs(self) -> dict[str, LastRun]:
-        """The last verdict on every operator that has runs."""
+        """The last verdict on every operator with runs."""
         known = self._store.last_by_problem()
         return {
             name: LastRun(
@@ -137,7 +137,7 @@ class StoreRecording:
         }
 
     def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
-        """The files that were judged last."""
+        """The files of the latest runs."""
         found = self._store.recent_files(limit=limit)
         return tuple(RecentFile(path=file.path, run=_past_run(file.run)) for file in found)
 
@@ -164,7 +164,7 @@ class StoreRecording:
         return record_of(self.events(number), number=number)
 
     def session(self) -> int:
-        """The number of this session, which is begun now if it was not before."""
+        """The number of this session, which is created on first use."""
         return self._open_session()
 
     def _open_session(self) -> int:

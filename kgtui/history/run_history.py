@@ -1,6 +1,6 @@
-"""Past runs, fetched from the store without ever blocking the screen.
+"""Past runs, fetched from the store without blocking the screen.
 
-Errors of the store go to a callback, and the result is then "nothing known".
+Errors of the store go to a callback, and the result is then empty.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RECENT_FILES = 20
 
 
 class StoredRuns(Recording, Protocol):
-    """The store as one session of the screen uses it, with everything that earlier sessions left in it."""
+    """Interface of the store for one session of the screen, with all earlier sessions."""
 
     @property
     def archive(self) -> StoreAdmin:
@@ -38,9 +38,8 @@ StoreOpener: TypeAlias = Callable[[], StoredRuns]
 
 
 class RunHistory:
-    """The store as far as the lists of the screen need it; `recording` is None when there is none.
-
-    `marked` are the runs that the user marked to compare them, in ascending order.
+    """Access to the store for the lists of the screen; `recording` is None if there is no store.
+    `marked` are the runs marked for comparison, in ascending order.
     """
 
     def __init__(self, opener: StoreOpener, *, say: Callable[[str], None], notice: StoreNotice) -> None:
@@ -65,7 +64,7 @@ class RunHistory:
         self.recording.listen(self._notice)
 
     async def refresh(self) -> None:
-        """Read again which operators and files were worked on."""
+        """Reload the recent operators and files."""
         if self.recording is None:
             return
         try:
@@ -77,7 +76,7 @@ class RunHistory:
             self.recent_files = await asyncio.to_thread(_users_own, recent)
 
     async def runs_of(self, problem: str) -> tuple[PastRun, ...] | None:
-        """The newest runs of this operator; None when they cannot be read."""
+        """The newest runs of this operator; None if they cannot be read."""
         if self.recording is None:
             return ()
         try:
@@ -87,7 +86,7 @@ class RunHistory:
             return None
 
     async def best_for(self, request: RunRequest) -> BestRun | None:
-        """The run to beat: the fastest one so far of the file that the order is about."""
+        """The run to beat: the fastest one so far of the file of the request."""
         if self.recording is None:
             return None
         try:
@@ -97,7 +96,7 @@ class RunHistory:
             return None
 
     async def run(self, number: int) -> tuple[tuple[Event, ...], bytes] | None:
-        """The events and the source of a run; None when they cannot be read."""
+        """The events and the source of a run; None if they cannot be read."""
         from engine.model.events import RunStarted  # not before the first paint
 
         if self.recording is None:
@@ -112,10 +111,10 @@ class RunHistory:
         return events, source
 
     async def ask(self, question: Callable[[StoreAdmin], T]) -> T | None:
-        """The answer to a question about everything that was kept; None without a store, or when that fails.
+        """The result of a query on the whole store; None without a store, or on failure.
 
         Raises:
-            UsageError: what the question is about is not there.
+            UsageError: the queried entry does not exist.
         """
         if self.recording is None:
             return None
@@ -126,12 +125,12 @@ class RunHistory:
             return None
 
     async def close(self) -> None:
-        """Release the database; an error there was reported before."""
+        """Release the database; an error of it was already reported."""
         if self.recording is not None:
             with contextlib.suppress(StoreError):
                 await asyncio.to_thread(self.recording.close)
 
 
 def _users_own(recent: tuple[RecentFile, ...]) -> tuple[RecentFile, ...]:
-    """Files that still exist; the sample of `kgtui check --sample` is ours, not to be edited."""
+    """Files that still exist; excluding the installed sample of `kgtui check --sample`, which must not be edited."""
     return tuple(file for file in recent if file.path.exists() and not file.path.is_relative_to(SAMPLES))

@@ -1,6 +1,5 @@
-"""The store for the history screen: pages, totals, marks, and deletion with compiled code that only it uses.
-
-Called from threads only: a question may wait for another process's turn to write.
+"""The store for the History screen: pages, totals, tags and notes, and deletion with compiled code of deleted runs.
+Called from threads only: a query may wait for another process's write.
 """
 
 from __future__ import annotations
@@ -47,12 +46,12 @@ class StoreAdmin:
         return self._store.milestones(number)
 
     def review(self, number: int, review: Review | None) -> ListedRun:
-        """Pin or veto a run, or take that back; the run as it is now."""
+        """Pin or veto a run, or undo that; returns the updated run."""
         self._store.set_review(number, review)
         return self._listed(number)
 
     def change_number(self) -> int:
-        """A number that is another one once another process has written to the store."""
+        """A number that changes when another process writes to the store."""
         return self._store.change_number()
 
     def agent_runs(self, *, limit: int) -> tuple[RunRow, ...]:
@@ -64,25 +63,25 @@ class StoreAdmin:
         return read_side(self._store, number)
 
     def source(self, digest: str) -> bytes:
-        """The text that was judged under this hash."""
+        """The source with this hash."""
         return self._store.source(digest)
 
     def set_tag(self, number: int, tag: str | None) -> ListedRun:
-        """Put a run under a tag, or take it away; the run as it is now."""
+        """Set or remove the tag of a run; returns the updated run."""
         self._store.set_tag(number, tag)
         return self._listed(number)
 
     def set_note(self, number: int, note: str | None) -> ListedRun:
-        """Write a note to a run, or take it away; the run as it is now."""
+        """Set or remove the note of a run; returns the updated run."""
         self._store.set_note(number, note)
         return self._listed(number)
 
     def delete_run(self, number: int) -> Deleted:
-        """Take a run out for good."""
+        """Delete a run permanently."""
         return self._removed(self._store.delete_run(number))
 
     def delete_session(self, number: int) -> Deleted:
-        """Take a session with all its runs out for good."""
+        """Delete a session with all its runs permanently."""
         return self._removed(self._store.delete_session(number))
 
     def _listed(self, number: int) -> ListedRun:

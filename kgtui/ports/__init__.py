@@ -1,4 +1,4 @@
-"""The protocols between screen, runner and store, with the records they exchange.
+"""The protocols between screen, runner and store, with their records.
 
 Pure: no Textual, no process of the engine, no store.
 """

@@ -1,6 +1,5 @@
 """Reports of a watcher: a file was saved, or saves cannot be detected.
-
-Plain records, so that the screen and the command line can take them without knowing watchdog.
+Plain records, so that the screen and the command line do not import watchdog.
 """
 
 from __future__ import annotations
@@ -15,13 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Delays:
-    """How long the watcher waits, and for what.
-
-    A writer that does not close its file is believed after `settle_s` without an event.  A missing
-    file is gone after `gone_s`, an empty one is meant after `empty_s`, and one that does not parse is
-    looked at again after `second_look_s`.  `retry_s` follows a file that changed while it was read.
-    `poll_s` is how often the safety net compares the file's status; `poll_local_s` how often it does on file systems
-    of which the kernel sees every change, `poll_only_s` where the system gives no events.
+    """Delays of the watcher.
+    A file that its writer does not close counts as complete after `settle_s` without an event.  A missing file is
+    reported after `gone_s`, an empty one accepted after `empty_s`, and one that does not parse is read again after
+    `second_look_s`.  A file that changed during the read is read again after `retry_s`. `poll_s` is the interval of
+    comparing the file's status; `poll_local_s` that on file systems whose every change the kernel reports,
+    `poll_only_s` that without events.
     """
 
     settle_s: float = 0.150
@@ -36,7 +34,7 @@ class Delays:
 
 @dataclass(frozen=True, kw_only=True)
 class Saved:
-    """New content of the kernel at `path`, read whole.
+    """New content of the kernel at `path`, read in full.
 
     `changed` is the file that was saved: the kernel itself, or a file that it imports.  `at_s` is the
     watcher's clock at the last event of the save.
@@ -50,7 +48,7 @@ class Saved:
 
 
 class TroubleKind(enum.StrEnum):
-    """Kind of trouble between the watcher and the file, or its end."""
+    """Kind of problem of the watcher with the file, or its end."""
 
     GONE = "gone"
     UNREADABLE = "unreadable"
@@ -60,7 +58,7 @@ class TroubleKind(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class WatchTrouble:
-    """Something about watching `path` that the user should know, in one or two sentences."""
+    """A problem with watching `path` for the user, in one or two sentences."""
 
     kind: TroubleKind
     path: Path

@@ -1,7 +1,6 @@
-"""Interfaces that the screen needs from the rest of the project, in the screen's own words.
-
-The application hands in the engine, the store and the watcher; the tests hand in doubles that keep
-to the same protocols.  Nothing here imports any of them.
+"""Interfaces of the rest of the project for the screen.
+The application passes in the engine, the store and the watcher; tests pass in fakes with the same protocols.  Nothing
+here imports any of them.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ class EngineRuns(Protocol):
         """Start the judge and a warm spare.
 
         Raises:
-            KgtuiError: this machine cannot run them; the text says why.
+            KgtuiError: this machine cannot run them; the message says why.
         """
 
     async def aclose(self) -> None:
-        """Stop every child process and wait for it."""
+        """Stop every child process and wait for its exit."""
 
     def evaluate(self, candidate: Candidate, plan: Plan, *, run_id: str | None = None) -> AsyncGenerator[Event, None]:
-        """Evaluate the candidate; a CancelRun for `run_id` ends it at once with a cancelled verdict."""
+        """Evaluate the candidate; a CancelRun for `run_id` ends the run at once with a cancelled verdict."""
 
     def compare(
         self, candidate: Candidate, other: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
-        """As `evaluate`, and time the candidate taking turns with `other`, a baseline called "other"."""
+        """As `evaluate`, and time the candidate alternately with `other`, a baseline called "other"."""
 
     def retarget(
         self,
@@ -58,23 +57,22 @@ class EngineRuns(Protocol):
         after_s: float = 0.0,
         run_id: str | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """Compile what a run launched for other targets; a CancelRun for `run_id` ends it at once."""
+        """Compile the launches of a run for other targets; a CancelRun for `run_id` ends it at once."""
 
     def send(self, command: CancelRun) -> None:
         """Carry out a command about a run; no effect when that run is not in progress."""
 
     @property
     def device_name(self) -> str:
-        """The device as a person calls it."""
+        """The name of the device for people."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PastRun:
-    """A run in the store.  Outcome, counts and time are None while it `is_running`, or if it was cut short.
-
-    `picked` is whether its cases were selected, so that its outcome is not that of the whole file.  `review` is
-    "pinned" or "vetoed" where a person said so; the outcome does not depend on it.  `proven` of the passed cases are
-    proven, None where no proof was tried.
+    """A run in the store.  Outcome, counts and time are None while it `is_running`, or if it was interrupted.
+    `picked` says that only selected cases were run, so that its outcome is not that of the whole file.  `review` is
+    "pinned" or "vetoed" by the user; the outcome does not depend on it.  `proven` of the passed cases are proven, None
+    if no proof was tried.
     """
 
     number: int
@@ -96,7 +94,7 @@ class PastRun:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the outcome is of the whole file: no cases were picked by hand, and the run came to its end."""
+        """Whether the outcome is of the whole file: no cases were selected, and the run is complete."""
         return not self.picked and self.outcome not in (None, Outcome.CANCELLED)
 
 
@@ -104,7 +102,7 @@ class PastRun:
 class LastRun:
     """Summary of one operator in the store: the run of its last verdict, and the number of runs.
 
-    `best_speedup` is the highest mean speed-up over PyTorch eager of a right, credible run.
+    `best_speedup` is the highest mean speed-up over PyTorch eager of a passing run without flags.
     """
 
     run: PastRun
@@ -115,9 +113,9 @@ class LastRun:
 
 @dataclass(frozen=True, kw_only=True)
 class BestRun:
-    """The run that made a file fastest so far, and the mean of its speed-ups over a baseline.
-
-    `changed` names what is another version by now, "torch": the baseline may have another speed under it.
+    """The fastest run of a file so far, and the mean of its speed-ups over a baseline.
+    `changed` names packages with another version since then, such as "torch", with which the baseline may have another
+    speed.
     """
 
     number: int
@@ -128,56 +126,54 @@ class BestRun:
 
 @dataclass(frozen=True, kw_only=True)
 class RecentFile:
-    """A file that was judged before, and the run of its last verdict."""
+    """A file with earlier runs, and the run of its last verdict."""
 
     path: Path
     run: PastRun
 
 
 class Recording(Protocol):
-    """The store, as one session of this screen uses it.  Called from threads, one call at a time.
+    """Interface of the store for one session of the screen.  Called from threads, one call at a time.
 
     Every method raises StoreError when the store is locked, full or damaged.
     """
 
     def begin(self, request: RunRequest) -> int:
-        """Note that a run begins; its number is what the other methods and the screen call it."""
+        """Note that a run begins; returns its number, used by the other methods and the screen."""
 
     def record(self, number: int, events: Sequence[Event]) -> None:
-        """Keep the next events of a run; they are safe from a kill of this process when this returns."""
+        """Store the next events of a run; they survive a kill of this process when this returns."""
 
     def cached(self, request: RunRequest) -> int | None:
-        """The newest finished run that answers this request already, or None.
-
-        Where the request has a benchmark, a run that passed answers only when it timed all of those cases.
+        """The newest finished run that already answers this request, or None.
+        If the request has a benchmark, a passing run answers only if it timed all of its cases.
         """
 
     def answered(self, number: int) -> None:
-        """Note that this run answered a request: its verdict is the last one on its file again."""
+        """Note that this run answered a request: its verdict becomes the last one of its file."""
 
     def failed_cases(self, request: RunRequest) -> tuple[str, ...]:
-        """The cases that failed when this file was judged last."""
+        """The cases that failed in the last run of this file."""
 
     def events(self, number: int) -> tuple[Event, ...]:
-        """The events of a run in their order."""
+        """The events of a run in order."""
 
     def source(self, digest: str) -> bytes:
-        """The text that was judged under this hash."""
+        """The source with this hash."""
 
     def runs(self, problem: str, *, limit: int) -> tuple[PastRun, ...]:
         """The newest runs of this operator."""
 
     def best(self, request: RunRequest) -> BestRun | None:
-        """Of the runs of this file on this device, the fastest that is right, not flagged, and timed the same cases.
-
-        None when there is none, and for a request without a benchmark.
+        """The fastest run of this file on this device that passed without a flag and timed the same cases.
+        None if there is none, and for a request without a benchmark.
         """
 
     def last_runs(self) -> dict[str, LastRun]:
-        """The last verdict on every operator that has runs, by name."""
+        """The last verdict on every operator with runs, by name."""
 
     def recent_files(self, *, limit: int) -> tuple[RecentFile, ...]:
-        """The files that were judged last."""
+        """The files of the latest runs."""
 
     def listen(self, notice: StoreNotice) -> None:
         """Call this, from any thread, when the file was deleted or replaced and another one is used from then on."""
@@ -187,34 +183,34 @@ class Recording(Protocol):
 
 
 class Problems(Protocol):
-    """The operators that there are; `problems.index.ProblemIndex` is one."""
+    """Interface of the operator index; `problems.index.ProblemIndex` is one."""
 
     def descriptions(self) -> tuple[tuple[ProblemDescription, ...], tuple[str, ...]]:
-        """Every operator that can be described, and a sentence on each that cannot; runs none of their files."""
+        """Every operator that can be described, and a sentence on each that cannot; executes none of their files."""
 
     def find(self, name: str) -> Problem:
         """The operator called `name`.
 
         Raises:
-            KgtuiError: there is none, or its file is broken.
+            KgtuiError: there is none, or its file is invalid.
         """
 
 
 class Watching(Protocol):
-    """A watcher of one file; it calls back from a separate thread."""
+    """Interface of a watcher of one file, which calls back from a separate thread."""
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Start watching."""
 
     def follow(self, siblings: Iterable[Path]) -> None:
-        """Watch these imported files too, instead of those named before."""
+        """Watch these imported files too, instead of the previous ones."""
 
     def stop(self) -> None:
-        """Stop and wait until no callback can come any more."""
+        """Stop watching and wait until no callback can follow."""
 
 
 class WatcherFactory(Protocol):
-    """Makes a watcher; `known_digest` is the content that the screen has already."""
+    """Makes a watcher; `known_digest` is that of the content that the screen already has."""
 
     def __call__(
         self,
@@ -226,7 +222,7 @@ class WatcherFactory(Protocol):
     ) -> Watching: ...
 
 
-# From a sentence for the user and the new numbers of runs by their former ones.
+# Arguments: a sentence for the user, and the new numbers of runs by their former ones.
 StoreNotice: TypeAlias = Callable[[str, Mapping[int, int]], None]
 EngineFactory: TypeAlias = Callable[[], EngineRuns]
 ArtefactReader: TypeAlias = Callable[[str], bytes]

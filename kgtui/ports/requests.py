@@ -1,4 +1,4 @@
-"""Requests for runs, and the protocol of their consumers: pure records."""
+"""Requests for runs, and the interface of their consumers: pure records."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from engine.model.events import Event
 
 AGENT_TAG = "agent"
-"""The tag of runs that a coding agent asked for through `kgtui mcp`."""
+"""The tag of runs requested by coding agents through `kgtui mcp`."""
 
 DEFAULT_TIERS = (Tier.SMOKE, Tier.FULL)
 
 
 class Priority(enum.IntEnum):
-    """Which of the waiting requests runs first: the lower number."""
+    """Priority of a waiting request; lower numbers run first."""
 
     SAVE = 0
     BATCH = 1
@@ -32,12 +32,12 @@ class Priority(enum.IntEnum):
 class RunRequest:
     """One candidate to run.
 
-    The run is recorded under `tag` and with `note`, where there are any.  `cases` are the only ones to run, each on the
-    inputs of its seed in `seeds`; `again` asks for a run even of known content.  `benchmark` is what is timed once all
-    cases pass; None times nothing.  With `against` it is timed taking turns with that other candidate.  What it
-    launches is compiled for `targets` too.  `draw_seed` and `chooses_seed` are those of the plan.  A run that
-    `stops_at_verdict` leaves out the disassembly after it.  Content with `is_generated` is in no file: `path` only
-    names it.  What `sanitizes` is looked into by compute-sanitizer, where it passes.
+    The run is stored with `tag` and `note`, if given.  `cases` are the only ones to run, each on the inputs of its seed
+    in `seeds`; `again` requests a run even if the store has an answer.  `benchmark` is timed once all cases pass; None
+    times nothing.  With `against` the candidate is timed alternately with that other one.  Its launches are also
+    compiled for `targets`.  `draw_seed` and `chooses_seed` are those of the plan.  A run that `stops_at_verdict` leaves
+    out the disassembly after it.  Content with `is_generated` is in no file: `path` only names it.  With `sanitizes`, a
+    passing candidate is checked by compute-sanitizer.
     """
 
     problem: Problem
@@ -64,7 +64,7 @@ class RunRequest:
 
     @cached_property
     def candidate(self) -> Candidate:
-        """The content as the engine takes it."""
+        """The candidate for the engine."""
         return Candidate(
             source=self.content,
             problem=self.problem.name,
@@ -74,7 +74,7 @@ class RunRequest:
         )
 
     def plan(self, failed_before: tuple[str, ...]) -> Plan:
-        """The cases to run, those of `failed_before` first unless they were selected."""
+        """The cases to run, those of `failed_before` first unless cases were selected."""
         if self.cases:
             selected = tuple(case for case in self.problem.cases if case.name in self.cases)
             plan = Plan(
@@ -98,7 +98,7 @@ class RunRequest:
 class RetargetRequest:
     """The launches of a run to compile for other targets; the result is recorded with that run.
 
-    `number` is the run's in the store, None when it is not recorded; its last event happened at `after_s`.
+    `number` is the run's in the store, None when it is not recorded; `after_s` is the time of its last event.
     """
 
     candidate: Candidate
@@ -112,9 +112,9 @@ class RetargetRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class RunHeader:
-    """A run that is about to be shown: its number in the store, None when it is not recorded.
+    """Header of a run to be shown: its number in the store, None when it is not recorded.
 
-    `picked` says that its cases were selected.
+    `picked` says that only selected cases are run.
     """
 
     number: int | None
@@ -127,10 +127,10 @@ class Audience(Protocol):
     """The receiver of one run; called on the event loop, must return quickly."""
 
     def run_began(self, header: RunHeader) -> None:
-        """The events that follow belong to this run."""
+        """A run begins, to which the following events belong."""
 
     def on_events(self, events: Sequence[Event]) -> None:
-        """The next events of the run, already recorded."""
+        """The next events of the run happened; they are already stored."""
 
     def trouble_arose(self, message: str) -> None:
-        """Something is wrong beside the run: the store cannot be read or written."""
+        """The store cannot be read or written."""

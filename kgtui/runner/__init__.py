@@ -1,1 +1,1 @@
-"""The one driver of runs, and the queue of the screen in front of it; imports no screen and no widget."""
+"""The one driver of runs, and the queue before it; imports no screen and no widget."""

@@ -1,7 +1,6 @@
-"""The one driver of runs: a request in, its recorded events out, in batches.
-
-Screen, commands and tuning run everything through it.  An event is in the store before a consumer gets it.  Trouble
-with the store never stops a run; it is reported once, and the run continues unrecorded.
+"""The one driver of runs: takes a request and yields its stored events in batches.
+Screen, commands and tuning run everything through it.  An event is in the store before a consumer gets it.  An error of
+the store never stops a run; it is reported once, and the run continues without storage.
 """
 
 from __future__ import annotations
@@ -39,9 +38,8 @@ _OURS = (Outcome.CANCELLED, Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR, Outcome
 
 
 class RunDriver:
-    """Runs one request at a time on one engine; `pace_s` is how often it yields events at most.
-
-    `fault` is the last unexpected error of the engine; the run that it ended still has a verdict.
+    """Runs one request at a time on one engine; `pace_s` is the shortest interval between batches of events.
+    `fault` is the last unexpected error of the engine; the run ended by it still has a verdict.
     """
 
     def __init__(
@@ -62,7 +60,7 @@ class RunDriver:
         self._is_cancelled = False
 
     async def stored(self, request: RunRequest) -> tuple[RunHeader, tuple[Event, ...]] | None:
-        """The stored run that answers this very request; None when there is none, or a new run is requested."""
+        """The stored run that answers exactly this request; None if there is none, or a new run is requested."""
         return await stored_run(request, recording=self.recording, on_trouble=self._on_trouble)
 
     async def run(self, request: Request) -> AsyncGenerator[Update, None]:
@@ -96,12 +94,12 @@ class RunDriver:
         self._engine.send(CancelRun(run_id=self._run_id))
 
     def _repeat_cancel(self) -> None:
-        """Send the cancel again with an event of the run: the engine ignored it if it did not know the run yet."""
+        """Send the cancel again with an event of the run: the engine ignores a cancel that arrives before the run."""
         if self._is_cancelled:
             self._engine.send(CancelRun(run_id=self._run_id))
 
     async def _events(self, request: RunRequest, plan: Plan) -> AsyncGenerator[Event, None]:
-        """The run, and what it launched compiled for the request's other targets."""
+        """The events of the run, and of its launches compiled for the request's other targets."""
         launches: list[Launch] = []
         last_s, outcome = 0.0, Outcome.ENGINE_ERROR
         async with contextlib.aclosing(self._evaluated(request, plan)) as events:
@@ -131,13 +129,13 @@ class RunDriver:
                     break
 
     async def _evaluated(self, request: RunRequest, plan: Plan) -> AsyncGenerator[Event, None]:
-        """The engine's events, closed with a verdict of ours when the engine fails to give one."""
+        """The engine's events, ended with a verdict of the driver if the engine fails to give one."""
         candidate = request.candidate
         last: Event | None = None
         finished = False
         complaint = "the engine ended the run without a verdict; r runs it again"
         try:
-            # Read to its end, also after the verdict, since the engine cleans up there.
+            # Read to the end, also after the verdict, since the engine cleans up there.
             async with contextlib.aclosing(self._evaluate(candidate, request.against, plan)) as events:
                 async for event in events:
                     self._repeat_cancel()
@@ -169,7 +167,7 @@ class RunDriver:
         return self._engine.compare(candidate, other, plan, run_id=self._run_id)
 
     async def _retargeted(self, request: RetargetRequest) -> AsyncGenerator[Event, None]:
-        """The engine's events, closed by us when the engine fails to close them."""
+        """The engine's events, ended by the driver if the engine fails to end them."""
         last_s, message = request.after_s, "the engine ended before everything was compiled; r begins again"
         retargeting = self._engine.retarget(
             request.candidate,
@@ -207,7 +205,7 @@ class RunDriver:
             return ()
 
     def _remember(self, request: RunRequest, batch: Sequence[Event], failed: list[str]) -> None:
-        """Which cases failed, once the candidate has its own verdict: they run first next time."""
+        """Remember the failed cases of a candidate with a verdict: they run first next time."""
         results = (event.result for event in batch if isinstance(event, CaseFinished))
         failed += (result.case for result in results if result.outcome is not Outcome.PASS)
         if any(isinstance(event, RunFinished) and event.verdict.outcome not in _OURS for event in batch):

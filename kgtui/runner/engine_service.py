@@ -1,7 +1,7 @@
 """The engine of one application behind its queue: started after the first paint, stopped at the end.
 
-Requests that come before the engine has started wait in the queue.  It draws nothing: what happens goes to the
-audience.  Queue and driver are made when they are first used, so that their modules do not delay the first paint.
+Requests that arrive before the engine has started wait in the queue.  It draws nothing: events go to the audience.
+Queue and driver are created on first use, so that their modules do not delay the first paint.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class EngineService:
 
     @property
     def busy(self) -> bool:
-        """Whether a run is in progress, or another one waits for it."""
+        """Whether a run is in progress, or one is queued."""
         return self._serves and self._queue.busy
 
     async def look_up(self, request: RunRequest) -> None:
@@ -58,7 +58,7 @@ class EngineService:
             self._looked_up = request, header, events
 
     async def serve(self, engine: EngineRuns) -> None:
-        """Start the engine, then run requests until cancelled; reports why it cannot start.
+        """Start the engine, then run requests until cancelled; reports if it cannot start.
 
         A request that the store answers does not wait for the engine.
         """
@@ -78,7 +78,7 @@ class EngineService:
         await self._queue.serve(driver)
 
     def submit(self, request: Request) -> None:
-        """Run this in place of the workbench's earlier request; what was looked up for it is delivered instead."""
+        """Run this in place of the workbench's earlier request, unless a stored run was found, which is delivered."""
         looked_up, self._looked_up = self._looked_up, None
         if looked_up is not None and looked_up[0] == request:
             _, header, events = looked_up
@@ -88,15 +88,15 @@ class EngineService:
         self._queue.submit(request, self._audience, slot=_WORKBENCH)
 
     def enqueue(self, request: Request, audience: Audience) -> Ticket:
-        """Run this beside all others, in its turn."""
+        """Queue this request in addition to all others."""
         return self._queue.submit(request, audience)
 
     def drop(self, ticket: Ticket) -> None:
-        """Do not run it, or no longer."""
+        """Withdraw the request, or stop its run."""
         self._queue.drop(ticket)
 
     def cancel(self) -> bool:
-        """Stop the run in progress and forget all that wait; False when there is nothing."""
+        """Stop the run in progress and drop all queued ones; False if there is none."""
         return self._made_queue is not None and self._queue.cancel()
 
     async def aclose(self) -> None:

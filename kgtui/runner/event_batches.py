@@ -1,7 +1,7 @@
 """The events of a run in batches, at the pace of the consumer.
 
-The engine's stream is the only buffer of events: it takes what happens without waiting, and a slow consumer finds
-everything in it.  A batch is what has arrived there since the one before.
+The engine's stream is the only buffer of events: it accepts events without waiting, and keeps them for a slow consumer.
+A batch is all events since the previous one.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from engine.model.events import Event, RunFinished
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-# Events recorded and drawn at once: few enough to handle keys in between.
+# Events stored and drawn at once: few enough to handle keys in between.
 MOST_EVENTS = 500
 
 
 async def event_batches(
     events: AsyncGenerator[Event, None], *, pace_s: float
 ) -> AsyncGenerator[tuple[Event, ...], None]:
-    """The events in their order, a batch every `pace_s` at most; the first event and the verdict do not wait.
+    """The events in order, at most one batch every `pace_s`; the first event and the verdict do not wait.
 
     Closes `events` in any case.
     """
@@ -54,7 +54,7 @@ def _is_full(batch: list[Event]) -> bool:
 
 
 async def _arrives(reading: asyncio.Task[Event | None], until_s: float) -> bool:
-    """Whether one more event is there by then; False for the end of the stream, and for its error."""
+    """Whether another event arrives by then; False at the end of the stream, and for its error."""
     await asyncio.sleep(0)  # lets other tasks run, and a ready event arrive
     left_s = until_s - asyncio.get_running_loop().time()
     if not reading.done() and left_s > 0:
@@ -63,7 +63,7 @@ async def _arrives(reading: asyncio.Task[Event | None], until_s: float) -> bool:
 
 
 async def _end(task: asyncio.Task[Event | None]) -> None:
-    """Cancel it and wait until it is over, also when we are cancelled once more meanwhile."""
+    """Cancel the task and wait for its end, even if the caller is cancelled again meanwhile."""
     task.cancel()
     while not task.done():
         with contextlib.suppress(asyncio.CancelledError):

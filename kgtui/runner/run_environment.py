@@ -1,4 +1,4 @@
-"""Environment of a run besides the kernel and its plan: versions and the device, as the store keeps them.
+"""Environment of a run besides the kernel and its plan: versions and the device, for the store.
 
 Versions are read from the installed packages' metadata; nothing is imported for them.
 """
@@ -17,7 +17,7 @@ VERDICT_PACKAGES = ("kgtui", "torch", "triton", "numpy")
 
 
 def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str | None]:
-    """The installed version of each package, None where there is none, and Python's own."""
+    """The installed version of each package, None if not installed, and that of Python."""
     from importlib import metadata  # imported late: it takes 10 ms
 
     found: dict[str, str | None] = {"python": platform.python_version()}

@@ -1,7 +1,7 @@
 """Requests that wait for one engine, in the order in which they run.
 
-A save goes before a batch, and stops the request of a batch that is running, which runs again later.  Requests of
-one slot replace each other: only the newest counts.  A fault in one request never ends the queue.
+A save runs before a batch, and stops a running request of a batch, which runs again later.  Requests of one slot
+replace each other: only the newest counts.  An error in one request never ends the queue.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Ticket:
-    """One request in the queue, from `submit` until it has run or was withdrawn."""
+    """One request in the queue, from `submit` until it has run or is withdrawn."""
 
     request: Request
     audience: Audience
@@ -36,12 +36,12 @@ class Ticket:
 
     @property
     def order(self) -> tuple[int, int]:
-        """The lowest of the waiting tickets runs next."""
+        """Sort key; the lowest waiting ticket runs next."""
         return (self.request.priority, self.place)
 
 
 class RunQueue:
-    """`serve` runs requests until it is cancelled; all else may be called before and meanwhile."""
+    """`serve` runs requests until it is cancelled; all other methods may be called before and meanwhile."""
 
     def __init__(self, *, on_trouble: Callable[[str], None]) -> None:
         self._on_trouble = on_trouble
@@ -53,16 +53,16 @@ class RunQueue:
 
     @property
     def waits(self) -> bool:
-        """Whether a request waits for its turn."""
+        """Whether a request is queued."""
         return bool(self._waiting)
 
     @property
     def busy(self) -> bool:
-        """Whether a request is running or waits."""
+        """Whether a request is running or queued."""
         return self._running is not None or self.waits
 
     def submit(self, request: Request, audience: Audience, *, slot: str | None = None) -> Ticket:
-        """Run this in its turn; what `slot` names is replaced, be it waiting or running."""
+        """Queue this request; a waiting or running request of the same `slot` is replaced."""
         self._submitted += 1
         ticket = Ticket(request=request, audience=audience, slot=slot, place=self._submitted)
         if slot is not None:
@@ -78,7 +78,7 @@ class RunQueue:
         return ticket
 
     def drop(self, ticket: Ticket) -> None:
-        """Withdraw it when it waits, stop it when it runs; nothing happens to one that is over."""
+        """Withdraw a waiting request, or stop a running one; no effect on a finished one."""
         if ticket in self._waiting:
             self._waiting.remove(ticket)
             ticket.withdrawn.set()
@@ -87,14 +87,14 @@ class RunQueue:
             self._cancel(ticket)
 
     def cancel(self) -> bool:
-        """Drop everything; False when there is nothing."""
+        """Drop everything; False if there is nothing."""
         was_busy = self.busy
         for ticket in self._tickets():
             self.drop(ticket)
         return was_busy
 
     async def answer(self, driver: RunDriver) -> None:
-        """Answer the next request from the store if it can be, which needs no engine."""
+        """Answer the next request from the store if possible, which needs no engine."""
         ticket = min(self._waiting, key=lambda one: one.order, default=None)
         if ticket is None or isinstance(ticket.request, RetargetRequest):
             return
@@ -148,7 +148,7 @@ async def _deliver(ticket: Ticket, update: RunHeader | Sequence[Event]) -> None:
 
 
 async def look_ahead(events: Sequence[Event], source: bytes) -> None:
-    """Find the lines that failed cases point to, which are kept: the screen would wait for a long text."""
+    """Find the lines of failed cases and cache them, since the screen would wait for that on a long text."""
     results = [event.result for event in events if isinstance(event, CaseFinished)]
     if failed := [result for result in results if result.outcome is not Outcome.PASS]:
         await asyncio.to_thread(lambda: [suspects(result, source) for result in failed])

@@ -1,4 +1,4 @@
-"""The stored run that answers a request, so that a save of a known text needs no engine."""
+"""The stored run that answers a request, so that a save of known content needs no engine."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 async def stored_run(
     request: RunRequest, *, recording: Recording | None, on_trouble: Callable[[str], None]
 ) -> tuple[RunHeader, tuple[Event, ...]] | None:
-    """The stored run that answers this very request; None when there is none, or a new run is requested."""
+    """The stored run that answers exactly this request; None if there is none, or a new run is requested."""
     if request.again or request.cases or recording is None:
         return None
     if request.draw_seed is not None:
         return None  # the request is for this seed
     if request.problem.version:
-        return None  # the store does not know which version of a user's own problem a run was of
+        return None  # the store does not have the version of a user's own problem
     folder = request.candidate.folder
     siblings = await asyncio.to_thread(imported_files, request.candidate.source, folder) if folder else ()
     if siblings:

@@ -18,7 +18,7 @@ LARGEST_TILE = 32768  # elements that the registers of 16 warps hold with room t
 
 
 def softmax(self: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
-    """self: any shape, any strides → the same shape, contiguous, in `dtype` or the input's own."""
+    """self: any shape, any strides → the same shape, contiguous, in `dtype` or the input's dtype."""
     axis = dim % max(self.ndim, 1)
     cols = self.shape[axis] if self.ndim else 1
     inner = math.prod(self.shape[axis + 1 :])
@@ -29,7 +29,7 @@ def softmax(self: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> t
         return y.view(self.shape)
 
     rows = y.numel() // cols
-    # Where neighbours in memory belong to different rows, a tile of eight rows uses all that it fetches.
+    # If neighbours in memory belong to different rows, a tile of eight rows uses all fetched bytes.
     least_rows = 8 if rows > 1 and x.stride(1) > 1 else 1
     block_cols = min(max(triton.next_power_of_2(cols), FEWEST_COLS), LARGEST_TILE // least_rows)
     block_rows = max(least_rows, TILE // block_cols)
@@ -76,7 +76,7 @@ def softmax_long_rows(
         x = accumulable(tl.load(x_row_ptr + col * col_stride, mask=inside, other=0.0), y_ptr)
         x = tl.where(col < cols, x, float("-inf"))
         higher = tl.maximum(highest, tl.max(x, axis=1)[:, None])
-        # While a row has been -inf only, subtract 0: -inf - -inf is nan, and the sum would keep it.
+        # While all elements of a row so far are -inf, subtract 0: -inf - -inf is nan, which the sum would keep.
         shift = tl.where(higher == float("-inf"), 0.0, higher)
         total = total * tl.exp(highest - shift) + tl.sum(tl.exp(x - shift), axis=1)[:, None]
         highest = higher
@@ -90,7 +90,7 @@ def softmax_long_rows(
 
 @triton.jit
 def accumulable(x, y_ptr):
-    """`x` rounded to the output's dtype, as the argument `dtype` asks, then widened to float32 at least."""
+    """`x` rounded to the output's dtype, as the argument `dtype` requires, then widened to float32 at least."""
     x = x.to(y_ptr.dtype.element_ty)
     if y_ptr.dtype.element_ty != tl.float64:
         x = x.to(tl.float32)

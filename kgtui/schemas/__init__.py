@@ -1,4 +1,4 @@
-"""The JSON schemas (draft 2020-12) of the documents that kgtui writes, one file each; imports nothing but errors."""
+"""The JSON schemas (draft 2020-12) of the documents that kgtui writes, one file each; imports only errors."""
 
 from __future__ import annotations
 

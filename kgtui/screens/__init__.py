@@ -1,9 +1,9 @@
 """The screens: one module, or one package with a `screen.py`, each; found by scanning, imported when first shown.
 
-A screen module defines `PLACE` (whether it replaces the screen in front or covers it) and `make(host)`, which makes
-it for this application or raises `UsageError` with what to do first.  Its name is its id: the action of
-`kgtui.settings.keys` that opens it calls `app.show('<id>')`.  A module that lacks one of the names is refused when it
-is found.  Listing the ids imports none of them.
+A screen module defines `PLACE` (whether it replaces the screen in front or covers it) and `make(host)`, which makes it
+for this application or raises `UsageError` with the next step.  Its name is its id: the action of `kgtui.settings.keys`
+that opens it calls `app.show('<id>')`.  A module that lacks one of the names is rejected when it is found.  Listing the
+ids imports none of them.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     from kgtui.screens.base.host import Host
 
-_SHARED = "base"  # what the screens have in common
+_SHARED = "base"  # the package shared by the screens
 _REQUIRED = ("PLACE", "make")
 
 
 class Place(enum.Enum):
-    """Position of a screen: in place of the others, or over them."""
+    """Position of a screen: in place of the others, or on top of them."""
 
     GROUND = "ground"
-    """Instead of whatever was seen."""
+    """In place of all other screens."""
     OVER = "over"
-    """Over the screen that is seen, which comes back when this one is closed."""
+    """On top of the current screen, which returns when this one is closed."""
 
 
 class ScreenModule(Protocol):
@@ -43,7 +43,7 @@ class ScreenModule(Protocol):
         """The screen, made once for each application and kept.
 
         Raises:
-            UsageError: there is nothing to show yet; the text says what to do first.
+            UsageError: there is nothing to show yet; the message says what to do first.
         """
         ...
 
@@ -54,7 +54,7 @@ def screen_ids(*, package: str = __name__) -> tuple[str, ...]:
 
 
 def screen_module(screen_id: str, *, package: str = __name__) -> ScreenModule:
-    """The screen called `screen_id`, imported now if it was not before.
+    """The screen called `screen_id`, imported on first use.
 
     Raises:
         EngineError: there is none, or its file does not define what a screen must define.

@@ -1,1 +1,1 @@
-"""Settings, keys and paths: values, where each comes from, and errors in them; imports no screen."""
+"""Settings, keys and paths: values, the origin of each, and errors in them; imports no screen."""

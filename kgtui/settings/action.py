@@ -1,4 +1,4 @@
-"""One action of the screen: the record that `kgtui.settings.actions` lists, and the screens that it can belong to."""
+"""One action of the screen: the record that `kgtui.settings.actions` lists, and the screens of actions."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Where(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """One thing that a user can do.
-
-    `call` is what the screen runs; `bar` puts it on the key bar; `priority` gives it the key before the focused
-    widget, also while text is typed.  A bar without room for all drops the least `keep` first, of equal ones the last.
+    """One action of the user.
+    `call` is the screen's method; `bar` is its label on the key bar; with `priority` it gets the key before the focused
+    widget, also while text is typed.  A bar without room for all drops actions with the lowest `keep` first, of equal
+    ones the last.
     """
 
     id: str

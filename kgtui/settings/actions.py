@@ -1,5 +1,4 @@
-"""Every action of the screen, once: its keys, its words, and where it works.
-
+"""Every action of the screen, once: its keys, texts and screens.
 The bindings, the help, the palette and the key table of the manual are made from this list, by `kgtui.settings.keys`.
 """
 
@@ -10,7 +9,7 @@ from kgtui.settings.batch_actions import BATCH
 from kgtui.settings.models_actions import MODELS
 
 _WORKBENCH_MOVES = {"top": ("ctrl+home",), "bottom": ("G", "ctrl+end")}
-"""In place of g and G: `g` generates there."""
+"""In place of g and G, since `g` generates there."""
 
 ACTIONS = (
     # Everywhere

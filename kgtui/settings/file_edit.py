@@ -1,6 +1,6 @@
-"""Changing a settings file with tomlkit: order, layout and comments stay.
+"""Changes a settings file with tomlkit: order, layout and comments stay.
 
-Pure functions; the result is read again before it is written, so that a file which cannot be changed is refused, never
+Pure functions; the result is read again before it is written, so that a file that cannot be changed is rejected, never
 damaged.
 """
 
@@ -28,7 +28,7 @@ def edited(config: Config, changes: Mapping[str, Change]) -> Config:
     """The file as it would be with `changes`: settings by key, bindings as "keys.workbench.run".
 
     Raises:
-        UsageError: the file is no TOML, or its bindings are no table; the text has the line to write.
+        UsageError: the file is not TOML, or its bindings are not a table; the message has the line to write.
     """
     text = config.text or ""
     for name, value in changes.items():
@@ -67,21 +67,21 @@ def _by_hand(config: Config, name: str, value: Change) -> str:
 
 
 def asked_value(config: Config, name: str) -> Change | None:
-    """The file's value under a name, as `edited` takes it."""
+    """The file's value of a name, in the form for `edited`."""
     if name.startswith(_BINDING):
         return config.asked.keys.get(name.removeprefix(_BINDING))
     return config.asked.value(name) if name in OPTION_BY_KEY else None
 
 
 def line_of(name: str, value: Change) -> str:
-    """The line of the file that sets it."""
+    """The line of the file that sets a name."""
     if name.startswith(_BINDING):
         return f"{toml(name.removeprefix(_BINDING))} = {toml(value)}"
     return f"{name} = {toml(value)}"
 
 
 def difference(before: Config, after: Config) -> tuple[str, ...]:
-    """The lines that go, with a minus, and those that come, with a plus."""
+    """The removed lines, with a minus, and the added ones, with a plus."""
     pairs = ((before.text or "").splitlines(), (after.text or "").splitlines())
     changed_lines = difflib.unified_diff(*pairs, n=0, lineterm="")
     return tuple(line for line in list(changed_lines)[2:] if not line.startswith("@@"))
@@ -91,7 +91,7 @@ def _changed(text: str, name: str, value: Change) -> str:
     """The text with one setting or binding changed.
 
     Raises:
-        ValueError: it is no TOML, or the name belongs to something that is no table.
+        ValueError: it is not TOML, or the name is inside something that is not a table.
     """
     import tomlkit
     from tomlkit.items import Table
@@ -114,7 +114,7 @@ def _place(document: TOMLDocument, name: str) -> tuple[TOMLDocument | AbstractTa
     """The table of a setting or a binding, existing or new, and the key in it.
 
     Raises:
-        ValueError: the bindings are no table.
+        ValueError: the bindings are not a table.
     """
     from tomlkit.items import AbstractTable
 
@@ -127,7 +127,7 @@ def _place(document: TOMLDocument, name: str) -> tuple[TOMLDocument | AbstractTa
 
 
 def _holder(table: AbstractTable, name: str) -> tuple[AbstractTable, str]:
-    """The table that has a binding, and the key in it: TOML reads an id without quotes as tables in tables."""
+    """The table that has a binding, and the key in it: TOML reads an id without quotes as nested tables."""
     from tomlkit.items import AbstractTable
 
     first, dot, rest = name.partition(".")
@@ -140,9 +140,8 @@ def _holder(table: AbstractTable, name: str) -> tuple[AbstractTable, str]:
 
 
 def _put_below_comment(container: Container, key: str, value: Item) -> bool:
-    """Put a new entry below the comment that has its key, as in the template; whether there is such a comment.
-
-    The container can only be written afterwards: its index does not know the entry.
+    """Insert a new entry below the comment with its key, as in the template; whether there is such a comment.
+    The container can only be serialised afterwards: its index lacks the entry.
     """
     import tomlkit
 

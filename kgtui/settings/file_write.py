@@ -1,4 +1,4 @@
-"""Writing the settings file."""
+"""Writes the settings file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kgtui.settings.schema import Config
 
 
 def write_config(config: Config) -> None:
-    """Write the text of the settings, with the folder of the file where there is none.
+    """Write the text of the settings; creates the folder if needed.
 
     Raises:
         UsageError: it cannot be written.

@@ -1,7 +1,6 @@
 """The user's own keys: the valid ones, errors of the others, and all actions with their keys.
-
-The bindings, the key bar, the help and the palette take their keys from the actions that come out here.  An entry
-that cannot be is reported and left out; its action keeps the keys that it came with.
+The bindings, the key bar, the help and the palette use the resulting actions.  An invalid entry is reported and left
+out; its action keeps its default keys.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from kgtui.settings.schema import KEYS_TABLE
 
 _NAMED = frozenset(key.value for key in Keys if key.value.isalnum())
 _MODIFIED = re.compile(r"^(?:(?:ctrl|shift|alt|super|meta|hyper)\+)+")
-# What most terminals send for these is the other key.
+# Most terminals send the other key for these.
 _SAME = {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+left_square_bracket": "escape"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Keymap:
-    """Every action with its keys, those that the user has changed, and what could not be done."""
+    """Every action with its keys, the changed ones, and errors."""
 
     actions: tuple[Action, ...] = ACTIONS
     changed: tuple[str, ...] = ()
@@ -35,12 +34,12 @@ class Keymap:
 
     @property
     def bindings(self) -> dict[str, str]:
-        """The changed bindings as Textual takes them."""
+        """The changed bindings in Textual's form."""
         return {binding_id(one): ",".join(one.keys) for one in self.actions if binding_id(one) in self.changed}
 
 
 def keymap_of(asked: Mapping[str, tuple[str, ...]], *, file: str) -> Keymap:
-    """The keys that `asked` gives to bindings by their ids; a problem names `file`, the key and the ids."""
+    """The keys that `asked` gives to bindings by their ids; an error names `file`, the key and the ids."""
     known = {binding_id(action): action for action in ACTIONS}
     problems: list[str] = []
     wanted: dict[str, tuple[str, ...]] = {}
@@ -64,7 +63,7 @@ def keymap_of(asked: Mapping[str, tuple[str, ...]], *, file: str) -> Keymap:
 
 
 def key_name(key: str) -> str:
-    """A key as Textual calls it: "question_mark" for "?", "ctrl+slash" for "ctrl+/"."""
+    """Textual's name of a key: "question_mark" for "?", "ctrl+slash" for "ctrl+/"."""
     found = _MODIFIED.match(key)
     before, last = (found.group(), key[found.end() :]) if found else ("", key)
     if len(last) == 1 and not last.isalnum():
@@ -74,7 +73,7 @@ def key_name(key: str) -> str:
 
 
 def types_text(key: str) -> bool:
-    """Whether the key writes a character where text is typed."""
+    """Whether the key types a character in text."""
     return key == "space" or (not _MODIFIED.match(key) and key not in _NAMED)
 
 
@@ -95,8 +94,8 @@ def _wrong(key: str, action: Action) -> str:
 
 @cache
 def _of_the_source() -> frozenset[str]:
-    """The keys that the source pane takes for itself while it has the focus."""
-    from textual.widgets import TextArea  # only for users with their own keys: it takes a while to import
+    """The keys that the source pane handles itself while it has the focus."""
+    from textual.widgets import TextArea  # imported late, only for users with their own keys, since it is slow
 
     bindings = (one for one in TextArea.BINDINGS if isinstance(one, Binding))
     return frozenset(key.strip() for one in bindings for key in one.key.split(","))

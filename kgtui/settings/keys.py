@@ -21,7 +21,7 @@ _NAMES = {
 
 
 def actions_of(where: Where, actions: tuple[Action, ...] = ACTIONS) -> tuple[Action, ...]:
-    """The actions of one screen, in their order, out of those with the keys that the user has."""
+    """The actions of one screen, in order, out of those with the user's keys."""
     return tuple(action for action in actions if action.where is where)
 
 
@@ -31,7 +31,7 @@ def binding_id(action: Action) -> str:
 
 
 def bindings_of(where: Where) -> list[Binding]:
-    """The bindings of one screen, on the keys that they come with."""
+    """The bindings of one screen, with their default keys."""
     return [
         Binding(
             ",".join(action.keys),
@@ -46,7 +46,7 @@ def bindings_of(where: Where) -> list[Binding]:
 
 
 def shown_key(key: str) -> str:
-    """A key as a person reads it: "?" for question_mark, "F5" for f5."""
+    """Readable name of a key: "?" for question_mark, "F5" for f5."""
     if key[0] == "f" and key[1:].isdigit():
         return key.upper()
     before, plus, last = key.rpartition("+")
@@ -55,17 +55,17 @@ def shown_key(key: str) -> str:
 
 
 def shown_keys(action: Action) -> str:
-    """The keys of an action as a person reads them."""
+    """Readable names of the keys of an action."""
     return " ".join(map(shown_key, action.keys))
 
 
 def first_key(action: Action) -> str:
-    """The first key of an action as a person reads it."""
+    """Readable name of the first key of an action."""
     return shown_key(action.keys[0])
 
 
 def key_while_typing(action: Action) -> str:
-    """The first key of an action that types nothing, as a person reads it."""
+    """Readable name of the first key of an action that types no character."""
     keys = (key for key in action.keys if key == "escape" or key.startswith("ctrl+") or key[1:].isdigit())
     return shown_key(next(keys, action.keys[0]))
 

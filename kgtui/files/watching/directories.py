@@ -1,7 +1,6 @@
 """One watchdog observer for all directories of interest.
 
-Several watchers may share it.  It hands events on and does nothing else: it never reads a file, and
-it never decides what a save is.
+Several watchers may share it.  It only forwards events: it never reads a file or decides what a save is.
 """
 
 from __future__ import annotations
@@ -45,17 +44,17 @@ class DirectoryFeed:
         self._lock = threading.Lock()
 
     def subscribe(self, directory: str, handler: FileSystemEventHandler) -> None:
-        """Hand events of `directory` to `handler` from now on.
+        """Pass events of `directory` to `handler` from now on.
 
         Raises:
-            OSError: the directory is missing, or the system has no watches left.
+            OSError: the directory is missing, or the system's watch limit is reached.
         """
         with self._lock:
             self._schedule(directory, handler)
             self._handlers.setdefault(directory, []).append(handler)
 
     def unsubscribe(self, directory: str, handler: FileSystemEventHandler) -> None:
-        """Stop handing events of `directory` to `handler`; nothing happens where that was not done."""
+        """Stop passing events of `directory` to `handler`; no effect if it was not subscribed."""
         with self._lock:
             handlers = self._handlers.get(directory, [])
             if handler not in handlers:
@@ -70,8 +69,8 @@ class DirectoryFeed:
     def repair(self) -> None:
         """Watch again the directories that were removed, moved or replaced since they were subscribed.
 
-        The system drops the watch of a removed directory without an error, and git removes and makes
-        directories when it changes branches.
+        The system drops the watch of a removed directory without an error, and git removes and creates directories when
+        it switches branches.
         """
         with self._lock:
             for directory, handlers in self._handlers.items():

@@ -1,6 +1,6 @@
-"""Whether the kernel reports every change of a folder: not on a file system that another machine may write to.
+"""Whether the kernel reports every change of a folder: False for a file system that another machine may write to.
 
-Reads the table of mounts and nothing else.
+Reads only the mount table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _DEVICE_FIELD = 2
 
 
 def is_local(directory: str, *, mounts: Path = MOUNTS) -> bool:
-    """Whether only this machine's kernel changes files there; False where that is not known."""
+    """Whether only this machine's kernel changes files there; False if unknown."""
     try:
         device = Path(directory).stat().st_dev
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -27,5 +27,5 @@ def is_local(directory: str, *, mounts: Path = MOUNTS) -> bool:
 
 
 def _type_of(mount: str) -> str:
-    """The type is behind a hyphen, since the number of optional fields before it varies."""
+    """The file system type of a mount line: the field after the hyphen, as the number of fields before it varies."""
     return mount.partition(" - ")[2].split()[0]

@@ -1,7 +1,7 @@
-"""Look at a file without trusting that its writer has finished.
+"""Reads a file without assuming that its writer has finished.
 
-Only `os.stat` and one read: nothing here waits, and nothing here runs inside an event handler,
-because reading a watched file makes events of its own.
+Only `os.stat` and one read: nothing here waits, and nothing runs inside an event handler, because reading a watched
+file causes events.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Signature: TypeAlias = tuple[int, int, int, int]
 
 
 def signature_of(path: Path) -> Signature | None:
-    """Device, inode, size and time of change in nanoseconds; None where there is no such file.
+    """Device, inode, size and time of change in nanoseconds; None if there is no such file.
 
     Raises:
-        OSError: there is something, and its status cannot be read.
+        OSError: the path exists, but its status cannot be read.
     """
     try:
         status = path.stat()
@@ -34,10 +34,10 @@ def signature_of(path: Path) -> Signature | None:
 
 
 def read_unchanged(path: Path, signature: Signature) -> bytes | None:
-    """The content at `signature`; None when the file changed before, while or after it was read.
+    """The content at `signature`; None if the file changed before, during or after the read.
 
     Raises:
-        UserFileError: it cannot be read, is no regular file, or is too large to be a kernel.
+        UserFileError: it cannot be read, is not a regular file, or is too large for a kernel.
     """
     try:
         # A larger file is refused, since parsing and showing it would take gigabytes and minutes.
@@ -48,14 +48,14 @@ def read_unchanged(path: Path, signature: Signature) -> bytes | None:
 
 
 def parses(path: Path, content: bytes) -> bool:
-    """True unless this is Python source with a syntax error, or with too much text to find out here."""
+    """True unless this is Python source with a syntax error, or too long to be parsed here."""
     if path.suffix != ".py":
         return True
     if not is_quickly_parsed(content):
         return False
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an invalid escape would be reported on the user's screen
+            warnings.simplefilter("ignore")  # a warning about an invalid escape would appear on the user's screen
             # Not ast.parse: before Python 3.11.8 and 3.12.2 two threads that build syntax trees at once can end in a
             # SystemError (python/cpython#106905), and the engine builds one for the same save.
             symtable.symtable(content.decode("utf-8-sig"), path.name, "exec")
@@ -65,9 +65,9 @@ def parses(path: Path, content: bytes) -> bool:
 
 
 def places_of(path: Path) -> tuple[str, ...]:
-    """Paths that events about `path` may name: itself, and each file that it is a link to.
+    """Paths in events about `path`: itself, and each file that it links to.
 
-    The directories are free of links, since a watch on a link sees nothing of what it points to.
+    The directories are free of links, since a watch on a link does not report its target.
     """
     places: list[str] = []
     while len(places) < MOST_LINKS:
@@ -79,6 +79,6 @@ def places_of(path: Path) -> tuple[str, ...]:
             if not place.is_symlink():
                 break
             path = place.parent / place.readlink()
-        except OSError:  # a name that is too long, or a link that went away meanwhile
+        except OSError:  # a name that is too long, or a link removed meanwhile
             break
     return tuple(places)

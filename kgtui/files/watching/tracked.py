@@ -1,7 +1,7 @@
-"""The state of one watched file: what was last seen of it, and when to look again.
+"""The state of one watched file: its last known content, and the time of the next check.
 
-A state machine without threads and without a clock of its own.  It never reports the same content
-twice, and never content that its writer may still be writing.
+A state machine without threads or a clock.  It never reports the same content twice, or content that may still be being
+written.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kgtui.ports.file_events import Delays
 
 
 class Sight(enum.Enum):
-    """Result of reading the file that is worth a report."""
+    """Kind of a reported observation of the file."""
 
     CHANGED = enum.auto()
     GONE = enum.auto()
@@ -27,7 +27,7 @@ class Sight(enum.Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """One sight; `reason` is the system's word where the file cannot be read."""
+    """One observation; `reason` is the system's error if the file cannot be read."""
 
     sight: Sight
     at_s: float
@@ -35,7 +35,7 @@ class Report:
 
 
 class TrackedFile:
-    """One file by its path, whatever inode is behind it at the moment."""
+    """One file by its path, whatever its current inode."""
 
     def __init__(self, path: Path, *, delays: Delays, known_digest: str | None = None) -> None:
         self.path = path
@@ -51,7 +51,7 @@ class TrackedFile:
         self._lost: tuple[Sight, str] | None = None  # kind and system message of the loss; None while the file exists
 
     def begin(self, now_s: float) -> None:
-        """Take the current content as known; one that differs from a digest given before will be reported."""
+        """Record the current content as known; if it differs from a digest given before, it will be reported."""
         try:
             self._signature = signature_of(self.path)
             content = read_unchanged(self.path, self._signature) if self._signature else None
@@ -69,7 +69,7 @@ class TrackedFile:
         self.due_s = now_s if final else now_s + self._delays.settle_s
 
     def poll(self, now_s: float) -> None:
-        """Compare the file's status with the last look, in case no event notified of a change."""
+        """Compare the file's status with the last check, in case no event reported a change."""
         if self.due_s is not None:
             return
         signature = self._status()
@@ -110,7 +110,7 @@ class TrackedFile:
         return (*back, Report(sight=Sight.CHANGED, at_s=self._event_s)) if is_new else back
 
     def _is_doubtful(self, content: bytes, now_s: float) -> bool:
-        """True while an empty or broken file may be half of a save; then the next look is due."""
+        """Whether an empty or broken file may be an incomplete save, so that another check follows."""
         if not content:
             patience_s = self._delays.empty_s
         elif not parses(self.path, content):

@@ -88,10 +88,10 @@ class AgentDescription(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 def read_agent(name: str, folders: Sequence[Path]) -> AgentDescription:
-    """The description of the agent called `name`; the first folder that has one counts.
+    """The description of the agent called `name`, from the first folder that has one.
 
     Raises:
-        UsageError: there is none, or it is broken.
+        UsageError: there is none, or it is invalid.
     """
     for folder in folders:
         path = folder / f"{name}.json"

@@ -1,9 +1,9 @@
-"""Starts an agent's command confined: it dies with its parent and writes nothing outside of its folder.
+"""Starts an agent's command confined: it ends with its parent process and cannot write outside its folder.
 
 python -I -m kgtui.generation.agents.launcher FOLDER COMMAND...
 
-The launcher stays the parent of all that the command starts, also of what leaves its process group, and kills what is
-left of it when the command ends or when it gets SIGTERM.
+The launcher stays the parent of all processes that the command starts, also of those that leave its process group, and
+kills the remaining ones when the command ends or when it gets SIGTERM.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NOT_FOUND = 127
 
 
 def main(arguments: list[str]) -> int:
-    """Confine this process and run the command; its exit status, 128 + N where signal N ended it."""
+    """Confine this process and run the command; returns its exit status, 128 + N if signal N ended it."""
     folder, command = Path(arguments[0]), arguments[1:]
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_FILE_BYTES, _MOST_FILE_BYTES))
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _become(command: list[str]) -> int:
-    """Become the command; returns only where that fails."""
+    """Replace this process by the command; returns only if that fails."""
     try:
         os.execvp(command[0], command)
     except OSError as error:
@@ -57,7 +57,7 @@ def _become(command: list[str]) -> int:
 
 
 def _status_of(pid: int) -> int:
-    """The exit status of this child, once it ended; other children that end before are waited for too."""
+    """Wait for this child and return its exit status; other children that exit before are reaped too."""
     while True:
         ended, status = os.wait()
         if ended == pid:
@@ -66,7 +66,7 @@ def _status_of(pid: int) -> int:
 
 
 def _kill_descendants() -> None:
-    """Kill and wait for every child, also those that become children because their parent was killed."""
+    """Kill and wait for every child, including those reparented because their parent was killed."""
     children = Path(f"/proc/self/task/{os.getpid()}/children")
     while pids := children.read_text(encoding="ascii").split():
         for pid in map(int, pids):

@@ -1,4 +1,4 @@
-"""What an agent prints: bounded, in whole lines, and without its keys."""
+"""Output of an agent: limited in size, in whole lines, and without its keys."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from collections.abc import Sequence
 from kgtui.generation.redaction import redacted
 
 MOST_BYTES = 1_000_000
-"""An agent that prints more is ended."""
+"""Limit of the output; an agent that prints more is terminated."""
 MOST_SHOWN_CHARACTERS = 50_000
-"""Of its answer; a kernel file of 300,000 bytes is still taken from an answer with as much before it."""
+"""Limit of the shown answer; a kernel file of 300,000 bytes fits after this much output."""
 
 _LEFT_OUT = f"\n(output after {MOST_SHOWN_CHARACTERS:,} characters left out)\n"
 _TAG = re.compile(r"<(?=/?(?:think|reasoning))", re.IGNORECASE)
 
 
 class AgentOutput:
-    """Output in the order in which it arrives; no key, character or code fence is divided between two pieces.
-
-    `text` is all of it so far, for the token report of the agent.
+    """Output in order of arrival; no key, character or code fence is split between two pieces.
+    `text` is the whole output so far, for the token report of the agent.
     """
 
     def __init__(self, secrets: Sequence[str]) -> None:
@@ -31,17 +30,17 @@ class AgentOutput:
 
     @property
     def is_too_long(self) -> bool:
-        """Whether the agent printed more than it may."""
+        """Whether the agent printed more than the limit."""
         return self._bytes > MOST_BYTES
 
     def take(self, data: bytes) -> str:
-        """The lines that these bytes complete, as part of the answer; "" where none is to be shown."""
+        """The lines that these bytes complete, as part of the answer; "" if none is to be shown."""
         self._bytes += len(data)
         lines, newline, self._begun_line = (self._begun_line + data).rpartition(b"\n")
         return self._shown_part(lines + newline)
 
     def rest(self) -> str:
-        """The last line, where it has no end."""
+        """The last line, if it is unterminated."""
         line, self._begun_line = self._begun_line, b""
         return self._shown_part(line)
 
@@ -62,5 +61,5 @@ class AgentOutput:
 
 
 def _quoted(text: str) -> str:
-    """Output without code fences and tags of reasoning: only the file that is left behind is the answer."""
+    """Output without code fences and tags of reasoning: only the file that the agent leaves is the answer."""
     return _TAG.sub("[", text.replace("```", "'''").replace("~~~", "'''"))

@@ -20,7 +20,7 @@ P = ParamSpec("P")
 
 
 def make_server(means: ToolMeans) -> MCPServer:
-    """A server with all tools, which is not started; its instructions are the manual's page for agents.
+    """A server with all tools, not started yet; its instructions are the manual's page for agents.
 
     Raises:
         UsageError: the SDK is not installed.
@@ -42,7 +42,7 @@ def make_server(means: ToolMeans) -> MCPServer:
 
 
 def _with_sentences(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
-    """The tool with our errors as the SDK's own, which an agent gets as text."""
+    """The tool with kgtui's errors converted to the SDK's, which an agent gets as text."""
 
     @functools.wraps(tool)
     async def call(*arguments: P.args, **named: P.kwargs) -> str:

@@ -1,7 +1,7 @@
 """Tools of an agent: operators, runs, reasons, history.  Results are Markdown; errors are sentences.
 
-Everything here reads, but `check` and `benchmark`, which run a source as a save does.  The docstrings of the tools are
-what an agent reads of them.
+All tools only read, except `check` and `benchmark`, which run a source as a save does.  The docstrings of the tools are
+their descriptions for agents.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOST_RUNS = 50
 
 
 class AgentRecording(Protocol):
-    """The store as an agent's tools read it."""
+    """Interface of the store for an agent's tools."""
 
     def run_record(self, number: int) -> RunRecord:
         """A stored run."""
@@ -49,7 +49,7 @@ class Operators(Protocol):
     """The index of operators."""
 
     def descriptions(self) -> tuple[tuple[ProblemDescription, ...], tuple[str, ...]]:
-        """All descriptions, and the errors of files that are no problems."""
+        """All descriptions, and the errors of invalid problem files."""
 
     def find(self, name: str) -> Problem:
         """The operator of this name."""
@@ -158,7 +158,7 @@ class AgentTools:
 
 
 def _reviewed(run: PastRun) -> str:
-    """The user's review of a run: the agent continues from a pinned one, not from a vetoed one."""
+    """The user's review of a run: an agent should continue from a pinned one, not from a vetoed one."""
     return f", {run.review} by the user" if run.review else ""
 
 

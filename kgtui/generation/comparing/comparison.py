@@ -1,7 +1,7 @@
-"""Models by operators: what each cell holds, and each model's metrics.  Pure functions of stored generations.
+"""Models by operators: the contents of each cell, and each model's metrics.  Pure functions of stored generations.
 
-A flagged kernel counts as a failure, an answer without code too.  A verdict that is ours (the engine failed, a run was
-cancelled) counts as no attempt.  Nothing that was not measured is counted as if it were.
+A flagged kernel counts as a failure, and so does an answer without code.  An error of kgtui (the engine failed, a run
+was cancelled) is not counted as an attempt.  Unmeasured values are never counted as measured.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sessions.candidates.generation_rows import GenerationRow, GenerationState
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Known costs summed, and how many answers have none that is known."""
+    """Sum of known costs, and number of answers of unknown cost."""
 
     microusd: int = 0
     unpriced: int = 0
@@ -27,15 +27,15 @@ class Cost:
 
     @property
     def known_microusd(self) -> int | None:
-        """The sum; None where every answer is of unknown cost."""
+        """The sum; None if the cost of every answer is unknown."""
         return None if self.unpriced and self.unpriced == self.answers else self.microusd
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One model on one operator: its attempts in their order, and the best of them, None where none passed.
+    """One model on one operator: its attempts in order, and the best of them, None if none passed.
 
-    `requests` are all that may have cost something: the attempts, and those that were lost or have no verdict.
+    `requests` are all that may have been charged: the attempts, and those that were lost or have no verdict.
     """
 
     model: str
@@ -47,17 +47,17 @@ class Cell:
 
     @property
     def correct(self) -> int:
-        """How many attempts passed without a flag."""
+        """Number of attempts that passed without a flag."""
         return sum(map(is_correct, self.attempts))
 
     @property
     def speedup(self) -> float | None:
-        """The best one over eager; None where none passed or none was timed."""
+        """The best speed-up over eager; None if none passed or none was timed."""
         return self.best.run.speedup if self.best is not None and self.best.run is not None else None
 
     @property
     def word(self) -> str:
-        """Result in a word: passed, flagged, the outcome of the last attempt, no code, not run."""
+        """Result as a word: passed, flagged, the outcome of the last attempt, no code, not run."""
         if self.best is not None:
             return "passed"
         runs = [row.run for row in self.attempts if row.run is not None and row.run.outcome is not None]
@@ -70,7 +70,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Metrics:
-    """A model over some operators; the costs for one kernel are in microusd, None where they are not known."""
+    """A model over some operators; the costs per kernel are in microusd, None if unknown."""
 
     model: str
     group: str
@@ -94,7 +94,7 @@ class PairedTest:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Content of a report on models."""
+    """The content of a report on models."""
 
     models: tuple[str, ...]
     problems: tuple[str, ...]
@@ -105,7 +105,7 @@ class Comparison:
 
     @property
     def partial_groups(self) -> tuple[Metrics, ...]:
-        """The metrics of groups that leave out some of the operators of their model."""
+        """The metrics of groups that do not contain all operators of their model."""
         operators = {metrics.model: metrics.rates.operators for metrics in self.metrics}
         return tuple(one for one in self.by_group if 0 < one.rates.operators < operators[one.model])
 
@@ -115,7 +115,7 @@ class Comparison:
 
 
 def comparison_of(rows: Sequence[GenerationRow], *, groups_of: GroupsOf = source_of) -> Comparison:
-    """The comparison of these generations; `groups_of` names the groups of an operator, as source and category."""
+    """The comparison of these generations; `groups_of` names the groups of an operator, such as source and category."""
     counted = [row for row in rows if row.state in (GenerationState.SETTLED, GenerationState.LOST)]
     models = tuple(sorted({row.model_name for row in counted}))
     problems = tuple(sorted({row.problem for row in counted}))
@@ -154,12 +154,12 @@ def cell_of(rows: Sequence[GenerationRow], model: str, problem: str) -> Cell:
 
 
 def is_attempt(row: GenerationRow) -> bool:
-    """Whether its answer is there and has a verdict."""
+    """Whether it has an answer with a verdict."""
     return row.state is GenerationState.SETTLED and is_counted(row)
 
 
 def metrics_of(model: str, group: str, cells: Sequence[Cell]) -> Metrics:
-    """The metrics of one model over these cells; those without an attempt are left out."""
+    """The metrics of one model over these cells; cells without an attempt are left out."""
     rates = rates_of([cell.attempts for cell in cells])
     cost = Cost(
         microusd=sum(cell.cost.microusd for cell in cells),
@@ -222,10 +222,10 @@ def _of(cells: Sequence[Cell], model: str) -> list[Cell]:
 
 
 def _log(cell: Cell) -> float:
-    """The logarithm of the best speed-up; a failure counts as the baseline."""
+    """The logarithm of the best speed-up; 0 for a failure, which counts as the baseline."""
     return math.log(cell.speedup) if cell.speedup is not None else 0.0
 
 
 def _each(cost: Cost, kernels: int) -> float | None:
-    """The cost of one kernel; None where there is none, or some of the cost is unknown."""
+    """The cost per kernel; None if there is no kernel, or some of the cost is unknown."""
     return cost.microusd / kernels if kernels and not cost.unpriced else None

@@ -1,4 +1,4 @@
-"""The axes that curves of models are drawn on, in a terminal or a report."""
+"""The axes of curves of models, in a terminal or a report."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def plotted(curve: Curve, spent: Spent) -> tuple[tuple[float, float], ...]:
-    """The points that have a place on the axis: that of costs is logarithmic and has no 0."""
+    """The points that can be drawn: the axis of costs is logarithmic and has no 0."""
     return tuple((x, y) for x, y in curve.points if x > 0 or spent is Spent.ANSWERS)
 
 
 def spent_axis(curves: Sequence[Curve], spent: Spent, *, most: int) -> Axis:
-    """Answers from 0, or costs on a logarithmic scale."""
+    """The axis of answers, from 0, or of costs, logarithmic."""
     spends = [x for curve in curves for x, _ in plotted(curve, spent)]
     if spent is Spent.COST:
         return log_axis(min(spends), max(spends), _short_usd, base=10, most=most)
@@ -27,7 +27,7 @@ def spent_axis(curves: Sequence[Curve], spent: Spent, *, most: int) -> Axis:
 
 
 def quantity_axis(curves: Sequence[Curve], quantity: Quantity, *, most: int) -> Axis:
-    """Shares from 0 to 100 %, or factors from 0."""
+    """The axis of shares, from 0 to 100 %, or of factors, from 0."""
     if quantity is Quantity.SOLVED:
         shares = _SHARES if most >= len(_SHARES) else _SHARES[::2]
         return Axis(low=0.0, high=1.0, ticks=tuple((share, f"{share:.0%}") for share in shares))
@@ -36,5 +36,5 @@ def quantity_axis(curves: Sequence[Curve], quantity: Quantity, *, most: int) -> 
 
 
 def _short_usd(microusd: float) -> str:
-    """Money without the zeros at its end."""
+    """Money without trailing zeros."""
     return "$" + f"{microusd / 1_000_000:.6f}".rstrip("0").rstrip(".")

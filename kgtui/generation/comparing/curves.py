@@ -1,7 +1,7 @@
-"""Progress of a model: operators solved, or speed-up, against what was spent on each operator.  Pure functions.
+"""Progress of a model: operators solved, or speed-up, against the spending per operator.  Pure functions.
 
-The point (x, y) says: y was reached where at most x was spent on each operator.  The answers for an operator count in
-the order in which they were requested, and its cost includes requests that were lost.
+The point (x, y) means that y was reached with at most x spent per operator.  Answers for an operator count in the order
+of their requests, and its cost includes lost requests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Quantity(enum.StrEnum):
     SOLVED = "solved operators"
     """Share of them with a correct answer, from 0 to 1."""
     SPEEDUP = "speed-up (all)"
-    """Geometric mean of their best speed-ups; a failure counts as the baseline, or as that mean where it is lower."""
+    """Geometric mean of their best speed-ups; a failure counts as the baseline, or as that mean if it is lower."""
 
 
 class Spent(enum.StrEnum):
@@ -34,7 +34,7 @@ class Spent(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """The points of one model in ascending order of x; where there are none, `why` is the reason."""
+    """The points of one model in ascending order of x; if there are none, `why` is the reason."""
 
     model: str
     points: tuple[tuple[float, float], ...]
@@ -60,7 +60,7 @@ def curves_of(comparison: Comparison, quantity: Quantity, spent: Spent) -> tuple
 
 
 def curve_of(model: str, cells: Sequence[Cell], quantity: Quantity, spent: Spent) -> Curve:
-    """The curve over the operators of these cells that have an answer; no points where a cost is unknown."""
+    """The curve over the operators of these cells that have an answer; no points if a cost is unknown."""
     tried = [cell for cell in cells if cell.attempts]
     if not tried:
         return Curve(model=model, points=(), why="no verdict")
@@ -93,7 +93,7 @@ def _steps(cells: Sequence[Cell], spent: Spent) -> Iterator[_Step]:
 
 
 def _points(steps: Sequence[_Step], quantity: Quantity, *, cells: int) -> tuple[tuple[float, float], ...]:
-    """The value before anything was spent and after each step; of steps at one x only the last."""
+    """The value at 0 and after each step; of steps at one x only the last."""
     solved: list[bool] = [False] * cells
     speedups: list[float | None] = [None] * cells
     points: dict[float, float] = {0.0: 1.0 if quantity is Quantity.SPEEDUP else 0.0}

@@ -1,4 +1,4 @@
-"""The groups of an operator that metrics are shown for: its source, and its category."""
+"""The groups of an operator for metrics: its source, and its category."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GroupsOf: TypeAlias = "Callable[[str], tuple[str, ...]]"
 
 
 def source_of(problem: str) -> tuple[str, ...]:
-    """The source of an operator, "aten", which its name begins with; of a suite's task also its level or category.
+    """The source of an operator, such as "aten", from its name; for a suite's task also its level or category.
 
     "kernelbench::level1/23_Softmax" is of "kernelbench" and of "kernelbench::level1".
     """
@@ -23,9 +23,9 @@ def source_of(problem: str) -> tuple[str, ...]:
 
 
 def groups_from(descriptions: Iterable[ProblemDescription]) -> GroupsOf:
-    """From the name of an operator to its source and, where it is described, its category.
+    """Function from the name of an operator to its source and, if it is described, its category.
 
-    A suite's category is named with its source, and left out where it is the level.
+    A suite's category is named with its source, and left out if it equals the level.
     """
     category_by_name = {
         one.name: f"{one.library}::{one.category}" if one.reference else str(one.category) for one in descriptions

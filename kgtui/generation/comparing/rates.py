@@ -1,7 +1,7 @@
 """Rates over operators: how many attempts compile, are correct and fast.  Pure functions of stored verdicts.
 
-A flagged kernel counts as a failure, an attempt without code too.  A verdict that is ours (the engine failed, a run was
-cancelled) is no attempt; `counted` leaves those out.
+A flagged kernel counts as a failure, and so does an attempt without code.  An error of kgtui (the engine failed, a run
+was cancelled) is not an attempt; `counted` leaves those out.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ _OURS = (Outcome.CANCELLED, Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR, Outcome
 
 
 class Attempt(Protocol):
-    """A candidate and its run; `digest` is None without code, `run` None where it was not run."""
+    """A candidate and its run; `digest` is None without code, `run` is None if it was not run."""
 
     @property
     def digest(self) -> str | None:
-        """The hash of its source."""
+        """Hash of its source."""
 
     @property
     def run(self) -> RunResult | None:
-        """Its verdict."""
+        """The run with its verdict."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rates:
-    """Attempts at some operators; a number is None where it was not measured.
+    """Attempts at some operators; a number is None if it was not measured.
 
     `pass_at` has pass@k by k, `fast` fast_p by p; `speedup_correct` is over the operators that were solved,
-    `speedup_all` over all of them, a failure as the baseline; `unsolved` is how many have no correct attempt.
+    `speedup_all` over all of them, a failure as the baseline; `unsolved` counts those without a correct attempt.
     """
 
     operators: int
@@ -74,7 +74,7 @@ def rates_of(problems: Sequence[Sequence[Attempt]]) -> Rates:
 
 
 def is_counted(one: Attempt) -> bool:
-    """Whether it has a verdict: not when it was not run, was cancelled, or kgtui failed."""
+    """Whether it has a verdict: False if it was not run, was cancelled, or kgtui failed."""
     if one.digest is None:
         return True
     return one.run is not None and one.run.outcome is not None and one.run.outcome not in _OURS
@@ -86,22 +86,22 @@ def is_correct(one: Attempt) -> bool:
 
 
 def speedup_of(one: Attempt) -> float:
-    """0 where it was not timed, which is above no threshold."""
+    """The speed-up; 0, which exceeds no threshold, if it was not timed."""
     return (one.run.speedup if one.run is not None else None) or 0.0
 
 
 def best_speedup(attempts: Sequence[Attempt]) -> float | None:
-    """The highest speed-up of the correct attempts; None where none is correct, or none was timed."""
+    """The highest speed-up of the correct attempts; None if none is correct, or none was timed."""
     return max((speedup_of(one) for one in attempts if is_correct(one) and speedup_of(one)), default=None)
 
 
 def correct_share(attempts: Sequence[Attempt]) -> float:
-    """How many of the attempts, of which there are some, are correct."""
+    """The share of correct attempts; there must be at least one attempt."""
     return sum(map(is_correct, attempts)) / len(attempts)
 
 
 def share(part: int, whole: int) -> float | None:
-    """The part of the whole; None of nothing."""
+    """The share `part` of `whole`; None if `whole` is 0."""
     return part / whole if whole else None
 
 
@@ -117,7 +117,7 @@ def _pass_at(problems: Sequence[Sequence[Attempt]], k: int) -> Interval | None:
 
 
 def _fast(problems: Sequence[Sequence[Attempt]], p: float, *, is_timed: bool) -> Interval | None:
-    """The share of attempts that are correct and more than `p` times as fast; None where nothing was timed."""
+    """The share of attempts that are correct and more than `p` times as fast; None if nothing was timed."""
     if p == 0:
         return _over(problems, correct_share)
     if not is_timed:

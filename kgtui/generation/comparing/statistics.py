@@ -25,7 +25,7 @@ _EXACT_PAIRS = 14
 
 
 def pass_at_k(*, samples: int, correct: int, k: int) -> float:
-    """Probability that one of `k` of `samples` answers is correct, of which `correct` are: 1 - C(n-c, k) / C(n, k).
+    """Probability that one of `k` of `samples` answers is correct, if `correct` of them are: 1 - C(n-c, k) / C(n, k).
 
     The unbiased estimator of Chen et al. 2021, "Evaluating Large Language Models Trained on Code".
     """
@@ -35,21 +35,21 @@ def pass_at_k(*, samples: int, correct: int, k: int) -> float:
 
 
 class Average(enum.Enum):
-    """An average over operators, of which some have no value, None."""
+    """Kind of average over operators, some of which may have no value (None)."""
 
     ARITHMETIC = enum.auto()
     """The arithmetic mean of the values."""
     GEOMETRIC = enum.auto()
     """The geometric mean of the values, which are above 0."""
     WITH_FAILURES = enum.auto()
-    """The geometric mean where None, a failure, counts as 1, or as that mean of the values where it is less than 1.
+    """The geometric mean in which None, a failure, counts as 1, or as the mean of the values if that is less than 1.
 
     So a failure never raises the mean.
     """
 
 
 def average(values: Sequence[float | None], kind: Average) -> float | None:
-    """The average of these values; None where it has none."""
+    """The average of these values; None without values."""
     if not values:
         return None
     (value,) = _averages(_row(values)[None], kind)
@@ -57,7 +57,7 @@ def average(values: Sequence[float | None], kind: Average) -> float | None:
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The arithmetic mean; None of none."""
+    """The arithmetic mean; None without values."""
     return math.fsum(values) / len(values) if values else None
 
 
@@ -75,7 +75,7 @@ def bootstrap(values: Sequence[float | None], kind: Average) -> Interval | None:
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """The quantile of values in ascending order, between two of them in proportion."""
+    """The quantile of values in ascending order, interpolated linearly."""
     place = share * (len(ordered) - 1)
     low = math.floor(place)
     high = min(low + 1, len(ordered) - 1)
@@ -83,9 +83,8 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def paired_p_value(differences: Sequence[float]) -> float | None:
-    """Two-sided p-value of a sign-flip permutation test of the mean; None where all differences are 0.
-
-    Exact for up to 14 differences that are not 0, else from random sign flips.
+    """Two-sided p-value of a sign-flip permutation test of the mean; None if all differences are 0.
+    Exact for up to 14 nonzero differences, else from random sign flips.
     """
     pairs = [one for one in differences if one != 0]
     if not pairs:
@@ -100,7 +99,7 @@ def paired_p_value(differences: Sequence[float]) -> float | None:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """P-values corrected for their number by Holm's method; None stays None."""
+    """P-values corrected for multiple tests by Holm's method; None stays None."""
     order = sorted((place for place, value in enumerate(p_values) if value is not None), key=lambda p: p_values[p] or 0)
     corrected: list[float | None] = [None] * len(p_values)
     largest = 0.0
@@ -111,10 +110,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def estimated_total(sample: Sequence[int], *, jobs: int) -> Interval | None:
-    """The sum over `jobs` of which `sample` are the values known so far, with a 95 % interval; None without two.
+    """Estimated sum over `jobs`, of which `sample` are known values, with a 95 % interval; None with fewer than two.
 
-    Each resample draws a value for each job, from a resample of the sample: both how they scatter and how few of them
-    are known widens the interval.
+    Each resample draws a value for each job, from a resample of the sample: so both their spread and their small number
+    widen the interval.
     """
     if len(sample) < 2:
         return None
@@ -131,14 +130,14 @@ def _flipped(pairs: Sequence[float], signs: Sequence[int]) -> float:
 
 
 def _row(values: Sequence[float | None]) -> NDArray[float64]:
-    """The values as an array; NaN where there is none."""
+    """The values as an array; NaN for None."""
     import numpy as np
 
     return np.array([math.nan if value is None else value for value in values])
 
 
 def _averages(rows: NDArray[float64], kind: Average) -> NDArray[float64]:
-    """The average of each row; NaN where it has none."""
+    """The average of each row; NaN for a row without values."""
     import numpy as np
 
     known = ~np.isnan(rows)

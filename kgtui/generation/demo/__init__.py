@@ -1,1 +1,1 @@
-"""The recorded exchanges of `kgtui demo`: two made-up models on three operators; the engine verifies them for real."""
+"""The recorded exchanges of `kgtui demo`: two fictitious models on three operators; the engine really verifies them."""

@@ -1,4 +1,4 @@
-"""Answers of `kgtui demo`, and its made-up prices."""
+"""Answers of `kgtui demo`, and its fictitious prices."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def demo_operators() -> tuple[ProblemDescription, ...]:
 
 
 def demo_prices() -> PriceList:
-    """Alpha is dear and thorough, beta cheap; neither exists."""
+    """Prices of the fictitious models: alpha is expensive, beta cheap."""
     return PriceList({"replay:alpha": _price("3", "15"), "replay:beta": _price("0.25", "1.25")})
 
 

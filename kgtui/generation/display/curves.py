@@ -1,4 +1,4 @@
-"""The curves of models as a plot in signs with its legend."""
+"""The curves of models as a character plot with legend."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLUMNS_A_TICK = 12
 
 @dataclass(frozen=True, kw_only=True)
 class CurvesPicture:
-    """Curves of one quantity against what was spent."""
+    """Curves of one quantity against spending."""
 
     curves: tuple[Curve, ...]
     quantity: Quantity
@@ -43,7 +43,7 @@ class CurvesPicture:
         return (Span(str(self.quantity), Tone.STRONG), against, *models)
 
     def lines(self, *, width: int, height: int) -> tuple[Line, ...]:
-        """The plot in a room of this size; a sentence when there is nothing to plot or no room for it."""
+        """The plot in this size; a sentence if there is nothing to plot or no room for it."""
         drawn = [curve for curve in self.curves if curve.points]
         if not drawn:
             return (line(muted(f"nothing to plot against {self.spent}; m and x show other curves")),)

@@ -32,7 +32,7 @@ def candidate_rows(rows: Sequence[GenerationRow]) -> tuple[Row, ...]:
 
 
 def progress_lines(progress: Progress, *, now_s: float) -> tuple[Line, ...]:
-    """How far the batch is, and what it cost so far; nothing before one."""
+    """Progress and cost of the batch; empty before a batch."""
     if progress.number is None:
         return ()
     if progress.ended is not None:
@@ -50,7 +50,7 @@ def progress_lines(progress: Progress, *, now_s: float) -> tuple[Line, ...]:
 
 
 def unfinished_lines(batch: BatchRow | None) -> tuple[Line, ...]:
-    """How a stored batch that ended early is resumed; nothing where its budget stopped it, or where there is none."""
+    """How a stored batch that ended early is resumed; empty if its budget stopped it, or if there is none."""
     if batch is None or batch.ending is Ending.BUDGET:
         return ()
     ended = {None: "was cut off", Ending.FAILED: "ended with errors"}.get(batch.ending, "was cancelled")
@@ -59,7 +59,7 @@ def unfinished_lines(batch: BatchRow | None) -> tuple[Line, ...]:
 
 
 def guide_lines() -> tuple[Line, ...]:
-    """How to generate the first candidates: shown where there is neither a batch nor a stored answer."""
+    """How to generate the first candidates: shown if there is neither a batch nor a stored answer."""
     return (
         line(muted("To generate kernels, press "), strong("r"), muted(" and type models, a strategy and a budget,")),
         line(muted("such as "), strong(EXAMPLE), muted(", then press "), strong("enter"), muted(".")),
@@ -67,7 +67,7 @@ def guide_lines() -> tuple[Line, ...]:
 
 
 def streaming_lines(progress: Progress) -> tuple[Line, ...]:
-    """The end of the answer in flight that has most text, and which others there are."""
+    """The end of the longest answer in flight, and a list of the others."""
     if not progress.streaming:
         return ()
     spot, text = max(progress.streaming.items(), key=lambda item: len(item[1]))

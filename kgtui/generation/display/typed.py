@@ -16,7 +16,7 @@ EXAMPLE = "anthropic:MODEL refine n=4 2usd"
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """A batch as it was typed."""
+    """A batch as typed by the user."""
 
     models: tuple[ModelName, ...]
     strategy: str
@@ -28,7 +28,7 @@ def parse_wanted(text: str, *, remark: str = "") -> Wanted:
     """The words of a line such as "anthropic:MODEL refine n=4 2usd"; what follows `--` is a remark for the model.
 
     Raises:
-        UsageError: a word is none of these, or no model is among them.
+        UsageError: a word is invalid, or no model is among them.
     """
     head, _, said = text.partition(" -- ")
     models: dict[ModelName, None] = {}

@@ -17,7 +17,7 @@ _FENCES = ("```", "~~~")
 
 @dataclass(frozen=True, kw_only=True)
 class VersionKey:
-    """The same for an answer in flight and when it is stored."""
+    """Identity of an answer, the same in flight and when stored."""
 
     batch: int | None
     model: str
@@ -28,7 +28,7 @@ class VersionKey:
 class Version:
     """One candidate; `row` is None while its answer arrives, `run` None unless it is being verified.
 
-    `save` is what an agent saved last while it works; `is_awaited` holds while the batch of the candidate is running.
+    `save` is the last file that a working agent saved; `is_awaited` is True while the candidate's batch is running.
     """
 
     key: VersionKey
@@ -40,7 +40,7 @@ class Version:
 
     @property
     def label(self) -> str:
-        """Model and place, "openai:m sample-1"."""
+        """Model and position, "openai:m sample-1"."""
         return f"{self.key.model} {self.key.place}"
 
     @property
@@ -51,12 +51,12 @@ class Version:
 
     @property
     def is_settled(self) -> bool:
-        """Whether it does not change any more by itself."""
+        """Whether it no longer changes by itself."""
         is_done = self.row is not None and (self.row.digest is None or self.run_number is not None)
         return is_done or not self.is_awaited
 
     def source(self, entry: str) -> str | None:
-        """The kernel file in the answer, or that an agent saved; None without one."""
+        """The kernel file in the answer, or the one saved by an agent; None without one."""
         if self.row is None:
             return self.save.source.decode("utf-8", errors="replace") if self.save is not None else None
         return extract(self.answer, entry=entry, stop=self.row.stop or Stop.CUT).source
@@ -98,7 +98,7 @@ def versions_of(rows: Sequence[GenerationRow], progress: Progress, *, problem: s
 def next_shown(versions: Sequence[Version], shown: VersionKey | None, *, batch: int | None) -> Version | None:
     """The version to show while a batch is followed: the shown one until it is settled, then the next.
 
-    The last of the batch stays when all of it is there.
+    The last of the batch stays when the batch is complete.
     """
     of_batch = [one for one in versions if one.key.batch == batch]
     current = next((one for one in of_batch if one.key == shown), None)
@@ -135,7 +135,7 @@ def as_python(answer: str) -> str:
 
 
 def arriving_text(version: Version, progress: Progress) -> str:
-    """How far the answer is, and what the batch cost so far."""
+    """Progress of the answer, and cost of the batch so far."""
     others = len(progress.streaming) - 1
     beside = f", {others} more in flight" if others > 0 else ""
     answers = f"{progress.answered}/{progress.total} answers, {money_text(progress)} so far"
@@ -144,7 +144,7 @@ def arriving_text(version: Version, progress: Progress) -> str:
 
 
 def stored_text(version: Version, place: int, total: int) -> str:
-    """Which of the versions it is, and what it cost; a reason where it has no code or no verdict."""
+    """Number of the version and its cost; the reason if it has no code or no verdict."""
     row = version.row
     assert row is not None, "it is stored"
     cost = "cost unknown" if row.cost_microusd is None else usd_text(row.cost_microusd)

@@ -22,7 +22,7 @@ _TONES = {"passed": Tone.GOOD, "flagged": Tone.WARN, "not run": Tone.MUTED}
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """A table with a line above it; where `has_cells` each cell can be chosen, else a row."""
+    """A table with a line above it; with `has_cells` each cell can be selected, else each row."""
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
@@ -46,7 +46,7 @@ def matrix_view(comparison: Comparison) -> View:
 
 
 def metrics_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
-    """A row for each model over all operators, then for each source and category that is not all of them."""
+    """A row for each model over all operators, then for each source and category that is not the whole."""
     columns = (
         Column(label="model", width=22, least=12),
         Column(label="of", width=15),
@@ -66,7 +66,7 @@ def metrics_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
 
 
 def cost_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
-    """Cost of each model, as a bar against the most expensive one, and the cost of a correct kernel."""
+    """Cost of each model, as a bar relative to the most expensive one, and the cost of a correct kernel."""
     columns = (
         Column(label="model", width=24, least=12),
         Column(label="answers", width=9),
@@ -112,13 +112,13 @@ def price_view(models: Sequence[str], prices: PriceList, *, at: datetime, file: 
 
 
 def bar(share: float, *, glyphs: Glyphs) -> str:
-    """A share from 0 to 1 as a bar of at most 20 cells; anything above 0 has one cell."""
+    """A share from 0 to 1 as a bar of at most 20 cells; any value above 0 has at least one cell."""
     cells = min(_BAR_CELLS, max(round(share * _BAR_CELLS), 1 if share > 0 else 0))
     return glyphs.heat[-1] * cells
 
 
 def runs_beside(comparison: Comparison, *, problem: str, model: str, most: int) -> tuple[int, ...]:
-    """The runs to compare for a cell: its own, then those of the other models, then its other attempts."""
+    """The runs to compare for a cell: its run, then those of the other models, then its other attempts."""
     cells = [cell for cell in comparison.cells if cell.problem == problem]
     ordered = sorted(cells, key=lambda cell: cell.model != model)
     own = [row.run.number for cell in ordered[:1] for row in cell.attempts if row.run is not None]
@@ -127,7 +127,7 @@ def runs_beside(comparison: Comparison, *, problem: str, model: str, most: int) 
 
 
 def _run_of(cell: Cell) -> int | None:
-    """The best run of a cell; the last one where none passed."""
+    """The best run of a cell; the last one if none passed."""
     if cell.best is not None and cell.best.run is not None:
         return cell.best.run.number
     return next((row.run.number for row in reversed(cell.attempts) if row.run is not None), None)

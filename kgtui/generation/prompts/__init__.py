@@ -1,4 +1,4 @@
-"""Prompts from templates: Jinja2 files here, each of which a file of the same name in the user's folder replaces.
+"""Prompts from templates: Jinja2 files here, each replaceable by a file of the same name in the user's folder.
 
 Pure functions from records to text; a template gets exactly the names that its function passes.
 """
@@ -27,7 +27,7 @@ _BACKTICKS = re.compile(r"`{3,}")
 
 @dataclass(frozen=True, kw_only=True)
 class Hardware:
-    """Hardware that kernels are written for; `target` is None where nothing is compiled."""
+    """Hardware that kernels are written for; `target` is None if nothing is compiled."""
 
     name: str
     target: str | None
@@ -43,7 +43,7 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Parent:
-    """An earlier candidate that a mutation starts from, and what its run found."""
+    """An earlier candidate that a mutation starts from, and the findings of its run."""
 
     source: str
     feedback: str
@@ -51,7 +51,7 @@ class Parent:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownFile:
-    """A file of a suite in a prompt; `text` is empty where it would be too long, `fence` encloses it in Markdown."""
+    """A file of a suite in a prompt; `text` is empty if it is too long, `fence` encloses it in Markdown."""
 
     name: str
     text: str
@@ -59,7 +59,7 @@ class ShownFile:
 
 
 class Prompts:
-    """The templates; `folder` is where the user's own are, which may not exist."""
+    """The templates; `folder` is that of the user's own templates, which may not exist."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
@@ -75,7 +75,7 @@ class Prompts:
     ) -> tuple[Message, ...]:
         """Messages that request a first kernel; `remark` is the user's addition.
 
-        A problem of a foreign suite has a template of its own, which shows the suite's reference.
+        A problem of a foreign suite has a separate template, which shows the suite's reference.
         """
         text = self._render(
             "problem" if problem.suite is None else "suite",
@@ -124,7 +124,7 @@ class Prompts:
 
 
 def shown_files(files: Mapping[str, str]) -> tuple[ShownFile, ...]:
-    """The texts as a prompt shows them: the first whole, the others as long as all of them stay below the limit."""
+    """The files for a prompt: the first in full, the others as long as the total stays below the limit."""
     shown: list[ShownFile] = []
     total = 0
     for name, text in files.items():
@@ -135,18 +135,18 @@ def shown_files(files: Mapping[str, str]) -> tuple[ShownFile, ...]:
 
 
 def _fence(text: str) -> str:
-    """A code fence that is longer than every fence in the text."""
+    """A code fence longer than every fence in the text."""
     longest = max(map(len, _BACKTICKS.findall(text)), default=0)
     return "`" * max(3, longest + 1)
 
 
 def prompt_text(messages: Sequence[Message]) -> str:
-    """Messages as a person reads them."""
+    """Messages as readable text."""
     return "\n".join(f"# {message.role.value}\n\n{message.text}" for message in messages)
 
 
 def feedback_of(run: RunRecord) -> str:
-    """Findings of the engine in a run, as Markdown of a limited length."""
+    """Result of a run for a model, as Markdown of limited length."""
     text = as_markdown(run, with_passed_cases=False)
     if len(text) <= MOST_FEEDBACK_CHARACTERS:
         return text

@@ -1,8 +1,8 @@
-"""Services that answer prompts: one module each, found by scanning, imported when used.
+"""Providers of language models: one module each, found by scanning, imported when used.
 
 A provider module defines `NAME` (what is typed before the colon of a model), `KEY_VARIABLE` (the environment variable
-of its key, empty for none) and `open_provider(model, environment)`.  Keys come from the environment of this process
-alone; they are never stored, logged or shown.
+of its key, empty for none) and `open_provider(model, environment)`.  Keys are read only from the environment of this
+process; they are never stored, logged or shown.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _SHARED = "kit"
 
 
 class Provider(Protocol):
-    """A service that is connected."""
+    """A connected service."""
 
     def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk, None]:
         """The answer piece by piece, closed by one AnswerEnded; closing the generator cancels the request.
 
         Raises:
-            ProviderError: it was not answered, or the answer broke off.
+            ProviderError: there was no answer, or it broke off.
         """
 
     async def aclose(self) -> None:

@@ -1,7 +1,7 @@
 """An external coding agent as a provider: `agent:NAME` runs its command line in a private folder.
 
-The folder has the task in TASK.md; the answer is the file `kernel.py` that the agent leaves there, after all that it
-printed.  It is confined to writing in that folder, and ended with its whole process group when its time is over.
+The folder has the task in TASK.md; the answer is the agent's output, then the file `kernel.py` that it leaves there.
+It can write only in that folder, and is terminated with its whole process group on timeout.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ _PASSED_ON = ("PATH", "LANG")
 _MOST_KERNEL_BYTES = 300_000
 _CHUNK_BYTES = 8192
 _LOOK_EVERY_S = 0.3
-_END_S = 5.0  # for the launcher to end what the agent left
+_END_S = 5.0  # for the launcher to end the agent's remaining processes
 
 
 def open_provider(model: ModelName, environment: Mapping[str, str]) -> AgentProvider:
     """The agent of this name.
 
     Raises:
-        UsageError: none is described by this name.
+        UsageError: no agent of this name is described.
     """
     own = find_paths(environment).config.parent / "agents"
     return AgentProvider(read_agent(model.model, (own, FOLDER)), environment)
 
 
 class AgentProvider:
-    """One description; each request is a separate process."""
+    """Runs one described agent; each request is a separate process."""
 
     def __init__(self, description: AgentDescription, environment: Mapping[str, str]) -> None:
         self._description = description
@@ -118,7 +118,7 @@ class AgentProvider:
 async def _working(
     folder: Path, reader: asyncio.StreamReader, output: AgentOutput
 ) -> AsyncGenerator[TextArrived | FileSaved, None]:
-    """Output of the agent until it ends or is too long, and each version of its file, in their order."""
+    """Output of the agent until it ends or is too long, and each version of its file, in order."""
     saves = _Saves(folder / KERNEL)
     reading = asyncio.ensure_future(reader.read(_CHUNK_BYTES))
     try:
@@ -139,7 +139,7 @@ async def _working(
 
 
 class _Saves:
-    """Notices when a file has another content; one that is still being written has two sizes in a row."""
+    """Detects new content of a file; content counts once two reads in a row agree."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -147,7 +147,7 @@ class _Saves:
         self._last_sent: bytes | None = None
 
     def new(self) -> bytes | None:
-        """The content, where it is another one than was returned before and the same as at the last call."""
+        """The content, if it is new and equal to that of the last call."""
         try:
             content = read_untrusted(self._path, max_bytes=_MOST_KERNEL_BYTES)
         except (OSError, UntrustedFileError):
@@ -164,7 +164,7 @@ async def _output_pipe() -> AsyncGenerator[tuple[asyncio.StreamReader, FileIO], 
     """A pipe for one process: the end that is read here, and the end that the process inherits.
 
     With `stdout=PIPE`, `Process.wait` also waits until that pipe is closed.  That never happens while reading is paused
-    because the output is not consumed, or while a descendant outside of the process group has the other end open.
+    because the output is not consumed, or while a descendant outside the process group keeps the other end open.
     """
     reading, writing = os.pipe()
     reader = asyncio.StreamReader()
@@ -179,7 +179,7 @@ async def _output_pipe() -> AsyncGenerator[tuple[asyncio.StreamReader, FileIO], 
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Have the launcher kill all that the agent started, then kill its process group.  Safe where it has ended."""
+    """Have the launcher kill all processes of the agent, then kill its process group.  Safe if it has ended."""
     with contextlib.suppress(ProcessLookupError):
         process.terminate()
     with contextlib.suppress(TimeoutError):

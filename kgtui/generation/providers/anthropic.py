@@ -49,7 +49,7 @@ def open_provider(model: ModelName, environment: Mapping[str, str]) -> Anthropic
 
 
 class AnthropicProvider:
-    """One client; retries are ours, so the client makes none."""
+    """One client; kgtui retries, so the client does not."""
 
     def __init__(self, client: AsyncAnthropic, *, service: Service) -> None:
         self._client = client
@@ -86,7 +86,7 @@ class AnthropicProvider:
     async def _create(self, request: CompletionRequest) -> Any:  # Any: the client's stream has no public base type
         sampling = request.sampling
         optional = {
-            # The client of version 2 knows no temperature; the service takes it for the models that have one.
+            # Version 2 of the client has no temperature; the service accepts it for models that have one.
             "extra_body": None if sampling.temperature is None else {"temperature": sampling.temperature},
             "output_config": {"effort": sampling.effort.value} if sampling.effort else None,
         }
@@ -109,7 +109,7 @@ class AnthropicProvider:
 
 
 class _Counts:
-    """Usage and the reason of the end, which come in several events of one answer."""
+    """Usage and stop reason, which arrive in several events of one answer."""
 
     def __init__(self) -> None:
         self.stop: Stop | None = None
@@ -122,7 +122,7 @@ class _Counts:
         """Record this event."""
         if event.type == "message_start":
             self._note(event.message.usage)
-            self._output = None  # what message_start counts is no total yet
+            self._output = None  # the counts of message_start are not totals yet
         elif event.type == "message_delta":
             self._note(event.usage)
             if event.delta.stop_reason:
@@ -135,7 +135,7 @@ class _Counts:
             return None
         try:
             return TokenUsage(
-                # Anthropic counts cached tokens beside the input tokens.
+                # Anthropic counts cached tokens separately from input tokens.
                 input_tokens=self._input + self._cached + self._written,
                 output_tokens=self._output,
                 cached_tokens=self._cached,
@@ -154,6 +154,6 @@ class _Counts:
 
 
 def _block(message: Message, *, is_last: bool) -> dict[str, object]:
-    """A block of text, cached up to its end where it is the last that later requests repeat."""
+    """A block of text, cached up to its end if it is the last one that later requests repeat."""
     block: dict[str, object] = {"type": "text", "text": message.text}
     return {**block, "cache_control": _CACHED} if is_last else block

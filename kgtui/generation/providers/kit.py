@@ -1,4 +1,4 @@
-"""Parts that the providers with an HTTP client share: the key, and error messages without it."""
+"""Shared parts of the providers with an HTTP client: the key, and error messages without it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNKNOWN_SERVICE = "check the base URL: it gave no reason, as a service of this 
 
 
 def key_from(environment: Mapping[str, str], variable: str, *, base_url: str | None) -> str:
-    """The key in the environment; a server on this machine may do without.
+    """The key from the environment; it is optional for a server on this machine.
 
     Raises:
         UsageError: it is not set.
@@ -46,14 +46,14 @@ def key_from(environment: Mapping[str, str], variable: str, *, base_url: str | N
 
 @dataclass(kw_only=True)
 class Exchange:
-    """One request; `is_open` once its answer has begun, which is charged."""
+    """One request; `is_open` once its answer, which is charged, has begun."""
 
     is_open: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """A service over HTTP: its name, the variable of its key, the key, and where it is."""
+    """A service over HTTP: its name, the variable of its key, the key, and its base URL."""
 
     name: str
     variable: str
@@ -64,7 +64,7 @@ class Service:
     def errors_in_our_words(
         self, *, status_error: type[Exception], client_error: type[Exception]
     ) -> Iterator[Exchange]:
-        """A block in which the client's errors become ours, without the key in them.
+        """Context in which errors of the client become kgtui's, without the key in them.
 
         Raises:
             ConnectionCutError: the answer broke off.
@@ -79,13 +79,13 @@ class Service:
             refused = self.refused(error)
             # An error event inside of an answer has the status of the stream, 200.
             raise (ConnectionCutError(str(refused)) if exchange.is_open else refused) from None
-        except Exception as error:  # the edge to client and transport: not all of their errors have a common base
+        except Exception as error:  # boundary to client and transport, whose errors have no common base class
             if not exchange.is_open and not isinstance(error, client_error):
-                raise  # a fault of ours, not of the service
+                raise  # an error of kgtui, not of the service
             raise self._broken(error, is_open=exchange.is_open) from None
 
     def refused(self, error: Any) -> ProviderError:  # Any: the status error of either client has the same members
-        """The error for a response that is no answer."""
+        """The error for a response that is not an answer."""
         status, headers = error.status_code, error.response.headers
         said = shortened(redacted(_message_in(error.body), self.key))
         advice = _ADVICE.get(status, "" if said else _UNKNOWN_SERVICE).format(variable=self.variable)
@@ -127,7 +127,7 @@ def refuse_other_content(content_type: str, *, provider: str) -> None:
     """Raise unless the content is a stream of events.
 
     Raises:
-        ProviderError: it is something else, such as the HTML of a web site.
+        ProviderError: it is something else, such as an HTML page.
     """
     if "event-stream" not in content_type:
         kind = shortened(content_type) or "no content type"
@@ -135,14 +135,14 @@ def refuse_other_content(content_type: str, *, provider: str) -> None:
 
 
 def _message_in(body: object) -> str:
-    """The sentence in a JSON error of either service, {"error": {"message": ...}} or its inner part; else empty."""
+    """The sentence in a JSON error of either service, {"error": {"message": ...}} or its inner part; "" without one."""
     inner = body.get("error", body) if isinstance(body, dict) else None
     message = inner.get("message") if isinstance(inner, dict) else None
     return message if isinstance(message, str) else ""
 
 
 def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> float | None:
-    """The seconds of a `retry-after` header: a number, or a date; None without one that can be read."""
+    """The seconds of a `retry-after` header: a number, or a date; None if missing or unreadable."""
     if value is None:
         return None
     try:

@@ -104,7 +104,7 @@ class OpenAIProvider:
 
 
 def _usage(usage: CompletionUsage) -> TokenUsage | None:
-    """The counts of the provider; None where they contradict each other."""
+    """The counts of the provider; None if they contradict each other."""
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     try:
         return TokenUsage(

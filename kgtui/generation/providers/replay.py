@@ -1,4 +1,4 @@
-"""Recorded exchanges, answered in their order: for tests and the demo.  No network, no key.
+"""Recorded exchanges, answered in order, for tests and the demo.  No network, no key.
 
 The recording is a JSON file that KGTUI_REPLAY names; `kgtui demo` has one.
 """
@@ -26,7 +26,7 @@ _PIECE = re.compile(r"\S+\s*|\s+")
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """One recorded answer: of `model`, to a prompt that contains `prompt`, as the answer to the request at `place`.
+    """One recorded answer of `model` to a prompt that contains `prompt`, at position `place`.
 
     Its text is `answer`, or that of the file `file` beside the recording.
     """
@@ -52,7 +52,7 @@ def read_recording(path: Path) -> Recording:
     """The recording in a file.
 
     Raises:
-        UsageError: it cannot be read as one.
+        UsageError: it is not a valid recording.
     """
     try:
         recording = msgspec.json.decode(path.read_bytes(), type=Recording)

@@ -1,1 +1,1 @@
-"""A comparison of models as text, Markdown, JSON, CSV and one HTML file; decides nothing."""
+"""A comparison of models as text, Markdown, JSON, CSV and one HTML file; contains no decisions."""

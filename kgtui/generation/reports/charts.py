@@ -1,4 +1,4 @@
-"""Charts of a report: what the template draws as bars in a table, or as lines in an SVG of fixed size."""
+"""Charts of a report: data for the template, drawn as bars in a table or as lines in an SVG of fixed size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kgtui.generation.reports.tables import cost_text, interval_text
 from kgtui.state.format.plot import Axis
 
 WIDTH, HEIGHT = 520, 220
-"""Of the area between the axes, in pixels."""
+"""Size of the area between the axes, in pixels."""
 _X_TICKS, _Y_TICKS = 5, 5
 Places: TypeAlias = tuple[tuple[int, int], ...]
 _PERCENT = tuple((share / 4, f"{share * 25}%") for share in range(5))
@@ -23,7 +23,7 @@ _PERCENT = tuple((share / 4, f"{share * 25}%") for share in range(5))
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """One bar, as long as its share of the longest possible; None is not known."""
+    """One bar with its share of the full length; None if unknown."""
 
     label: str
     share: float | None
@@ -41,7 +41,7 @@ class BarChart:
 
 @dataclass(frozen=True, kw_only=True)
 class ChartLine:
-    """One line: its name, its place among the colours, and its path in pixels from the upper left, with its points."""
+    """One line: its name, colour index, and path in pixels from the upper left, with its points."""
 
     name: str
     colour: int
@@ -51,7 +51,7 @@ class ChartLine:
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """One chart: ticks with their places in pixels, and a sentence for each line that is missing."""
+    """One chart: ticks with their positions in pixels, and a sentence for each line that is missing."""
 
     title: str
     note: str
@@ -84,7 +84,7 @@ def cost_bars(comparison: Comparison) -> BarChart:
 
 
 def charts_of(comparison: Comparison) -> Iterator[Chart]:
-    """Curves of solved operators and of speed-up against cost and answers, where there are any; then fast_p."""
+    """Curves of solved operators and of speed-up against cost and answers, if there are any; then fast_p."""
     for quantity in Quantity:
         for spent in Spent:
             chart = curves_chart(curves_of(comparison, quantity, spent), quantity, spent)
@@ -94,7 +94,7 @@ def charts_of(comparison: Comparison) -> Iterator[Chart]:
 
 
 def curves_chart(curves: Sequence[Curve], quantity: Quantity, spent: Spent) -> Chart | None:
-    """The chart of these curves; None where none has points."""
+    """The chart of these curves; None if none has points."""
     drawn = [curve for curve in curves if curve.points]
     if not drawn:
         return None
@@ -118,7 +118,7 @@ def curves_chart(curves: Sequence[Curve], quantity: Quantity, spent: Spent) -> C
 
 
 def fast_chart(shares: Sequence[tuple[str, Mapping[float, Interval]]]) -> Chart | None:
-    """fast_p against p by label; None where nothing was timed."""
+    """fast_p against p by label; None if nothing was timed."""
     timed = [(place, name, fast) for place, (name, fast) in enumerate(shares) if len(fast) > 1]
     if not timed:
         return None
@@ -157,7 +157,7 @@ def _line(
     *,
     before: float | None = None,
 ) -> ChartLine:
-    """Straight between its points; or in steps from the left edge, where its value is `before`."""
+    """Path with straight segments; or in steps from the left edge, where the value is `before`."""
     points = tuple((x.place(across, WIDTH), _y_pixels(y, value)) for across, value in values)
     if before is None:
         return ChartLine(name=name, colour=colour, path=points, points=points)
@@ -169,5 +169,5 @@ def _line(
 
 
 def _y_pixels(y: Axis, value: float) -> int:
-    """Pixels from the top."""
+    """The vertical position in pixels from the top."""
     return HEIGHT - 1 - y.place(value, HEIGHT)

@@ -1,4 +1,4 @@
-"""Costs of answers, grouped: as text and JSON.  Unknown is a word, never 0."""
+"""Costs of answers, grouped: as text and JSON.  Unknown costs are shown as "unknown", never as 0."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def costs_json(rows: Sequence[CostRow], by: CostBy) -> str:
 
 
 def money(row: CostRow) -> str:
-    """The sum, with a sign where it leaves something out."""
+    """The sum, with a sign if it is incomplete."""
     if row.unpriced and row.cost_microusd:
         return f"> {usd_text(row.cost_microusd)}"
     return usd_text(None if row.unpriced else row.cost_microusd)

@@ -88,7 +88,7 @@ def _tables(comparison: Comparison, costs: Sequence[CostRow]) -> tuple[Table, ..
 
 
 def _summary(comparison: Comparison) -> str:
-    """How much was generated: models, operators, answers and cost."""
+    """Totals: models, operators, answers and cost."""
     costs = [cell.cost for cell in comparison.cells]
     total = Cost(
         microusd=sum(cost.microusd for cost in costs),
@@ -142,7 +142,7 @@ def _metrics(metrics: Metrics) -> Plain:
 
 
 def plain_rates(rates: Rates) -> Plain:
-    """The rates as JSON values; what was not measured is null."""
+    """The rates as JSON values; unmeasured values are null."""
     return {
         "with_code": rates.with_code,
         "compiled": rates.compiled,

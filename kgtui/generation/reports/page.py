@@ -8,7 +8,7 @@ from kgtui.generation.reports.charts import HEIGHT, WIDTH, BarChart, Chart
 from kgtui.generation.reports.tables import Table, markdown_of
 
 _TEMPLATE = "report.html.j2"
-_COLOURS = 6  # that the template has, for light and dark pages
+_COLOURS = 6  # number of colours in the template, for light and dark pages
 
 
 def markdown_page(tables: Sequence[Table], *, title: str) -> str:

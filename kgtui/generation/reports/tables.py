@@ -1,4 +1,4 @@
-"""The tables that every form of a report shows: matrix, metrics, paired tests; cells are text."""
+"""The tables of every report format: matrix, metrics, paired tests; cells are text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CellTone(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A title, a header and rows of text; `tones` has the meaning of cells by their text, where they have one."""
+    """A title, a header and rows of text; `tones` maps the text of cells to their meaning."""
 
     title: str
     header: tuple[str, ...]
@@ -34,11 +34,11 @@ class Table:
     tones: Mapping[str, CellTone] = field(default_factory=dict)
 
     def tone(self, cell: str) -> str:
-        """good, warn or bad; empty of most cells."""
+        """ "good", "warn" or "bad"; "" for most cells."""
         return self.tones.get(cell, "")
 
     def is_number(self, place: int) -> bool:
-        """Whether a column has numbers only, which are set flush right."""
+        """Whether a column has only numbers, which are right-aligned."""
         cells = [row[place] for row in self.rows if row[place] not in (NOT_MEASURED, "unknown")]
         return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
 
@@ -65,7 +65,7 @@ def matrix(comparison: Comparison) -> Table:
 
 
 def metrics_table(comparison: Comparison) -> Table:
-    """One row for each model and group; what was measured for none of them has no column."""
+    """One row for each model and group; a value measured for none of them has no column."""
     shown = (*comparison.metrics, *comparison.partial_groups)
     header = (
         "model", "operators", "of", "answers", "with code", "compiled", "correct", "pass@1", "pass@5", "pass@10",
@@ -82,7 +82,7 @@ def metrics_table(comparison: Comparison) -> Table:
 
 
 def fast_table(comparison: Comparison) -> Table:
-    """fast_p of each model; no rows where nothing was timed."""
+    """fast_p of each model; no rows if nothing was timed."""
     thresholds = sorted({p for metrics in comparison.metrics for p in metrics.rates.fast})
     rows = tuple(
         (metrics.model, *(interval_text(metrics.rates.fast.get(p), percent=True) for p in thresholds))
@@ -116,7 +116,7 @@ def tests_table(comparison: Comparison) -> Table:
 
 
 def cell_text(cell: Cell | None) -> str:
-    """Result of one model on one operator, in a few words."""
+    """Short text of the result of one model on one operator."""
     if cell is None or not (cell.attempts or cell.cost.answers):
         return NOT_MEASURED
     speedup = f" {cell.speedup:.2f}x" if cell.speedup is not None else ""
@@ -133,16 +133,15 @@ def _tone(cell: Cell) -> CellTone:
 
 
 def cost_text(cost: Cost) -> str:
-    """Money, with a sign where some of it is unknown."""
+    """Money, with a sign if part of it is unknown."""
     if cost.unpriced and cost.microusd:
         return f"> {usd_text(cost.microusd)}"
     return usd_text(cost.known_microusd)
 
 
 def interval_text(value: Interval | None, *, percent: bool = False) -> str:
-    """A value in percent or as a factor, with its interval; without one where all resamples give that value.
-
-    So no interval claims certainty that comes of a single operator.
+    """A value in percent or as a factor, with its interval; without one if all resamples give the same value.
+    So a single operator never gives an interval of zero width.
     """
     if value is None:
         return NOT_MEASURED
@@ -153,7 +152,7 @@ def interval_text(value: Interval | None, *, percent: bool = False) -> str:
 
 
 def text_of(table: Table) -> str:
-    """A table for a terminal, its columns as wide as they need."""
+    """A table for a terminal, its columns as wide as their content."""
     widths = [max(map(len, column)) for column in zip(table.header, *table.rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
              for row in (table.header, *table.rows)]  # fmt: skip
@@ -195,7 +194,7 @@ def per_correct_text(metrics: Metrics) -> str:
 
 
 def per_faster_text(metrics: Metrics) -> str:
-    """Cost of a kernel faster than the baseline; a dash where nothing was timed."""
+    """Cost of a kernel faster than the baseline; a dash if nothing was timed."""
     return NOT_MEASURED if metrics.rates.speedup_all is None else _each(metrics.microusd_for_faster, metrics.cost)
 
 

@@ -1,8 +1,8 @@
-"""Ways to get a good kernel from a model: one module each, found by scanning.
+"""Strategies for requesting kernels from a model: one module each, found by scanning.
 
-A strategy module defines `NAME` (what is typed), `SUMMARY` (one line of help), `most_answers(options)` and
-`run(job, options)`, a plain program over `job.attempt`.  A batch that is resumed runs it again from the start, and gets
-stored answers and verdicts at the same places without paying.  So it must not depend on time or chance.
+A strategy module defines `NAME` (what is typed), `SUMMARY` (one line of help), `most_answers(options)` and `run(job,
+options)`, an ordinary function that calls `job.attempt`.  A resumed batch runs it again from the start, and gets stored
+answers and verdicts at the same positions without cost.  So it must not depend on time or randomness.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ _REQUIRED = ("NAME", "SUMMARY", "most_answers", "run")
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyOptions:
-    """Options of a user; a strategy reads those that concern it.
-
-    `samples` is how many answers are drawn (single) or how large a population is (evolve); `rounds` how often an
-    answer is improved; at `target_speedup` over eager a strategy stops; `remark` is sent with the prompt.
+    """Options of the user; a strategy reads those that concern it.
+    `samples` is the number of answers (single) or the size of the population (evolve); `rounds` the number of
+    improvements; at `target_speedup` over eager a strategy stops; `remark` is sent with the prompt.
     """
 
     samples: int = 1
@@ -44,7 +43,7 @@ class StrategyOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """One answer and its run; `run` is None where no source was taken from it."""
+    """One answer and its run; `run` is None if it has no source."""
 
     row: GenerationRow
     source: str | None
@@ -63,7 +62,7 @@ class Result:
 
     @property
     def score(self) -> tuple[bool, float, float]:
-        """The better of two results has the greater one: correct, then fast, then the share of cases that pass."""
+        """Sort key, greater for the better result: correct, then fast, then the share of passing cases."""
         verdict = self.run.verdict if self.run is not None else None
         share = verdict.passed / verdict.total if verdict is not None and verdict.total else 0.0
         return (self.passed, self.speedup or 0.0, share)
@@ -78,7 +77,7 @@ class Job(Protocol):
         """Messages that request a first kernel."""
 
     async def attempt(self, place: str, messages: Sequence[Message]) -> Result:
-        """Send the prompt, extract the source from the answer and run it; each place gets one answer."""
+        """Send the prompt, extract the source from the answer and run it; each position gets one answer."""
         ...
 
 
@@ -89,7 +88,7 @@ class StrategyModule(Protocol):
     SUMMARY: str
 
     def most_answers(self, options: StrategyOptions) -> int:
-        """How many answers it requests at most for one job."""
+        """The maximum number of answers for one job."""
         ...
 
     async def run(self, job: Job, options: StrategyOptions) -> None:
@@ -120,5 +119,5 @@ def strategy_module(name: str) -> StrategyModule:
 
 
 def speedup_of(run: RunRecord) -> float | None:
-    """The geometric mean over eager, None where it was not timed."""
+    """The geometric mean of the speed-ups over eager, None if it was not timed."""
     return next((summary.speedup.value for summary in run.summaries if summary.baseline == "eager"), None)

@@ -1,4 +1,4 @@
-"""A population: the best candidates are combined two by two, round after round."""
+"""A population: in each round, pairs of the best candidates are combined."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SUMMARY = "keep the best N, and combine two of them in each of ROUNDS rounds"
 
 
 def most_answers(options: StrategyOptions) -> int:
-    """As many in each round as are kept."""
+    """`samples` in each round."""
     return options.samples * options.rounds
 
 
@@ -35,7 +35,7 @@ async def run(job: Job, options: StrategyOptions) -> None:
 
 
 def best(population: Sequence[Result], *, count: int) -> list[Result]:
-    """The best results with a source, each source once; of equals the earlier."""
+    """The best results with a source, each source once; of equal ones the earlier."""
     by_source: dict[str, Result] = {}
     for result in population:
         if result.source is not None:
@@ -44,13 +44,13 @@ def best(population: Sequence[Result], *, count: int) -> list[Result]:
 
 
 def parents(kept: Sequence[Result], *, child: int) -> tuple[Result, ...]:
-    """Two neighbours in the order of their scores, a pair for each child in turn; one where there is no other."""
+    """Two neighbours in the order of scores, a pair for each child in turn; only one parent if there is no other."""
     first, second = child % len(kept), (child + 1) % len(kept)
     return tuple(kept[place] for place in sorted({first, second}))
 
 
 def mutation(job: Job, opening: tuple[Message, ...], pair: Sequence[Result]) -> tuple[Message, ...]:
-    """The opening, and the parents with what their runs found."""
+    """The opening, and the parents with the results of their runs."""
     found = [
         Parent(source=result.source or "", feedback=feedback_of(result.run) if result.run is not None else "")
         for result in pair

@@ -1,4 +1,4 @@
-"""One conversation: each answer gets the report of its run back, until it is correct and fast enough."""
+"""One conversation: each answer is followed by the report of its run, until it is correct and fast enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Independent answers to the same prompt, all at once: what pass@k is computed from."""
+"""Independent answers to the same prompt, all at once, for pass@k."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actions of a screen that its controllers do: each `action_*` of a controller becomes one of the screen.
+"""Forwards actions of a screen to its controllers: each `action_*` of a controller becomes one of the screen.
 
 Textual looks for an action on the screen only.  Controllers are plain objects with one job each, so the screen
 forwards; this is done once, when the class of the screen is made.
@@ -18,7 +18,7 @@ PREFIX = "action_"
 
 
 def forward_actions(screen: type[object], controllers: Mapping[str, type[object]]) -> None:
-    """Give the class of a screen the actions of its controllers, which it keeps under these names.
+    """Add the actions of its controllers, which it stores under these names, to the class of a screen.
 
     Raises:
         EngineError: two of them, or one and the screen itself, define the same action.
@@ -37,7 +37,7 @@ def forward_actions(screen: type[object], controllers: Mapping[str, type[object]
 
 
 def _forwarded(attribute: str, method: Callable[..., Any]) -> Callable[..., Any]:  # Any: whatever the action takes
-    """The action `method` of the object that a screen keeps as `attribute`."""
+    """The action `method` of the object that a screen stores as `attribute`."""
 
     @functools.wraps(method)  # Textual passes as many parameters as the signature has
     def forwarded(screen: object, *parameters: Any) -> Any:

@@ -1,7 +1,6 @@
-"""The user's current choice of appearance: from the file, and changed since but not written.
-
-A change is tried on the text of the settings file, so what holds after it, what is wrong with it and what would be
-written are one and the same thing.  The file is written when the user says so, and at no other time.
+"""The user's current appearance settings: from the file, with unsaved changes.
+A change is applied to the text of the settings file, so that the effective settings, their errors and the text to be
+written always agree.  The file is written only on request.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _TEXTUAL_THEMES: Mapping[str, str] = {Theme.DARK: "textual-dark", Theme.LIGHT: "
 
 
 class Appearance:
-    """The preferences and keys of one application; `apply` puts them on."""
+    """The preferences and keys of one application; `apply` makes them effective."""
 
     def __init__(self, app: App[None], preferences: Preferences) -> None:
         self._app = app
@@ -42,50 +41,50 @@ class Appearance:
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """Every action with the keys that it has."""
+        """Every action with its keys."""
         return self.keymap.actions
 
     @property
     def trouble(self) -> str:
-        """Trouble with the file, shown until it is repaired; "" without any."""
+        """Problem with the file, shown until it is repaired; "" if there is none."""
         problems = (*self.preferences.problems, *self.keymap.problems)
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         return f"{problems[0]}{more}; `kgtui config show` lists all" if problems else ""
 
     @property
     def difference(self) -> tuple[str, ...]:
-        """The lines of the file that writing would take away and put in."""
+        """The lines that writing would remove from the file and add to it."""
         return difference(self._written, self.preferences.config)
 
     def apply(self) -> None:
-        """Give the application the theme, the signs and the keys."""
+        """Apply theme, glyphs and keys to the application."""
         theme = self.preferences.text("theme") or ""
         theme = _TEXTUAL_THEMES.get(theme, theme)
         if theme in self._app.available_themes:
             self._app.theme = theme
         is_ascii = self.preferences.is_ascii
         self._app.set_class(is_ascii, "-ascii")
-        # Textual has one renderer for the whole process: it is set for either set of signs.
+        # Textual has one renderer for the whole process: it is set for either glyph set.
         ScrollBar.renderer = WholeCells if is_ascii else ScrollBarRender
         self._app.set_keymap(self.keymap.bindings)
 
     def change(self, name: str, value: Change) -> None:
-        """Change a setting, for this start only until it is written.
+        """Change a setting, temporarily until it is written.
 
         Raises:
-            UsageError: it cannot be had, or the file could not hold it; nothing has changed.
+            UsageError: it is invalid, or the file cannot contain it; nothing has changed.
         """
         self._take({**self.changes, name: value})
 
     def take_back(self, name: str) -> None:
-        """As if it had not been changed."""
+        """Undo the change of a setting."""
         self._take({key: value for key, value in self.changes.items() if key != name})
 
     def write(self) -> None:
         """Write the file with all that was changed.
 
         Raises:
-            UsageError: it cannot be written; the changes still hold until the end.
+            UsageError: it cannot be written; the changes stay in effect until the program exits.
         """
         write_config(self.preferences.config)
         self._written, self.changes = self.preferences.config, {}

@@ -1,4 +1,4 @@
-"""Interface of the application for screens; the application is the only one that holds engine and store."""
+"""Interface of the application for screens; only the application has engine and store."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sessions.candidates.generation_rows import BatchRow, GenerationRow
 
 Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]
-"""From the size of the screen and the settings to facts about this machine, a line each."""
+"""From the size of the screen and the settings to lines of facts about this machine."""
 
 
 class TuningControl(Protocol):
@@ -46,26 +46,26 @@ class TuningControl(Protocol):
 
     @property
     def grid(self) -> VariantGrid | None:
-        """The grid that was begun last."""
+        """The latest grid."""
 
     def begin(self, tunables: Tunables) -> None:
-        """Try these variants of the open file, the file as it is first.
+        """Try these variants of the open file, the unchanged file first.
 
         Raises:
-            UsageError: it cannot be begun now; the text says what to do first.
+            UsageError: it cannot begin now; the message says what to do first.
         """
 
     def stop(self) -> None:
-        """Try no more of them; nothing happens when none is being tried."""
+        """Try no further variants; no effect when none is being tried."""
 
     def watch_file(self) -> None:
-        """Stop where the file has another text by now."""
+        """Stop if the file has changed."""
 
     def write(self) -> str:
-        """Write the winner into the file and have that judged; the sentence that reports it.
+        """Write the proposed values into the file and run it; returns the sentence that reports it.
 
         Raises:
-            UsageError: nothing was proposed, or the file is not what was tuned; it is as it was.
+            UsageError: nothing was proposed, or the file is not the tuned version; it stays unchanged.
         """
 
 
@@ -76,7 +76,7 @@ class GenerationControl(Protocol):
 
     @property
     def progress(self) -> Progress:
-        """The batch that was begun last, so far."""
+        """Progress of the latest batch."""
 
     @property
     def rows(self) -> tuple[GenerationRow, ...]:
@@ -84,27 +84,27 @@ class GenerationControl(Protocol):
 
     @property
     def unfinished(self) -> BatchRow | None:
-        """The newest stored batch, where it can be resumed."""
+        """The newest stored batch, if it can be resumed."""
 
     def resume(self) -> None:
-        """Generate what is left of the unfinished batch; stored answers are not paid for again.
+        """Generate the missing answers of the unfinished batch; stored answers are not paid for again.
 
         Raises:
-            UsageError: there is none, or it cannot be resumed here; the text says what to do instead.
+            UsageError: there is none, or it cannot be resumed here; the message says what to do instead.
         """
 
     def begin(self, typed: str) -> None:
-        """Generate for the open operator with the models, the strategy and the budget that were typed.
+        """Generate for the open operator with the typed models, strategy and budget.
 
         Raises:
-            UsageError: it cannot begin; the text says what to type or do instead.
+            UsageError: it cannot begin; the message says what to type or do instead.
         """
 
     def reply(self, row: GenerationRow, remark: str) -> None:
         """Send a stored answer for the open operator back to its model, with the report of its run and a remark.
 
         Raises:
-            UsageError: it cannot begin; the text says what to do instead.
+            UsageError: it cannot begin; the message says what to do instead.
         """
 
     @property
@@ -112,7 +112,7 @@ class GenerationControl(Protocol):
         """Whether a batch has begun and not ended."""
 
     async def fetch(self) -> None:
-        """Read the stored answers for the open operator now."""
+        """Read the stored answers for the open operator, and wait for them."""
 
     async def every_row(self) -> tuple[GenerationRow, ...]:
         """Every stored answer, for all operators."""
@@ -120,7 +120,7 @@ class GenerationControl(Protocol):
 
     @property
     def prices(self) -> PriceList:
-        """The prices that count."""
+        """The prices in use."""
         ...
 
     @property
@@ -128,24 +128,24 @@ class GenerationControl(Protocol):
         """Path of the user's own prices, if there are any."""
 
     def stop(self) -> bool:
-        """Stop generating; False when nothing is being generated.  What arrived is stored."""
+        """Stop generating; False if nothing is being generated.  Answers received so far are stored."""
 
     def read(self) -> None:
         """Fetch the stored answers for the open operator."""
 
 
 class BatchControl(Protocol):
-    """Batches of candidates of this application; `changed` is called when the shown one, or a result, is another."""
+    """Batches of candidates of this application; `changed` is called when the shown batch or a result changes."""
 
     changed: Callable[[], None]
 
     @property
     def row(self) -> CheckBatchRow | None:
-        """The batch that is shown; None before there is one."""
+        """The shown batch; None before there is one."""
 
     @property
     def progress(self) -> BatchProgress | None:
-        """How far the batch is that runs here; None when none does."""
+        """Progress of the batch running here; None if there is none."""
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -156,21 +156,21 @@ class BatchControl(Protocol):
         """Whether a batch of this application is running."""
 
     def begin(self, typed: str) -> None:
-        """Verify the candidates that were typed.
+        """Verify the candidates named in the typed text.
 
         Raises:
-            UsageError: it cannot begin; the text says what to type or do instead.
+            UsageError: it cannot begin; the message says what to type or do instead.
         """
 
     def resume(self) -> None:
         """Run the rest of the shown batch.
 
         Raises:
-            UsageError: nothing is left, or a batch is running.
+            UsageError: the batch is complete, or a batch is running.
         """
 
     def stop(self) -> bool:
-        """Stop the batch; False when none runs here.  What has a verdict is stored."""
+        """Stop the batch; False if none runs here.  Finished results are stored."""
 
     def step(self, by: int) -> None:
         """Show an older (above 0) or a newer batch."""
@@ -195,50 +195,50 @@ class RunControl(Protocol):
         """Batches of candidates."""
 
     def submit(self, request: RunRequest) -> None:
-        """Run this next."""
+        """Queue this run."""
 
     def retarget(self, request: RetargetRequest) -> None:
-        """Compile what a run launched for other targets."""
+        """Compile the launches of a run for other targets."""
 
     def cancel(self) -> bool:
-        """Stop the run in progress; False when there is none."""
+        """Stop the run in progress; False if there is none."""
 
 
 class AgentControl(Protocol):
     """Runs that coding agents start in other processes."""
 
     def follow(self) -> str:
-        """Show each of them while it runs from now on, or no longer; a sentence that confirms it."""
+        """Switch showing each of them while it runs; returns a sentence that confirms it."""
 
 
 class Host(Protocol):
-    """The application as its screens see it."""
+    """Interface of the application for its screens."""
 
     @property
     def glyphs(self) -> Glyphs:
-        """The set of signs in use."""
+        """The glyph set in use."""
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """Every action with the keys that the user has."""
+        """Every action with the user's key bindings."""
 
     @property
     def appearance(self) -> Appearance:
         """The user's choice of appearance."""
 
     def appearance_changed(self) -> None:
-        """The signs, the colours or the keys are others: draw every screen again."""
+        """Redraw every screen after a change of glyphs, colours or keys."""
 
     @property
     def front(self) -> Screen[Any]:
-        """The screen in front."""
+        """The screen at the top of the stack."""
 
     @property
     def problems(self) -> tuple[ProblemDescription, ...]:
         """Every operator; empty until they are listed."""
 
     def problem_named(self, name: str, /) -> Problem | None:
-        """The operator of that name; None when there is none, or its file is broken, which is shown."""
+        """The operator of that name; None, and a message, if there is none or its file is invalid."""
 
     @property
     def past(self) -> RunHistory:
@@ -250,13 +250,13 @@ class Host(Protocol):
 
     @property
     def trouble(self) -> str:
-        """Trouble with the engine or the store, shown all the time; "" without any."""
+        """Problem of the engine or the store, shown permanently; "" if there is none."""
 
     def now(self) -> datetime:
         """The time of day."""
 
     def clock(self) -> float:
-        """Seconds that only go forward."""
+        """Monotonic time in seconds."""
 
     @property
     def runs(self) -> RunControl:
@@ -280,20 +280,20 @@ class Host(Protocol):
 
     @property
     def opened(self) -> Workbench | None:
-        """Record of the file that was opened first; None before one is."""
+        """Record of the first opened file; None before one is opened."""
 
     @property
     def workbench(self) -> OpenWorkbench | None:
-        """The workbench with all its state; None until a file is open."""
+        """The workbench; None until a file is open."""
 
     async def diagnose(self) -> tuple[str, ...]:
-        """Facts of this machine and of the confinement of candidates, one a line; takes some seconds."""
+        """Facts of this machine and the sandboxing of candidates, one per line; takes some seconds."""
 
     def action_show(self, screen_id: str) -> None:
         """Bring a screen to the front, or report the reason why it has no content yet."""
 
     def open_file(self, operator: Problem | ProblemDescription, path: Path) -> None:
-        """Show the workbench on this file."""
+        """Show this file in the workbench."""
 
     async def artefact(self, digest: str, /) -> str:
         """The text of an artefact, or a sentence with the reason why it cannot be shown."""

@@ -30,13 +30,13 @@ class RunControl(Protocol):
         """The pane with the cases."""
 
     def run_began(self, header: RunHeader) -> None:
-        """A run begins."""
+        """Show that a run begins."""
 
     def on_events(self, events: Sequence[Event]) -> None:
-        """More of the newest run."""
+        """Show new events of the newest run."""
 
     def renumbered(self, numbers: Mapping[int, int]) -> None:
-        """The runs of this session have other numbers in the store."""
+        """Update run numbers after the store has moved."""
 
     def submit(self, request: RunRequest) -> None:
         """Request a run, also of another text than the file's."""
@@ -56,16 +56,16 @@ class FileControl(Protocol):
 
     @property
     def asked_to_leave(self) -> bool:
-        """Whether the question is open what becomes of unsaved text."""
+        """Whether the question about unsaved text is open."""
 
     def ask_to_leave(self) -> None:
         """Ask the user about the unsaved text before the program ends."""
 
     def saved(self, content: bytes, *, siblings_changed: bool = False) -> None:
-        """The file has new content."""
+        """Take the new content of the file."""
 
     def watch_troubled(self, trouble: WatchTrouble) -> None:
-        """The watcher lost the file, or found it again."""
+        """Show that the watched file is missing, or that it is back."""
 
 
 class PastRunControl(Protocol):
@@ -73,16 +73,16 @@ class PastRunControl(Protocol):
 
     @property
     def run_under_cursor(self) -> int | None:
-        """The past run that was chosen to be compared with; None when its tab is not shown."""
+        """The past run under the cursor; None if its tab is not shown."""
 
     def read(self) -> None:
         """Fetch the runs of this operator from the store."""
 
     def refresh(self) -> None:
-        """Read the shown run again where another process is running it."""
+        """Read the shown run again if another process is running it."""
 
     def open(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
-        """Look at a run as it was, once the workbench is there."""
+        """Show a past run, once the workbench is ready."""
 
 
 class CodeControl(Protocol):
@@ -98,10 +98,10 @@ class CodeControl(Protocol):
 
     @property
     def form(self) -> str:
-        """The form that is to be seen where a kernel has it."""
+        """The form to show if the kernel has it."""
 
     def read_for(self, target: str | None) -> None:
-        """Show the kernels as they were compiled for this target; None is that of the run."""
+        """Show the kernels as compiled for this target; None is that of the run."""
 
 
 class OpenWorkbench(Protocol):
@@ -131,7 +131,7 @@ class OpenWorkbench(Protocol):
 
     @property
     def scene(self) -> Scene:
-        """All that a pane, or a screen that is over the workbench, may draw."""
+        """The data for panes, and for screens on top of the workbench."""
 
     def open(self, problem: Problem, path: Path, content: bytes) -> None:
         """Show another file instead."""

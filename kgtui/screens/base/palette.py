@@ -1,6 +1,5 @@
-"""The palette: every action there is, found by its words; those of the screen in front are first.
-
-An action of another screen brings that screen to the front and is done there, or the screen says what it lacks.
+"""The palette: every action, searchable by its text; those of the current screen come first.
+An action of another screen shows that screen and runs there, or the screen reports what it lacks.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Actions(Provider):
-    """Offers the same list that the bindings and the help are made from."""
+    """Provider of the list of actions, the same as in bindings and help."""
 
     async def discover(self) -> Hits:
-        """All of them, before anything is typed."""
+        """All actions, before anything is typed."""
         for action in self._actions():
             words = self._words(action)
             yield DiscoveryHit(Content(words), self._run(action), text=words, help=action.help)
@@ -41,7 +40,7 @@ class Actions(Provider):
 
     @property
     def _host(self) -> Host:
-        return cast(Host, self.app)  # Textual types the app as any App; ours keeps to the protocol
+        return cast(Host, self.app)  # Textual types the app as any App; this one implements the protocol
 
     @property
     def _near(self) -> tuple[Where, ...]:
@@ -57,14 +56,14 @@ class Actions(Provider):
         where = "" if action.where in self._near else f"  on {action.where}"
         return f"{action.label}  ({shown_keys(action)}){where}"
 
-    def _run(self, action: Action) -> Callable[[], Coroutine[Any, Any, Any]]:  # what Textual calls a command
+    def _run(self, action: Action) -> Callable[[], Coroutine[Any, Any, Any]]:  # Textual's name for a palette action
         if action.where in self._near or action.call.startswith("app."):
             return partial(self.screen.run_action, action.call)
         return partial(_run_there, self._host, action)
 
 
 async def _run_there(host: Host, action: Action) -> None:
-    """Bring the action's screen to the front and do it there; nothing more where that screen cannot be shown."""
+    """Show the action's screen and run the action there, unless that screen cannot be shown."""
     host.action_show(action.where.value)
     screen = host.front
     if getattr(screen, "WHERE", None) is action.where:

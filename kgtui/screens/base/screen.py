@@ -1,4 +1,4 @@
-"""Parts of every screen: size classes, the banner, the key bar, hjkl, and notifications of the application."""
+"""The base class of screens: size classes, the banner, the key bar, hjkl, and notifications of the application."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOVES = {
 class KgtuiScreen(StyledScreen):
     """A screen with its host and its size class.
 
-    That the abstract part is there is checked by mypy alone: Textual's metaclass is none of `abc`.
+    Abstract members are checked only by mypy, since Textual's metaclass is not derived from `abc`.
     """
 
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012  # Textual declares it as it is
@@ -50,7 +50,7 @@ class KgtuiScreen(StyledScreen):
     ]
     WHERE: ClassVar[Where]
     CONTROLLERS: ClassVar[Mapping[str, type[object]]] = {}
-    """The class of each controller by the attribute that has it; their actions are actions of the screen."""
+    """The class of each controller by its attribute; their actions are actions of the screen."""
 
     _shown_keys: tuple[frozenset[str] | None, bool] | None = None
 
@@ -61,11 +61,11 @@ class KgtuiScreen(StyledScreen):
     @property
     def host(self) -> Host:
         """The application."""
-        return cast(Host, self.app)  # Textual types the app as any App; ours keeps to the protocol
+        return cast(Host, self.app)  # Textual types the app as any App; this one implements the protocol
 
     @property
     def is_drawable(self) -> bool:
-        """Whether there is something to draw on: not before it is mounted, nor while the application ends."""
+        """Whether it can be drawn: not before it is mounted or while the application exits."""
         return self.is_mounted and self.app.is_running
 
     @abstractmethod
@@ -81,15 +81,15 @@ class KgtuiScreen(StyledScreen):
             self.host_changed()
 
     def host_changed(self) -> None:
-        """The catalogue, the lists from the store, or an error of engine or store has changed."""
+        """Redraw after a change of the catalogue, the lists from the store, or an error of engine or store."""
         self.draw()
 
     def workbench_changed(self) -> None:
-        """The workbench, which this screen covers, has drawn itself again; most screens show nothing of it."""
+        """React to a redraw of the workbench below; most screens show nothing of it."""
 
     @property
     def waits(self) -> bool:
-        """Whether elapsed time is shown here without a run."""
+        """Whether elapsed time is shown without a run."""
         return False
 
     def go_on(self) -> bool:
@@ -106,13 +106,13 @@ class KgtuiScreen(StyledScreen):
         self.app.pop_screen()
 
     def show_trouble(self) -> None:
-        """Show trouble with the engine or the store, or remove it."""
+        """Show a problem of the engine or the store, or remove it."""
         banner = self.query_one("#banner", Lines)
         banner.display = bool(self.host.trouble)
         banner.show((line(Span(self.host.trouble, Tone.WARN)),))
 
     def show_keys(self, only: frozenset[str] | None = None, *, typing: bool = False) -> None:
-        """Fill the key bar; `only` names the actions that make sense now, and `typing` is whether letters are text."""
+        """Fill the key bar; `only` names the available actions, and `typing` says whether letters are text."""
         self._shown_keys = (only, typing)
         key_of = key_while_typing if typing else first_key
         actions = [
@@ -133,13 +133,13 @@ class KgtuiScreen(StyledScreen):
         )
 
     def show_keys_but(self, idle: Mapping[str, bool]) -> None:
-        """Fill the key bar but for actions that could do nothing now: `idle` has their ids, and whether it is so."""
+        """Fill the key bar except for actions without effect: `idle` maps action ids to whether they have none."""
         here = (self.WHERE, Where.EVERYWHERE)
         offered = (action.id for action in self.host.actions if action.bar and action.where in here)
         self.show_keys(frozenset(name for name in offered if not idle.get(name, False)))
 
     async def on_bar_chosen(self, message: Bar.Chosen) -> None:
-        """A click on the key bar does what the key does."""
+        """Run the action of a clicked key of the key bar."""
         if message.bar.id == "keys":
             message.stop()
             await self.run_action(message.key)

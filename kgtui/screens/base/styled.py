@@ -1,7 +1,6 @@
-"""A screen whose styles are worked out once: as it is put together, and again when what they depend on has changed.
-
-Textual works all of them out a second time when the screen comes to the front, and a third time once it knows its
-size, both in one turn of the loop: longer than a key may wait.  Nothing here draws.
+"""A screen whose styles are computed once while it is composed, and again only when their inputs have changed.
+Textual computes them a second time when the screen is shown, and a third time once it knows its size, both in one
+iteration of the event loop, which delays keys.  Nothing here draws.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from kgtui.widgets.text.tones import TONE_CLASSES
 
 
 class StyledScreen(Screen[None]):
-    """Takes the classes of its size before there is anything in it, and has the tones for all that is."""
+    """Sets the classes of its size before it is composed, and has the colour variables of its content."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     _styled_for: tuple[frozenset[str], frozenset[str]] | None = None
 
     def on_compose(self) -> None:
-        """Set the size classes before the content is composed, which is styled as it comes."""
+        """Set the size classes before the content is composed, which is styled while it is composed."""
         self._styled_for = self._surroundings
         width, height = self.app.size
         classes = (
@@ -34,7 +33,7 @@ class StyledScreen(Screen[None]):
 
     @on(ScreenResume)
     def _resumed(self, event: ScreenResume) -> None:
-        """Style again: colours or signs may have changed, and Textual notifies only the screens in its stack."""
+        """Recompute styles: colours or glyphs may have changed, and Textual notifies only the screens in its stack."""
         event.refresh_styles = self._styled_for != self._surroundings
         self._styled_for = self._surroundings
 
@@ -45,6 +44,6 @@ class StyledScreen(Screen[None]):
 
 
 def _classes_of(cells: int, breakpoints: list[tuple[int, str]]) -> tuple[str, ...]:
-    """The class of the last breakpoint that so many cells reach."""
+    """The class of the largest breakpoint not above this number of cells."""
     reached = [breakpoint for breakpoint in breakpoints if cells >= breakpoint[0]]
     return (max(reached)[1],) if reached else ()

@@ -1,7 +1,6 @@
-"""The themes of the screen: Textual's own, with the colours that its text needs to be read on every background.
-
-Each keeps the name that it has in Textual.  A terminal's own sixteen colours are chosen for the palettes of xterm and
-VGA, on black for the dark theme and on white for the light one.
+"""The themes of the screen: Textual's own, with text colours that are readable on every background.
+Each keeps its Textual name.  A terminal's own sixteen colours are chosen for the palettes of xterm and VGA, on black
+for the dark theme and on white for the light one.
 """
 
 from __future__ import annotations

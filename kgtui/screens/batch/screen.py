@@ -27,7 +27,7 @@ from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.text.toned import Grid, Lines
 
 PLACE = Place.OVER
-_TICKS_PER_READ = 10  # a batch of another process is polled
+_TICKS_PER_READ = 10  # interval of polling a batch of another process
 
 
 def make(host: Host) -> BatchScreen:
@@ -48,7 +48,7 @@ class BatchScreen(KgtuiScreen):
         self._ticks = 0
 
     def compose(self) -> ComposeResult:
-        """The batch, how far it is, every candidate."""
+        """Create the widgets: the batch, its progress, every candidate."""
         yield Lines(id="banner")
         yield Lines(id="subject")
         yield Input(id="wanted", compact=True, placeholder=EXAMPLE)
@@ -59,7 +59,7 @@ class BatchScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Read the stored batch; from here on the batch reports changes."""
+        """Read the stored batch; from now on the batch reports changes."""
         self._entry.display = False
         self.host.runs.batch.changed = self._changed
         self.host.runs.batch.read()
@@ -82,7 +82,7 @@ class BatchScreen(KgtuiScreen):
         self._show_progress()
 
     def tick(self) -> None:
-        """Update the remaining time; read the batch of another program again."""
+        """Update the remaining time; read the batch of another process again."""
         self._show_progress()
         self._ticks += 1
         if self._follows_another and self._ticks % _TICKS_PER_READ == 0:
@@ -90,13 +90,13 @@ class BatchScreen(KgtuiScreen):
 
     @property
     def waits(self) -> bool:
-        """Whether a batch is running, here or in another program."""
+        """Whether a batch is running, here or in another process."""
         return self.host.runs.batch.is_running or self._follows_another
 
     # Actions
 
     def action_ask(self) -> None:
-        """Type the candidates."""
+        """Open the input for the candidates."""
         self._entry.display = True
         self.set_focus(self._entry)
         self.draw()
@@ -113,12 +113,12 @@ class BatchScreen(KgtuiScreen):
         self.host.runs.batch.step(by)
 
     def action_failed(self) -> None:
-        """Show only candidates that ended otherwise than passed, or all again."""
+        """Show only candidates that did not pass, or all again."""
         self._failed_only = not self._failed_only
         self.draw()
 
     def action_open_run(self) -> None:
-        """Open the run of the candidate under the cursor: its source and results, as every past run."""
+        """Open the run of the candidate under the cursor: with its source and results."""
         result = self._current
         if result is None:
             return

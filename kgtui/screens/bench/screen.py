@@ -1,6 +1,6 @@
 """The bench cases over their sizes: a plot of candidate, baselines and roofline, over the table of the cases.
 
-It draws what the workbench knows and asks the workbench to judge; it keeps nothing but how it looks.
+It draws the state of the workbench and requests runs from it; it only has display state.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def make(host: Host) -> BenchScreen:
 
 
 class BenchScreen(KgtuiScreen):
-    """The plot, over the workbench, which notifies it of changes."""
+    """The plot, over the workbench, which reports changes to it."""
 
     WHERE = Where.BENCH
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.BENCH)]
@@ -61,11 +61,11 @@ class BenchScreen(KgtuiScreen):
 
     @property
     def plot_axes(self) -> PlotAxes:
-        """View of the measurements; until the user chooses one, by the bound of most cases."""
+        """View of the measurements; by default that of the bound of most cases."""
         return self._plot_axes or PlotAxes(measure=first_measure(self._workbench.bench.measurements))
 
     def compose(self) -> ComposeResult:
-        """State, legend, plot, table."""
+        """Create the widgets: state, legend, plot, table."""
         yield Lines(id="banner")
         yield Strip(id="state")
         yield Lines(id="legend")
@@ -91,7 +91,7 @@ class BenchScreen(KgtuiScreen):
         self._draw_plot(scene)
 
     def workbench_changed(self) -> None:
-        """Another time, or another run."""
+        """Redraw after new times or another run."""
         self.draw()
 
     def tick(self) -> None:
@@ -100,7 +100,7 @@ class BenchScreen(KgtuiScreen):
             self._draw_state()
 
     def action_measure(self) -> None:
-        """Show bandwidth, operations a second, or time; nothing where nothing was timed."""
+        """Show bandwidth, operations a second, or time; no effect if nothing was timed."""
         if not self._workbench.bench.measurements.cases:
             return
         measures = tuple(Measure)
@@ -109,7 +109,7 @@ class BenchScreen(KgtuiScreen):
         self.draw()
 
     def action_axis(self) -> None:
-        """Plot over the working set, or in the order of the cases; nothing where nothing was timed."""
+        """Plot over the working set, or in the order of the cases; no effect if nothing was timed."""
         if not self._workbench.bench.measurements.cases:
             return
         self._plot_axes = replace(self.plot_axes, over=Over.ORDER if self.plot_axes.over is Over.BYTES else Over.BYTES)

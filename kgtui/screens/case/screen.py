@@ -1,7 +1,6 @@
-"""One failed case, whole: why it failed, with what it takes to look further.
-
-It draws what the workbench knows, live or of an old run, and asks the workbench to judge.  The script that it
-writes is always a new file.
+"""One failed case in full: why it failed, and the actions to investigate it.
+It draws the state of the workbench, live or of an old run, and requests runs from it.  The script that it writes is
+always a new file.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def make(host: Host) -> CaseScreen:
 
 
 class CaseScreen(KgtuiScreen):
-    """The case, over the workbench, which notifies it of changes."""
+    """The case, over the workbench, which reports changes to it."""
 
     WHERE = Where.CASE
     CSS_PATH = "../../styles/case.tcss"
@@ -64,7 +63,7 @@ class CaseScreen(KgtuiScreen):
         self._workbench = workbench
 
     def compose(self) -> ComposeResult:
-        """State, and all that is known."""
+        """Create the widgets: state, and all facts on the case."""
         yield Lines(id="banner")
         yield Strip(id="state")
         with VerticalScroll(id="case-page", can_focus=True):
@@ -98,11 +97,11 @@ class CaseScreen(KgtuiScreen):
         )
 
     def on_resize(self) -> None:
-        """The text is broken into lines for this width."""
+        """Wrap the text for the new width."""
         self.call_after_refresh(self.draw)
 
     def workbench_changed(self) -> None:
-        """More of the run, or another one."""
+        """Redraw after new events, or for another run."""
         self.draw()
 
     def tick(self) -> None:
@@ -111,7 +110,7 @@ class CaseScreen(KgtuiScreen):
             self._draw_state()
 
     def action_other_case(self, step: int) -> None:
-        """Show the next failed case or the one before."""
+        """Show the next or the previous failed case."""
         names = [result.case for result in self._workbench.bench.results.failed]
         current = self._workbench.runs.cases.current_name
         if not names or names == [current]:
@@ -131,7 +130,7 @@ class CaseScreen(KgtuiScreen):
         self._workbench.runs.action_run_again()
 
     def action_follow(self) -> None:
-        """Go to the line of the source that is at fault, or to the first one that may be."""
+        """Go to the source line of the error, or to the first suspected one."""
         number = self._line_at_fault
         if number is None:
             self.notify(_NO_LINE, markup=False)
@@ -166,7 +165,7 @@ class CaseScreen(KgtuiScreen):
             self.notify(f"written: {self.host.kernels.shown(path)}; run it with python", markup=False)
 
     def action_copy_result(self) -> None:
-        """Copy all of it."""
+        """Copy the whole page."""
         result = self._result
         number = self._workbench.bench.shown.number
         suspected = suspects_of(self._workbench.bench, result) if result else None
@@ -191,7 +190,7 @@ class CaseScreen(KgtuiScreen):
 
     @property
     def _line_at_fault(self) -> int | None:
-        """The line of the source that is at fault, or the first one that may be."""
+        """The source line of the error, or the first suspected one."""
         result = self._result
         if result is None:
             return None
@@ -203,7 +202,7 @@ class CaseScreen(KgtuiScreen):
         return suspected.lines[0][0] if suspected else None
 
     def _available_actions(self) -> frozenset[str]:
-        """The actions that do something now: no way to a line where none is known, none on where no other failed."""
+        """The available actions: following a line only if one is known, the next case only if another failed."""
         failed = {result.case for result in self._workbench.bench.results.failed}
         offered = {
             "next-case": bool(failed - {self._workbench.runs.cases.current_name}),
@@ -221,10 +220,10 @@ class CaseScreen(KgtuiScreen):
         return why_nothing_failed(self._workbench.bench, self._workbench.runs.cases.current_name)
 
     async def _source(self) -> bytes:
-        """The text that was judged: the file's, or that of the run in the store.
+        """The source of the run: that of the file, or that in the store.
 
         Raises:
-            UsageError: the file has another text by now, and the store does not have it.
+            UsageError: the file has changed, and the store does not have the source.
         """
         bench = self._workbench.bench
         if bench.view.digest == bench.content_digest:

@@ -1,4 +1,4 @@
-"""Which runs are compared, read from the store, and why two of them cannot be timed taking turns."""
+"""The choice of runs to compare, read from the store, and reasons why two cannot be timed alternately."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kgtui.state.compare.view import Comparison
 
 
 async def choice_of(host: Host, marked: tuple[int, ...]) -> Choice:
-    """The marked runs; where they are too few, the best run and the current one.
+    """The marked runs; if there are too few, the best run and the current one.
 
     Raises:
         UsageError: there are not two.
@@ -31,7 +31,7 @@ async def choice_of(host: Host, marked: tuple[int, ...]) -> Choice:
 
 
 async def side_of(host: Host, number: int) -> Side:
-    """The run of this number; one that is gone is marked no more.
+    """The run of this number; a deleted one is unmarked.
 
     Raises:
         UsageError: it cannot be read.
@@ -48,7 +48,7 @@ async def side_of(host: Host, number: int) -> Side:
 
 
 def why_not_measured(workbench: OpenWorkbench | None, comparison: Comparison | None, beside: int) -> str:
-    """Why the side at `beside` and the reference cannot be timed taking turns; empty when they can."""
+    """Why the side at `beside` and the reference cannot be timed alternately; empty if they can."""
     if comparison is None or workbench is None or workbench.bench.problem.name != comparison.problem:
         return "open a file of this operator first: its device and its bench cases are timed"
     if not workbench.bench.can_time:

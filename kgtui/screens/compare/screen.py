@@ -1,7 +1,7 @@
 """Two to four runs side by side: their sources, cases, times, resources, findings and cost.
 
-It asks the store for the runs that were marked, or for the best and the current one, and draws what comes of
-them.  Where a device can time, it has the workbench measure two of them taking turns.
+It reads the marked runs, or the best and the current one, from the store, and draws their comparison.  On a device that
+can be timed, it has the workbench measure two of them alternately.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BEGUN = tuple[int | None, bool]
 
 
 def make(host: Host) -> CompareScreen:
-    """The marked runs, or the best against the current one; with fewer than two it has a message.
+    """The marked runs, or the best against the current one; with fewer than two it shows a message.
 
     Raises:
         UsageError: no file is open and no two runs are marked.
@@ -68,7 +68,7 @@ class CompareScreen(KgtuiScreen):
         self._source: SourceView | None = None
 
     def compose(self) -> ComposeResult:
-        """The sides, the tabs, the sources or a table with the words for its row."""
+        """Create the widgets: the sides, the tabs, the sources or a table with details of its row."""
         yield Lines(id="banner")
         yield Strip(id="sides")
         yield Bar(gap=" ", id="tabs")
@@ -82,7 +82,7 @@ class CompareScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Take the keys."""
+        """Focus the content."""
         self._draw()
 
     def on_screen_resume(self) -> None:
@@ -91,11 +91,11 @@ class CompareScreen(KgtuiScreen):
         self._read()
 
     def on_resize(self) -> None:
-        """Other columns may have room."""
+        """Choose the columns for the new width."""
         self.call_after_refresh(self._draw)
 
     def draw(self) -> None:
-        """Show trouble with engine or store; the comparison is drawn when it is there."""
+        """Show problems of engine or store; the comparison is drawn when it is computed."""
         self.show_trouble()
 
     def workbench_changed(self) -> None:
@@ -118,11 +118,11 @@ class CompareScreen(KgtuiScreen):
         self._draw()
 
     def action_turn_tab(self, step: int) -> None:
-        """Show the next part or the one before."""
+        """Show the next or the previous part."""
         self.action_tab(TABS[(TABS.index(self._tab) + step) % len(TABS)])
 
     def action_difference(self, step: int) -> None:
-        """Go to the next difference of the sources, or of the table; or to the one before."""
+        """Go to the next or the previous difference of the sources, or of the table."""
         if self._tab == "source":
             if not self.query_one(SideBySide).next_difference(step):
                 self.notify("no other difference that way", markup=False)
@@ -149,13 +149,13 @@ class CompareScreen(KgtuiScreen):
         self._read()
 
     def action_measure(self) -> None:
-        """Time the shown side taking turns with the reference."""
+        """Time the shown side alternately with the reference."""
         why = why_not_measured(self.host.workbench, self._comparison, self._beside)
         if why:
             self.notify(why, markup=False)
             return
         workbench, comparison = self.host.workbench, self._comparison
-        assert workbench is not None and comparison is not None  # otherwise a reason would have been shown
+        assert workbench is not None and comparison is not None  # a reason would have been returned above
         reference, other = comparison.sides[0], comparison.sides[self._beside]
         bench = workbench.bench
         order = RunRequest(
@@ -215,7 +215,7 @@ class CompareScreen(KgtuiScreen):
 
     @property
     def _beside(self) -> int:
-        """Which side is shown beside the reference first."""
+        """The side shown first beside the reference."""
         return 1 + self._turned % max(1, len(self._comparison.sides) - 1) if self._comparison else 1
 
     def _read(self) -> None:

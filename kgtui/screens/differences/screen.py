@@ -1,7 +1,7 @@
 """Differences in the compiled code of a kernel between an earlier run and the shown one.
 
-The kernel and its form are those of the workbench.  Comparing is done in a thread: on machine code of
-20,000 lines it takes far longer than a key may wait.
+The kernel and its form are those of the workbench.  Comparing is done in a thread: on machine code of 20,000 lines it
+takes too long for the event loop.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 PLACE = Place.OVER
 
-_FEWEST = 2  # kernels of which there is a next one
-_MOST_TRIED = 20  # runs that are read to find one that compiled the kernel
+_FEWEST = 2  # number of kernels from which there is a next one
+_MOST_TRIED = 20  # maximum number of runs read to find one that compiled the kernel
 
 
 def make(host: Host) -> DifferencesScreen:
@@ -60,7 +60,7 @@ def make(host: Host) -> DifferencesScreen:
 
 @dataclass(frozen=True, kw_only=True)
 class _Pair:
-    """The kernel of the run that is shown and its counterpart of an earlier one, in the form that both have."""
+    """The kernel of the shown run and its counterpart of an earlier one, in a form that both have."""
 
     kernel: CompiledKernel
     other: CompiledKernel
@@ -86,7 +86,7 @@ class DifferencesScreen(KgtuiScreen):
         self._shown: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The compared kernels, their resources, the difference."""
+        """Create the widgets: the compared kernels, their resources, the difference."""
         yield Lines(id="banner")
         yield Lines(id="versus")
         yield CodeView(id="difference")
@@ -94,12 +94,12 @@ class DifferencesScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Take the keys."""
+        """Focus the content."""
         self.set_focus(self.query_one(CodeView))
         self.show_keys()
 
     def on_screen_resume(self) -> None:
-        """Compare what the workbench shows now."""
+        """Compare the kernel that the workbench shows."""
         code = self._workbench.code
         kernels = code.kernels
         self._place = kernels.index(code.kernel) if code.kernel in kernels else 0
@@ -108,7 +108,7 @@ class DifferencesScreen(KgtuiScreen):
         self._read()
 
     def draw(self) -> None:
-        """Show trouble with engine or store; the comparison is drawn when it is there."""
+        """Show problems of engine or store; the comparison is drawn when it is computed."""
         self.show_trouble()
 
     def action_form(self) -> None:
@@ -120,13 +120,13 @@ class DifferencesScreen(KgtuiScreen):
             self._read()
 
     def action_next_kernel(self) -> None:
-        """Compare the next kernel of the run that is shown."""
+        """Compare the next kernel of the shown run."""
         self._place += 1
         self._step = 0
         self._read()
 
     def action_turn_run(self, step: int) -> None:
-        """Compare with the next run before, or after, the one compared with, that compiled this kernel."""
+        """Compare with the next older or newer run that compiled this kernel."""
         numbers = [run.number for run in self._runs]
         place = numbers.index(self._against) + step if self._against in numbers else 0
         if not 0 <= place < len(numbers):
@@ -136,7 +136,7 @@ class DifferencesScreen(KgtuiScreen):
         self._read()
 
     def action_change(self, step: int) -> None:
-        """Go to the next change, or to the one before."""
+        """Go to the next or the previous change."""
         view = self.query_one(CodeView)
         starts = [place for place, text in enumerate(self._shown, start=1) if text.startswith("@@")]
         beyond = [place for place in starts if (place - view.cursor_line) * step > 0]
@@ -190,10 +190,9 @@ class DifferencesScreen(KgtuiScreen):
         return self._why_none(f"{kernel.launch.kernel} for {kernel.target}")
 
     def _tried(self, shown: int | None, digest: str) -> list[int]:
-        """The runs to compare with, in order of preference: the requested one alone, else those before it.
-
-        Where none was asked for, those of another text come first, for the same text makes the same code; of them whole
-        runs, for one of picked cases or a cancelled one compiled only a part.
+        """The runs to compare with, in order of preference: only the requested one, else those before it.
+        Without a request, runs of another source come first, since the same source gives the same code; among them
+        whole runs, since a run of selected cases or a cancelled one compiled only a part.
         """
         numbers = [run.number for run in self._runs]
         if self._against in numbers:

@@ -1,6 +1,5 @@
-"""The doctor: this machine, the confinement of candidates, the terminal, and the source of each setting.
-
-The same diagnosis as `kgtui doctor` prints, made beside the screen; it changes nothing.
+"""The doctor: this machine, the sandboxing of candidates, the terminal, and the source of each setting.
+The same diagnosis as that of `kgtui doctor`, made in the background; it changes nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def make(host: Host) -> DoctorScreen:
 
 
 class DoctorScreen(KgtuiScreen):
-    """Covers any other; looks when it is first shown, and again on request."""
+    """The diagnosis, on top of any screen; made when first shown, and again on request."""
 
     WHERE = Where.DOCTOR
     CSS_PATH = "../../styles/doctor.tcss"
@@ -44,14 +43,14 @@ class DoctorScreen(KgtuiScreen):
         self._began: float | None = None
 
     def compose(self) -> ComposeResult:
-        """The page and the keys."""
+        """Create the widgets: the page and the keys."""
         yield Lines(id="banner")
         yield PageView(id="page")
         yield Bar(id="keys")
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Look."""
+        """Start the diagnosis."""
         self.show_keys()
         self.set_focus(self._page)
         self.action_again()
@@ -66,12 +65,12 @@ class DoctorScreen(KgtuiScreen):
             self._page.show(diagnosis_rows(self._facts, width=max(1, self.size.width - _MARGIN)))
 
     def on_resize(self) -> None:
-        """The page is broken into lines for this width."""
+        """Wrap the page for the new width."""
         self.call_after_refresh(self.draw)
 
     @property
     def waits(self) -> bool:
-        """Whether it is still looking."""
+        """Whether the diagnosis is in progress."""
         return self._began is not None
 
     def tick(self) -> None:
@@ -80,7 +79,7 @@ class DoctorScreen(KgtuiScreen):
             self.draw()
 
     def action_again(self) -> None:
-        """Look again."""
+        """Repeat the diagnosis."""
         self._began = self.host.clock()
         in_background(self, self._look, group="doctor")
         self.draw()
@@ -90,7 +89,7 @@ class DoctorScreen(KgtuiScreen):
         self.copy_text(self._page.text())
 
     def action_copy_result(self) -> None:
-        """Copy all of it."""
+        """Copy the whole page."""
         self.copy_text("\n".join(self._facts))
 
     @property

@@ -1,4 +1,4 @@
-"""Every key, made from the list of actions; a screen that explains, and changes nothing."""
+"""Every key, made from the list of actions; it changes nothing."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def make(host: Host) -> HelpScreen:
 
 
 class HelpScreen(ModalScreen[None], StyledScreen):
-    """Closes with its own key and with the one that opened it."""
+    """The help; closes with its own key and with the one that opened it."""
 
     WHERE = Where.HELP
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)  # Textual reads them from the first base class only
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)  # Textual reads bindings only from the first base class
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(Where.HELP),
         *(
@@ -62,13 +62,13 @@ class HelpScreen(ModalScreen[None], StyledScreen):
         self._first = Where.EVERYWHERE
 
     def compose(self) -> ComposeResult:
-        """The keys by group, then the words of the screen; an input for a search when it is open."""
+        """Create the widgets: the keys by group, then the terms of the screen, and an input for a search."""
         with VerticalScroll(id="help"):
             yield Lines(id="help-text", indent=_KEYS_WIDTH + 2)
         yield Input(placeholder="letters of a key, an action or a word", id="help-search", compact=True)
 
     def on_screen_resume(self) -> None:
-        """Begin with the keys of the screen below."""
+        """Show the keys of the screen below first."""
         below = self.app.screen_stack[-2]
         self._first = below.WHERE if isinstance(below, KgtuiScreen) else Where.EVERYWHERE
         self._search.value = ""
@@ -82,7 +82,7 @@ class HelpScreen(ModalScreen[None], StyledScreen):
         await self.query_one("#help").run_action(f"scroll_{direction}")
 
     def action_find(self) -> None:
-        """Leave only the lines with some letters."""
+        """Filter the lines by typed letters."""
         self._search.display = True
         self._search.focus()
 
@@ -116,7 +116,7 @@ def help_lines(
 ) -> tuple[Line, ...]:
     """The help, line by line; the keys of the screen below come first.
 
-    `wanted` leaves only lines that contain these letters, also in the name of the key bar.
+    `wanted` filters for lines that contain these letters, also in the name on the key bar.
     """
     sought = wanted.casefold().split()
     lines: list[Line] = []

@@ -1,4 +1,4 @@
-"""Tags, notes and reviews of runs on the History screen; tags and notes are typed in a line."""
+"""Tags, notes and reviews of runs on the History screen; tags and notes are typed in an input line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Annotator:
         self._listing = listing
 
     def action_tag(self) -> None:
-        """Put the run under a tag."""
+        """Open the input for the tag of the run."""
         listed = self._listing.listed
         if listed is None:
             self._listing.refuse("tag")
@@ -36,7 +36,7 @@ class Annotator:
             self._ask(listed, label, StoreAdmin.set_tag, hint=_TAG_HINT, value=listed.run.tag)
 
     def action_note(self) -> None:
-        """Write a note to the run."""
+        """Open the input for the note of the run."""
         listed = self._listing.listed
         if listed is None:
             self._listing.refuse("note")
@@ -45,7 +45,7 @@ class Annotator:
             self._ask(listed, label, StoreAdmin.set_note, hint=_NOTE_HINT, value=listed.run.note)
 
     def action_review(self, wanted: str) -> None:
-        """Pin or veto the run; the same again takes that back."""
+        """Pin or veto the run; the same action again undoes it."""
         listed = self._listing.listed
         if listed is None:
             self._listing.refuse(wanted)
@@ -62,7 +62,7 @@ class Annotator:
         self._entry.ask(label, submitted=partial(self._entered, listed, change), hint=hint, value=value or "")
 
     def _entered(self, listed: ListedRun, change: Change[str], text: str) -> None:
-        """Save the text; after an invalid tag the prompt stays open, or the next letters would be commands."""
+        """Save the text; after an invalid tag the input stays open, or the next letters would be commands."""
         screen = self._listing.screen
         screen.set_focus(self._listing.grid)
         words = len(text.split())

@@ -16,13 +16,13 @@ T = TypeVar("T")
 def ask_user(
     screen: KgtuiScreen, subject: str, question: str, answer: Answer, *, answered: Callable[[str], None]
 ) -> None:
-    """Put a question that has one answer besides staying."""
+    """Ask a question with one answer besides cancelling."""
     screen.app.clear_notifications()  # they would cover the question
     screen.query_one(Ask).ask(subject, question, (answer,), answered=answered)
 
 
 async def ask_store(screen: KgtuiScreen, question: Callable[[StoreAdmin], T]) -> T | None:
-    """The answer of the store; None when it failed, which is shown."""
+    """The result of a store query; None, and a message, if it failed."""
     try:
         return await screen.host.past.ask(question)
     except (UsageError, StoreError) as error:

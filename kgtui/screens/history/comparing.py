@@ -1,4 +1,4 @@
-"""Runs that are marked to be compared."""
+"""Marking runs for comparison."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class RunMarker:
         self._listing = listing
 
     def action_mark(self) -> None:
-        """Mark the run to be compared, or take that back."""
+        """Mark the run for comparison, or unmark it."""
         screen, listed = self._listing.screen, self._listing.listed
         past = screen.host.past
         if listed is None:
@@ -27,7 +27,7 @@ class RunMarker:
         screen.draw()
 
     def action_unmark(self) -> None:
-        """Take back every mark."""
+        """Remove all marks."""
         screen = self._listing.screen
         past = screen.host.past
         screen.notify(unmarked(past.marked), markup=False)
@@ -35,7 +35,7 @@ class RunMarker:
         screen.draw()
 
     def action_compare(self) -> None:
-        """Put the marked runs side by side; the run under the cursor is one of them where fewer than two are marked."""
+        """Compare the marked runs; with fewer than two marks the run under the cursor is one of them."""
         host, listed = self._listing.screen.host, self._listing.listed
         marked = host.past.marked
         if len(marked) < FEWEST and listed is not None and listed.run.id not in marked:

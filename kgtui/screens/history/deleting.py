@@ -1,4 +1,4 @@
-"""Deleting runs and sessions for good, always after a question."""
+"""Permanently deletes runs and sessions, always after a question."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Deleter:
             ask_user(self._listing.screen, _DELETE, question, answer, answered=partial(self._answered, subject))
 
     def _answered(self, subject: ListedRun | SessionRow, key: str) -> None:
-        """Delete the entries of the question, and nothing else, wherever the cursor is now."""
+        """Delete the entries of the question, even if the cursor has moved since."""
         screen = self._listing.screen
         screen.set_focus(self._listing.grid)
         in_background(screen, partial(self._delete, subject), group="mark")

@@ -1,6 +1,6 @@
 """The list of runs or of sessions: its filter, its loaded part, and the row under the cursor.
 
-Store queries run in threads, through the host.
+Store queries run in threads, by the host.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Listing:
 
     @property
     def shown(self) -> PagedList[ListedRun] | PagedList[SessionRow]:
-        """The list that is shown."""
+        """The shown list."""
         return self.sessions if self.shows_sessions else self.runs
 
     @property
@@ -77,11 +77,11 @@ class Listing:
         return NOTHING_YET
 
     def refuse(self, what: str) -> None:
-        """Report that there is none of `what` here: no run is under the cursor."""
+        """Report that there is no `what` here, since no run is under the cursor."""
         why = "a session has none; enter lists its runs" if self.session else "there is no run here"
         self.screen.notify(f"{what}: {why}", markup=False)
 
-    # What is shown
+    # Shown content
 
     def take_filter(self, text: str) -> None:
         """Show the runs that match this filter; an invalid filter changes nothing."""
@@ -106,7 +106,7 @@ class Listing:
         self._in_background(self._refresh)
 
     def go_to_top(self) -> bool:
-        """Load the top of the list and go there; False when it is loaded."""
+        """Load the top of the list and go there; False if it is already loaded."""
         listing = self.shown
         is_loaded = listing.window.at_top
         if not is_loaded:
@@ -114,7 +114,7 @@ class Listing:
         return not is_loaded
 
     def go_to_bottom(self) -> bool:
-        """Load the bottom of the list and go there; False when it is loaded."""
+        """Load the bottom of the list and go there; False if it is already loaded."""
         listing = self.shown
         is_loaded = listing.window.at_bottom
         if not is_loaded:
@@ -122,24 +122,24 @@ class Listing:
         return not is_loaded
 
     def load_more(self, *, below: bool) -> None:
-        """Load the page below or above those that are loaded."""
+        """Load the next page below or above the loaded ones."""
         window = self.shown.window
         if not (window.at_bottom if below else window.at_top):
             in_background(self.screen, partial(self._load_more, below=below), group="more")
 
     def read_milestones(self) -> None:
-        """Read how the file of the run under the cursor got better, and draw it."""
+        """Read the progress of the file of the run under the cursor, and draw it."""
         in_background(self.screen, self._read_milestones, group="way")
 
-    # What was changed
+    # Changes
 
     def changed(self, listed: ListedRun) -> None:
-        """The run has another tag or note."""
+        """Redraw after a change of a run's tag or note."""
         self.runs.window = self.runs.window.with_entry(listed)
         self.screen.draw()
 
     def deleted(self, number: int, *, is_session: bool) -> None:
-        """The run or session is gone."""
+        """Redraw after the deletion of a run or session."""
         past = self.screen.host.past
         past.marked = tuple(one for one in past.marked if is_session or one != number)
         if is_session:
@@ -150,7 +150,7 @@ class Listing:
 
     # Inside
 
-    def _in_background(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:  # Any: as in_background takes it
+    def _in_background(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:  # Any: as in `in_background`
         in_background(self.screen, work, group="pages")
 
     async def _fetch_runs(
@@ -171,7 +171,7 @@ class Listing:
         await self._count()
 
     async def _jump(self, load: Callable[[], Awaitable[None]], *, last: bool) -> None:
-        """Show another part of the list, the cursor on its first or last row."""
+        """Show another part of the list, with the cursor on its first or last row."""
         await load()
         self.screen.draw()
         self.grid.go_to(len(self.grid.shown) - 1 if last else 0)
@@ -197,6 +197,6 @@ class Listing:
         if listed is None:
             return
         number = listed.run.id
-        with contextlib.suppress(UsageError):  # deleted a moment ago, here or by another program
+        with contextlib.suppress(UsageError):  # deleted meanwhile, here or by another process
             self.milestones = await self.screen.host.past.ask(lambda archive: archive.way(number)) or ()
         self._draw_details()

@@ -1,4 +1,4 @@
-"""From a row of the list to the run as it was, to the runs of a session, or to a new file with its source.
+"""From a row of the list to the run, to the runs of a session, or to a new file with its source.
 
 A source is restored into a new file only.
 """
@@ -25,7 +25,7 @@ class RunOpener:
         self._listing = listing
 
     def action_open(self) -> None:
-        """Look at the run as it was, or list the runs of the session."""
+        """Show the run, or list the runs of the session."""
         session, listed = self._listing.session, self._listing.listed
         if session is not None:
             self._listing.narrow("session", str(session.id))
@@ -33,7 +33,7 @@ class RunOpener:
             self._open(listed)
 
     def action_restore(self) -> None:
-        """Put the source of the run into a new file, and open that."""
+        """Write the source of the run to a new file, and open that."""
         listed = self._listing.listed
         if listed is not None:
             in_background(self._listing.screen, partial(self._restore, listed), group="mark")
@@ -47,7 +47,7 @@ class RunOpener:
             words = f"{run.problem} is not in the catalogue, so #{run.id} cannot be shown; R restores its source"
             self._listing.screen.notify(words, severity="warning", markup=False)
         elif (problem := host.problem_named(run.problem)) is None:
-            return  # its file is broken, which is shown
+            return  # its file is invalid, which is shown
         elif workbench is not None:
             host.action_show("workbench")
             workbench.history.open(run.id, problem=problem, filename=run.path.name if run.path is not None else "")

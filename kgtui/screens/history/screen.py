@@ -1,7 +1,6 @@
-"""Every run and session that was kept: found, marked, looked at again, restored, deleted.
-
-The list with its filter and the actions on what is under its cursor are controllers, one job each; the screen composes
-the widgets and draws.
+"""Every stored run and session: search, mark, show, restore, delete.
+The list with its filter and the actions on the entry under its cursor are controllers with one job each; the screen
+composes the widgets and draws.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ PLACE = Place.OVER
 
 
 def make(host: Host) -> HistoryScreen:
-    """The list; when it is empty it has a message."""
+    """The list; an empty one shows a message."""
     return HistoryScreen()
 
 
@@ -71,7 +70,7 @@ class HistoryScreen(KgtuiScreen):
         self.deleter = Deleter(listing)
 
     def compose(self) -> ComposeResult:
-        """Totals, filter, list, details of the row under the cursor; an input and a question when needed."""
+        """Create the widgets: totals, filter, list, details of the row under the cursor, an input and a question."""
         yield Lines(id="banner")
         yield Strip(id="head")
         yield Input(placeholder=f"/ to type: {HINT}", id="filter", compact=True)
@@ -84,7 +83,7 @@ class HistoryScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Start on the list: letters are commands until something is to be typed."""
+        """Focus the list: letters are commands until an input is open."""
         self.query_one(Ask).display = False
         self.set_focus(self._listing.grid)
         self.host_changed()
@@ -97,7 +96,7 @@ class HistoryScreen(KgtuiScreen):
         self._listing.refresh()
 
     def on_resize(self) -> None:
-        """Other columns may have room."""
+        """Choose the columns for the new width."""
         self.call_after_refresh(self.draw)
 
     def draw(self) -> None:
@@ -145,7 +144,7 @@ class HistoryScreen(KgtuiScreen):
     # Actions
 
     def action_filter(self) -> None:
-        """Type what the runs must have."""
+        """Open the input for the filter."""
         self.set_focus(self._listing.filter)
 
     def action_same(self, what: str) -> None:
@@ -169,7 +168,7 @@ class HistoryScreen(KgtuiScreen):
         self.copy_text(f"#{listed.run.id}" if listed else str(session.id) if session else "")
 
     async def action_move(self, direction: str) -> None:
-        """As everywhere; but top and bottom are those of the whole list."""
+        """Move as on other screens, but top and bottom are those of the whole list."""
         if direction == "top" and self._listing.go_to_top():
             return
         if direction == "bottom" and self._listing.go_to_bottom():
@@ -177,7 +176,7 @@ class HistoryScreen(KgtuiScreen):
         await super().action_move(direction)
 
     def action_back(self) -> None:
-        """Undo one thing: the question, the typing, the list of sessions, the filter; then leave."""
+        """Undo one step: close the question, the input, the list of sessions or the filter; then leave."""
         listing = self._listing
         if self._withdraw() or (self.focused is listing.filter and not listing.filter.value):
             self.set_focus(listing.grid)
@@ -190,7 +189,7 @@ class HistoryScreen(KgtuiScreen):
             self.action_close()
 
     def _withdraw(self) -> bool:
-        """Withdraw the question or the line to type in; False when there is neither."""
+        """Close the question or the input line; False if neither is open."""
         ask, entry = self.query_one(Ask), self.query_one("#entry", Entry)
         was_open = bool(ask.subject) or entry.display
         if ask.subject:

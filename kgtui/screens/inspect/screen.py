@@ -1,7 +1,6 @@
 """The inspection: all evidence for and against the kernel on the workbench, on one page.
-
-It draws what the workbench knows, live or of an old run, and asks the workbench to judge.  A claim is kept as long
-as the screen is; it never changes a verdict.
+It draws the state of the workbench, live or of an old run, and requests runs from it.  A claim is kept as long as the
+screen; it never changes a verdict.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def make(host: Host) -> InspectScreen:
 
 
 class InspectScreen(KgtuiScreen):
-    """The inspection, over the workbench, which notifies it of changes."""
+    """The inspection, over the workbench, which reports changes to it."""
 
     WHERE = Where.INSPECT
     CSS_PATH = "../../styles/inspect.tcss"
@@ -67,7 +66,7 @@ class InspectScreen(KgtuiScreen):
         self._versions = {name: version for name, version in versions(VERDICT_PACKAGES).items() if version is not None}
 
     def compose(self) -> ComposeResult:
-        """State, page, the question for a claim."""
+        """Create the widgets: state, page, the input for a claim."""
         yield Lines(id="banner")
         yield Strip(id="state")
         yield PageView(id="page")
@@ -93,11 +92,11 @@ class InspectScreen(KgtuiScreen):
         self.show_keys_but(idle | dict.fromkeys(("claim", "write-html", "copy-page"), not started))
 
     def on_resize(self) -> None:
-        """The page is broken into lines for this width."""
+        """Wrap the page for the new width."""
         self.call_after_refresh(self.draw)
 
     def workbench_changed(self) -> None:
-        """More of the run, or another one."""
+        """Redraw after new events, or for another run."""
         self.draw()
 
     def tick(self) -> None:
@@ -106,12 +105,12 @@ class InspectScreen(KgtuiScreen):
             self._draw_state()
 
     def action_finding(self, step: int) -> None:
-        """Go to the next or the previous line that is about the source."""
+        """Go to the next or the previous line that refers to the source."""
         if not self._page.go_on(step):
             self.notify("no other line is about the source", markup=False)
 
     def action_follow(self) -> None:
-        """Go to the line of the source that the line under the cursor is about."""
+        """Go to the source line of the line under the cursor."""
         current = self._page.current
         if current is None or current.about is None:
             self.notify("this line is not about a line of the source; n goes to the next that is", markup=False)
@@ -155,7 +154,7 @@ class InspectScreen(KgtuiScreen):
         self.copy_text(as_markdown(self._inspection()) if self._workbench.bench.view.started else "")
 
     def action_step_back(self) -> None:
-        """Leave the question, or the screen."""
+        """Close the input, or the screen."""
         if self._question.display:
             self._leave_question()
         else:

@@ -1,4 +1,4 @@
-"""The manual: its topics at the left, the page of the selected topic beside them; it changes nothing."""
+"""The manual: its topics at the left, the page of the selected topic beside them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make(host: Host) -> ManualScreen:
 
 
 class ManualScreen(KgtuiScreen):
-    """Covers any other screen; keeps the selected topic."""
+    """The manual, on top of any screen; keeps the selected topic."""
 
     WHERE = Where.MANUAL
     CSS_PATH = "../../styles/manual.tcss"
@@ -46,7 +46,7 @@ class ManualScreen(KgtuiScreen):
         self._topic = self._topics[0]
 
     def compose(self) -> ComposeResult:
-        """The topics, the page and the keys."""
+        """Create the widgets: the topics, the page and the keys."""
         yield Lines(id="banner")
         with Horizontal():
             yield PageView(id="topics")
@@ -67,7 +67,7 @@ class ManualScreen(KgtuiScreen):
         self._page.show(page_rows(manual.page(self._topic), width=max(1, self._page.size.width - _MARGIN)))
 
     def on_resize(self) -> None:
-        """The page is broken into lines for this width."""
+        """Wrap the page for the new width."""
         self.call_after_refresh(self.draw)
 
     @on(OptionList.OptionSelected, "#topics")
@@ -83,7 +83,7 @@ class ManualScreen(KgtuiScreen):
             self._page.action_scroll_home()
 
     def action_read(self) -> None:
-        """Go to the text of the selected topic."""
+        """Focus the text of the selected topic."""
         self.set_focus(self._page)
 
     def action_copy_result(self) -> None:

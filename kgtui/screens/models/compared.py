@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ComparedModels:
-    """Keeps the comparison until other answers are stored; None before it is computed."""
+    """Caches the comparison until other answers are stored; None before it is computed."""
 
     def __init__(self) -> None:
         self.comparison: Comparison | None = None
@@ -34,7 +34,7 @@ class ComparedModels:
         self._rows: tuple[GenerationRow, ...] = ()
 
     async def refresh(self, host: Host) -> None:
-        """Compute it again where other answers are stored."""
+        """Compute it again if other answers are stored."""
         rows = await host.runs.generation.every_row()
         if self.comparison is None or rows != self._rows:
             groups_of = groups_from(host.problems)

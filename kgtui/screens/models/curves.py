@@ -1,4 +1,4 @@
-"""The curves tab of the Models screen: which quantity is plotted against what."""
+"""The curves tab of the Models screen: the choice of quantity and axis."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class CurvesTab:
-    """Curves of the Models screen; its keys do nothing while another tab is shown."""
+    """Curves of the Models screen; its keys have no effect while another tab is shown."""
 
     def __init__(self, *, is_shown: Callable[[], bool], redraw: Callable[[], None]) -> None:
         self._is_shown = is_shown
@@ -29,12 +29,12 @@ class CurvesTab:
             self._redraw()
 
     def action_spent(self) -> None:
-        """Plot against answers, or against cost."""
+        """Plot over answers, or over cost."""
         if self._is_shown():
             self._spent = Spent.ANSWERS if self._spent is Spent.COST else Spent.COST
             self._redraw()
 
     def picture(self, compared: ComparedModels, *, glyphs: Glyphs) -> CurvesPicture:
-        """The curves of the models; none before the comparison is computed."""
+        """The curves of the models; None before the comparison is computed."""
         curves = compared.curves.get((self._quantity, self._spent), ())
         return CurvesPicture(curves=curves, quantity=self._quantity, spent=self._spent, glyphs=glyphs)

@@ -1,4 +1,4 @@
-"""The unfinished batch of the Models screen: the line that offers to resume it, and the key that does."""
+"""The unfinished batch of the Models screen: the line that offers to resume it, and its key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Resuming:
         self._complain = complain
 
     def action_resume(self) -> None:
-        """Generate what is left of the batch that did not come to its end."""
+        """Generate the missing answers of the unfinished batch."""
         try:
             self._generation().resume()
         except KgtuiError as error:
@@ -30,6 +30,6 @@ class Resuming:
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """The offer; nothing where no batch can be resumed."""
+        """The offer; empty if no batch can be resumed."""
         generation = self._generation()
         return () if generation.is_running else unfinished_lines(generation.unfinished)

@@ -1,7 +1,7 @@
 """Language models: generate for the open operator, and the results of every model on every operator.
 
-The candidates are those of the open operator.  Matrix, metrics, cost and prices are of all stored answers; they are
-computed in a thread when they are shown, and again when a batch ends.
+Candidates are those of the open operator.  Matrix, metrics, cost and prices cover all stored answers; they are computed
+in a thread when they are shown, and again when a batch ends.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def make(host: Host) -> ModelsScreen:
 
 
 class ModelsScreen(KgtuiScreen):
-    """Covers the screen that it was opened from."""
+    """The models, on top of the screen that opened it."""
 
     WHERE = Where.MODELS
     CSS_PATH = "../../styles/models.tcss"
@@ -78,7 +78,7 @@ class ModelsScreen(KgtuiScreen):
         )
 
     def compose(self) -> ComposeResult:
-        """The operator, the tabs, the batch, the answer in flight, one table."""
+        """Create the widgets: the operator, the tabs, the batch, the answer in flight, one table."""
         yield Lines(id="banner")
         yield Lines(id="subject")
         yield Bar(gap=" ", id="tabs")
@@ -92,7 +92,7 @@ class ModelsScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Show candidates while a file is open, else the matrix; the batch reports what changes."""
+        """Show candidates while a file is open, else the matrix; the batch reports changes."""
         self._entry.display = False
         self._generation.changed = self._changed
         self._tab = TABS[0] if self._operator else "matrix"
@@ -101,7 +101,7 @@ class ModelsScreen(KgtuiScreen):
         self._changed()
 
     def host_changed(self) -> None:
-        """Another operator may be open."""
+        """Redraw, since another operator may be open."""
         self._generation.read()
         self.draw()
 
@@ -157,11 +157,11 @@ class ModelsScreen(KgtuiScreen):
         self._changed()
 
     def action_turn_tab(self, step: int) -> None:
-        """Show the next table or the one before."""
+        """Show the next or the previous table."""
         self.action_tab(TABS[(TABS.index(self._tab) + step) % len(TABS)])
 
     def action_ask(self) -> None:
-        """Type models, strategy and budget."""
+        """Open the input for models, strategy and budget."""
         if not self._operator:
             self.notify(_NO_FILE, markup=False)
             return
@@ -193,7 +193,7 @@ class ModelsScreen(KgtuiScreen):
             self.copy_text(as_markdown(self._compared.comparison, title="Models compared"))
 
     def action_step_back(self) -> None:
-        """Stop typing; else stop generating; else go back."""
+        """Close the input; else stop generating; else go back."""
         if self._entry.display:
             self._leave_entry()
         elif not self._generation.stop():
@@ -220,7 +220,7 @@ class ModelsScreen(KgtuiScreen):
     # Inside
 
     def _changed(self) -> None:
-        """Draw, and compute what matrix, metrics and cost show where one of them is shown."""
+        """Draw, and compute the comparison if a tab that needs it is shown."""
         if self.is_current:
             self.draw()
             if self._tab != TABS[0]:
@@ -241,7 +241,7 @@ class ModelsScreen(KgtuiScreen):
         _say(about, place=self.query_one("#about", Lines))
 
     def _compare_cell(self) -> None:
-        """Show the runs of the models on this operator side by side, that of the cell among them."""
+        """Compare the runs of the models on this operator, including that of the cell."""
         comparison, problem = self._compared.comparison, self._table.current
         if comparison is None or problem is None:
             return
@@ -285,6 +285,6 @@ def _tab_segments(active: str) -> Iterator[Segment]:
 
 
 def _say(lines: tuple[Line, ...], *, place: Lines) -> None:
-    """Show these lines; without any their place is given to the table."""
+    """Show these lines; without any, the table gets their space."""
     place.display = bool(lines)
     place.show(lines)

@@ -1,4 +1,4 @@
-"""The first screen: every operator of every suite, filtered by a few letters, with its last results."""
+"""The first screen: every operator of every suite, filtered by typed letters, with its last results."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _KEYS = frozenset({"open", "new", "filter", *_FACETS, "back", "help", "quit"})
 
 
 def make(host: Host) -> OperatorsScreen:
-    """The list; it needs nothing to begin with."""
+    """The list."""
     return OperatorsScreen()
 
 
 class OperatorsScreen(KgtuiScreen):
-    """Chooses an operator and its file; opening one is the application's business."""
+    """Selects an operator and its file; the application opens it."""
 
     WHERE = Where.OPERATORS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.OPERATORS)]
@@ -50,7 +50,7 @@ class OperatorsScreen(KgtuiScreen):
         self._previewed: Choice | None = None
 
     def compose(self) -> ComposeResult:
-        """The list beside its preview, or above it where there is no room."""
+        """Create the widgets: the list beside its preview, or above it on a narrow screen."""
         yield Lines(id="banner")
         yield Strip(id="head")
         yield Input(placeholder="a few letters of a name, / to type", id="filter", compact=True)
@@ -65,12 +65,12 @@ class OperatorsScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Start on the list: letters are commands until the filter is open."""
+        """Focus the list: letters are commands until the filter is open."""
         self.set_focus(self.query_one(Grid))
         self.draw()
 
     def draw(self) -> None:
-        """Show the catalogue as it is narrowed now."""
+        """Show the filtered catalogue."""
         host = self.host
         chosen = choices(host.problems, host.past.recent_files, host.past.last_runs, self._facets)
         self._choices = {choice.key: choice for choice in chosen}
@@ -82,7 +82,7 @@ class OperatorsScreen(KgtuiScreen):
         at_the_top = grid.cursor_row == 0
         grid.show(operator_rows(chosen, host.past.last_runs, glyphs=host.glyphs, now=host.now()))
         if at_the_top:
-            grid.move_cursor(row=0)  # files that were worked on last come from the store after the operators
+            grid.move_cursor(row=0)  # recent files are read from the store after the operators
         leads_back = host.workbench is not None or self._facets != Facets()
         self.show_keys(_KEYS if leads_back else _KEYS - {"back"})
         self.show_trouble()
@@ -90,12 +90,12 @@ class OperatorsScreen(KgtuiScreen):
 
     @property
     def current(self) -> Choice | None:
-        """The choice under the cursor."""
+        """The entry under the cursor."""
         key = self.query_one(Grid).current
         return self._choices[key] if key is not None else None
 
     def action_open(self) -> None:
-        """Open the file of the choice, or put the sample there first."""
+        """Open the file of the entry, or create it from the sample first."""
         choice = self.current
         if choice is None:
             return
@@ -114,7 +114,7 @@ class OperatorsScreen(KgtuiScreen):
         self.host.open_file(choice.problem, path)
 
     def action_new(self) -> None:
-        """Make a new file and open it."""
+        """Create a new file and open it."""
         choice = self.current
         if choice is None:
             return
@@ -129,7 +129,7 @@ class OperatorsScreen(KgtuiScreen):
         self.host.open_file(problem, path)
 
     def action_filter(self) -> None:
-        """Type letters that the names must have."""
+        """Open the input for the filter."""
         self.set_focus(self.query_one(Input))
 
     def action_facet(self, facet: str) -> None:
@@ -138,7 +138,7 @@ class OperatorsScreen(KgtuiScreen):
         self.draw()
 
     def action_back(self) -> None:
-        """Leave the filter; clear it; then return to the workbench, if one is open."""
+        """Close the filter, then clear it, then return to the workbench, if one is open."""
         if self.focused is self.query_one(Input) and not self._facets.query:
             self.set_focus(self.query_one(Grid))
         elif self._facets != Facets():

@@ -20,7 +20,7 @@ _WIDTHS = (26, 24, 30)
 
 @dataclass(frozen=True, kw_only=True)
 class SettingsView:
-    """All that the screen shows, as it holds now."""
+    """The data that the screen shows."""
 
     preferences: Preferences
     keymap: Keymap
@@ -28,7 +28,7 @@ class SettingsView:
 
 
 def columns_for(width: int) -> tuple[Column, ...]:
-    """The columns; the source takes what room is left."""
+    """The columns; the source gets the remaining width."""
     name, value, source = _WIDTHS
     return (
         Column(label="setting", width=name),
@@ -68,7 +68,7 @@ def action_of(keymap: Keymap, key: str) -> Action | None:
 
 
 def next_value(option: Option, value: Value | None) -> Value | None:
-    """The next value of a setting with few choices; None where it is typed."""
+    """The next value of a setting with few choices; None if the value is typed."""
     if option.kind is bool:
         return not value
     if option.choices:
@@ -78,7 +78,7 @@ def next_value(option: Option, value: Value | None) -> Value | None:
 
 
 def value_text(view: SettingsView, key: str) -> str:
-    """The value as it is typed: keys with blanks between them, words without quotes."""
+    """The value as text for the input: keys separated by spaces, strings without quotes."""
     action = action_of(view.keymap, key)
     if action is not None:
         return " ".join(action.keys)

@@ -1,6 +1,6 @@
 """Settings with value and source; a change takes effect here, and is written only on request.
 
-What would be written is shown first, line by line.  The screen changes the user's wishes and nothing else.
+The change is shown before it is written, line by line.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class SettingsScreen(KgtuiScreen):
         self._typing_for = ""
 
     def compose(self) -> ComposeResult:
-        """The file, the list, details of the row under the cursor; an input and a question when needed."""
+        """Create the widgets: the file, the list, details of the row under the cursor, an input and a question."""
         yield Lines(id="banner")
         yield Strip(id="file")
         yield Grid(columns_for(80), id="settings")
@@ -71,7 +71,7 @@ class SettingsScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Draw what holds."""
+        """Draw the effective settings."""
         self.query_one(Ask).display = False
         self.draw()
         self.set_focus(self._grid)
@@ -85,14 +85,14 @@ class SettingsScreen(KgtuiScreen):
         self._draw_about()
 
     def on_resize(self) -> None:
-        """The last column takes what room there is."""
+        """Fit the last column to the new width."""
         self._grid.set_columns(columns_for(self.size.width))
         self.call_after_refresh(self.draw)
 
     # Actions
 
     def action_change(self) -> None:
-        """Take the next value, or open an input for one."""
+        """Change to the next value, or open an input for one."""
         key = self._grid.current
         if key is None:
             return
@@ -128,7 +128,7 @@ class SettingsScreen(KgtuiScreen):
         self._draw_about()
 
     def action_find(self) -> None:
-        """Leave only the rows with some letters."""
+        """Filter the rows by typed letters."""
         self._ask_for(_FIND, hint="letters of a setting, a binding or its words", value=self._wanted)
 
     def action_copy_value(self) -> None:
@@ -141,7 +141,7 @@ class SettingsScreen(KgtuiScreen):
         self.copy_text(line_of(key, value) if value is not None else "")
 
     def action_step_back(self) -> None:
-        """Leave the question, the line to type in, the search, or the screen."""
+        """Close the question, the input line, the search, or the screen."""
         if self.query_one(Ask).subject:
             self._answered("escape")
         elif self._entry.display:
@@ -231,7 +231,7 @@ class SettingsScreen(KgtuiScreen):
         return True
 
     def _read(self, key: str, text: str) -> Change | None:
-        """The typed value in the setting's type; None, with a message, when it is invalid."""
+        """The typed value in the setting's type; None, with a message, if it is invalid."""
         if key not in OPTION_BY_KEY:
             return tuple(map(key_name, text.split())) or None
         value: Value = text

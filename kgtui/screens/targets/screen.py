@@ -1,7 +1,6 @@
-"""The portability of a run: its launches compiled for a list of targets, as the answers come.
-
-To look is to ask: compiling begins when the screen is first shown for a run.  It knows no engine; what
-comes back are events of that run, so an old run shows what was found then.
+"""The portability of a run: its launches compiled for a list of targets, shown as results arrive.
+Compiling begins when the screen is first shown for a run.  Results are events of that run, so an old run shows its
+stored results.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def make(host: Host) -> TargetsScreen:
 
 
 class TargetsScreen(KgtuiScreen):
-    """The targets, over the workbench, which notifies it of changes."""
+    """The targets, over the workbench, which reports changes to it."""
 
     WHERE = Where.TARGETS
     CSS_PATH = "../../styles/code.tcss"
@@ -58,7 +57,7 @@ class TargetsScreen(KgtuiScreen):
         self._begun: tuple[int | None, str] | None = None
 
     def compose(self) -> ComposeResult:
-        """The run, its progress, the targets, and the errors of the one under the cursor."""
+        """Create the widgets: the run, its progress, the targets, and the errors of the one under the cursor."""
         yield Lines(id="banner")
         yield Lines(id="run")
         yield Lines(id="ports")
@@ -89,7 +88,7 @@ class TargetsScreen(KgtuiScreen):
             self._ask()
 
     def workbench_changed(self) -> None:
-        """More of the run is known."""
+        """Redraw after new events of the run."""
         self.draw()
 
     def action_retarget(self) -> None:
@@ -97,7 +96,7 @@ class TargetsScreen(KgtuiScreen):
         if why_not := self._why_not():
             self.notify(why_not, markup=False)
         elif not (self._workbench.bench.view.ports.running and self._begun == self._run):
-            self._ask()  # also where a stored run says that it is being compiled for: that process is gone
+            self._ask()  # also if a stored run still has builds in progress: their process has exited
 
     def action_read(self) -> None:
         """Read the code as compiled for the target under the cursor."""
@@ -111,7 +110,7 @@ class TargetsScreen(KgtuiScreen):
         self._workbench.code.read_for(target)
 
     def action_leave(self) -> None:
-        """Stop compiling; when nothing is compiled, go back."""
+        """Stop compiling; if nothing is being compiled, go back."""
         if not (self._workbench.bench.view.ports.running and self.host.runs.cancel()):
             self.action_close()
 
@@ -129,7 +128,7 @@ class TargetsScreen(KgtuiScreen):
         return shown.number, shown.view.digest
 
     def _why_not(self) -> str:
-        """Why this run's launches cannot be compiled now; empty when they can."""
+        """Why this run's launches cannot be compiled now; empty if they can."""
         bench = self._workbench.bench
         view = bench.view
         if bench.old is not None:

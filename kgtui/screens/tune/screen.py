@@ -1,4 +1,4 @@
-"""Other values of what the open file fixes: chosen here, tried as a grid, and the winner proposed as a patch.
+"""Other values for the tunables of the open file: chosen here, run as a grid, and the best proposed as a patch.
 
 It runs no candidate and writes no file; `kgtui.app.jobs.tuning` does.
 """
@@ -61,7 +61,7 @@ class TuneScreen(KgtuiScreen):
         self.variants = Variants(self, workbench)
 
     def compose(self) -> ComposeResult:
-        """The file, its tunables, what r does, the variants, the one under the cursor, the patch."""
+        """Create the widgets: the file, its tunables, the effect of r, the variants, the selected one, the patch."""
         yield Lines(id="banner")
         yield Lines(id="subject")
         yield Grid(TUNABLE_COLUMNS, id="tunables")
@@ -76,7 +76,7 @@ class TuneScreen(KgtuiScreen):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Begin at the tunables; from here on the grid reports every change."""
+        """Focus the tunables; from now on the grid reports every change."""
         self.editor.entry.display = False
         self.query_one(Ask).display = False
         self.host.runs.tuning.changed = self._grid_changed
@@ -105,16 +105,16 @@ class TuneScreen(KgtuiScreen):
         )
 
     def _draw_plan(self) -> None:
-        """Draw what r would try, and how far the grid is."""
+        """Draw the variants that r would try, and the progress of the grid."""
         progress = self.variants.progress()
         self.query_one("#plan", Lines).show((*self.editor.plan(), *((progress,) if progress else ())))
 
     def on_resize(self) -> None:
-        """Other columns may have room."""
+        """Choose the columns for the new width."""
         self.call_after_refresh(self.draw)
 
     def workbench_changed(self) -> None:
-        """The file may have another text, or the editor some that is not saved."""
+        """Redraw, since the file may have changed, or the editor may have unsaved text."""
         self.host.runs.tuning.watch_file()
         self.draw()
 
@@ -136,14 +136,14 @@ class TuneScreen(KgtuiScreen):
     # Actions
 
     async def action_choose(self) -> None:
-        """Type the values of the tunable under the cursor, or look at the run of the variant under it."""
+        """Open the input for the values of the selected tunable, or show the run of the selected variant."""
         if self.focused is self.variants.table:
             self.variants.open_run()
         elif self.focused is self.editor.table:
             self.editor.edit()
 
     def action_try_all(self) -> None:
-        """Try the file as it is and every variant; what was tried before is shown no more, but kept."""
+        """Run the unchanged file and every variant; earlier variants stay in the store, but are no longer shown."""
         if not self.editor.tunables.grid:
             self.notify(_text_of(self.editor.plan()[0]), markup=False)
             return
@@ -155,7 +155,7 @@ class TuneScreen(KgtuiScreen):
         self.set_focus(self.variants.table)
 
     def action_copy_value(self) -> None:
-        """Copy the values of the variant under the cursor, or those to try of the tunable."""
+        """Copy the values of the selected variant, or those chosen for the selected tunable."""
         if self.focused is self.variants.table:
             tried = self.variants.selected
             self.copy_text(tried.name if tried else "")
@@ -163,13 +163,13 @@ class TuneScreen(KgtuiScreen):
             self.copy_text(self.editor.selected_values)
 
     def action_other_table(self) -> None:
-        """From the tunables to the variants, or back."""
+        """Move the focus from the tunables to the variants, or back."""
         if not self.editor.entry.display and not self.query_one(Ask).subject:
             to_variants = self.focused is self.editor.table and self.variants.grid is not None
             self.set_focus(self.variants.table if to_variants else self.editor.table)
 
     def action_step_back(self) -> None:
-        """Undo one thing: the question, the typing, the trying; then leave."""
+        """Undo one step: close the question or the input, or stop the grid; then leave."""
         grid = self.variants.grid
         if self.query_one(Ask).subject:
             self.query_one(Ask).close()

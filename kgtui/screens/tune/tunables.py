@@ -1,4 +1,4 @@
-"""The values to try: the table of what the saved file fixes, and the line in which values are typed."""
+"""The values to try: the table of tunables of the saved file, and the input line for values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TunablesEditor:
 
     @property
     def entry(self) -> Input:
-        """The line in which values are typed; hidden when there is nothing to type."""
+        """The input line for values; hidden if there is nothing to type."""
         return self._screen.query_one("#values", Input)
 
     @property
@@ -51,11 +51,11 @@ class TunablesEditor:
 
     @property
     def selected_values(self) -> str:
-        """The values chosen for the tunable under the cursor, as they are typed."""
+        """The values chosen for the tunable under the cursor, as text for the input."""
         return written(self.tunables.chosen.get(self.table.current or "", ()))
 
     def plan(self) -> tuple[Line, ...]:
-        """Variants that r would try; an example while values are typed; or the reason why there are none."""
+        """Variants that r would try; an example while values are typed; or the reason if there are none."""
         if not self.tunables.has_any:
             return nothing_found(self.tunables)
         if self.entry.display:
@@ -68,12 +68,12 @@ class TunablesEditor:
         self._screen.set_class(not self.tunables.has_any, "-empty")
 
     async def read(self) -> None:
-        """Read the tunables of the saved file, unless they are known; values chosen before are kept."""
+        """Read the tunables of the saved file, unless they are current; values chosen before are kept."""
         if not self.is_current:
             await self._choose(self._workbench.bench.saved, self.tunables.chosen)
 
     def edit(self) -> None:
-        """Open the line for the values of the tunable under the cursor."""
+        """Open the input line for the values of the selected tunable."""
         name = self.table.current
         tunable = next((one for one in self.tunables.tunables if one.name == name), None)
         if tunable is None:
@@ -90,13 +90,13 @@ class TunablesEditor:
         self._screen.draw()
 
     def leave(self) -> None:
-        """Close the line; what was typed is not taken."""
+        """Close the input line and discard its text."""
         self.entry.display = False
         self._screen.set_focus(self.table)
         self._screen.draw()
 
     async def take(self, typed: str) -> None:
-        """Take the typed values for the tunable that is edited; values that cannot be read are reported and kept."""
+        """Use the typed values for the edited tunable; invalid ones are reported and stay in the input."""
         try:
             values = parse_values(typed)
         except UsageError as error:
@@ -110,7 +110,7 @@ class TunablesEditor:
         await self._choose(self.tunables.source, chosen)
 
     async def _choose(self, source: bytes, chosen: Mapping[str, tuple[int, ...]]) -> None:
-        """Read the text in a thread; keys that are pressed meanwhile wait, and nothing else does."""
+        """Parse the text in a thread; only keys pressed meanwhile wait."""
         self.tunables = await asyncio.to_thread(tunables_in, source, chosen=chosen)
-        if self._screen.query("#plan"):  # otherwise the screen was closed meanwhile
+        if self._screen.query("#plan"):  # unless the screen was closed meanwhile
             self._screen.draw()

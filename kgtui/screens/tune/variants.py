@@ -1,4 +1,4 @@
-"""The variants that were tried: their table, the one under the cursor, and the patch of the winner."""
+"""The variants that were run: their table, the selected one, and the patch of the best."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class Variants:
 
     @property
     def grid(self) -> VariantGrid | None:
-        """The grid, if it is one of the file that is open."""
+        """The grid, if it is of the open file."""
         grid, bench = self._screen.host.runs.tuning.grid, self._workbench.bench
         return grid if grid is not None and grid.path == bench.path else None
 
     @property
     def selected(self) -> Tried | None:
-        """The variant under the cursor, if it was tried."""
+        """The variant under the cursor, if it was run."""
         grid, key = self.grid, self.table.current
         place = int(key) if key is not None else None
         return grid.tried[place] if grid and place is not None and place < len(grid.tried) else None
 
     @property
     def is_writable(self) -> bool:
-        """Whether there is a winner that is not written yet."""
+        """Whether there is a best variant that is not written yet."""
         grid = self.grid
         return grid is not None and grid.winner is not None and grid.ending is not None and not grid.is_written
 
@@ -57,7 +57,7 @@ class Variants:
         return progress_line(grid, now_s=host.clock(), glyphs=host.glyphs, stale=self._is_stale(grid))
 
     def draw(self) -> None:
-        """Draw the table, the variant under the cursor, and the patch of the winner."""
+        """Draw the table, the variant under the cursor, and the patch of the best."""
         grid = self.grid
         self._screen.set_class(grid is None, "-untried")
         if grid is None:
@@ -79,24 +79,24 @@ class Variants:
         )
 
     def action_sort(self) -> None:
-        """By the next column."""
+        """Sort by the next column."""
         if (grid := self.grid) is not None:
             self._sorting = self._sorting.after(self._columns(grid))
             self._screen.draw()
 
     def action_reverse(self) -> None:
-        """The other way round."""
+        """Reverse the sort order."""
         self._sorting = self._sorting.on(self._sorting.by)
         self._screen.draw()
 
     def sort_by(self, column: int) -> None:
-        """By the column of this index, or the other way round if it is that one already."""
+        """Sort by the column of this index, or reverse the order if it is already that one."""
         if (grid := self.grid) is not None:
             self._sorting = self._sorting.on(self._columns(grid)[column].id)
             self._screen.draw()
 
     def action_copy_result(self) -> None:
-        """Copy all that was tried as Markdown."""
+        """Copy all variants as Markdown."""
         grid = self.grid
         if grid is None:
             self._screen.copy_text("")
@@ -107,7 +107,7 @@ class Variants:
         self._screen.copy_text(tuning_markdown(grid, [column.label for column in columns], cells))
 
     def action_write(self) -> None:
-        """Ask whether to write the winner."""
+        """Ask whether to write the best variant."""
         grid = self.grid
         if grid is None or grid.winner is None or grid.ending is None:
             why = "nothing was tried yet; r tries the variants" if grid is None else grid.why_none
@@ -118,7 +118,7 @@ class Variants:
             self._screen.query_one(Ask).ask(_WRITE, question, answers, answered=self._write)
 
     def open_run(self) -> None:
-        """Look at the run of the variant under the cursor, on the workbench."""
+        """Show the run of the selected variant on the workbench."""
         tried = self.selected
         if tried is None:
             self._screen.notify("this variant has no verdict yet", markup=False)

@@ -1,6 +1,6 @@
 """Generated candidates on the workbench: requested, streamed into the source pane, stepped through, kept, sent back.
 
-It imports `kgtui.generation` only when it is used: that imports the store, and the first paint waits for neither.
+It imports `kgtui.generation` only when used: that imports the store, which would delay the first paint.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class CandidateViewer:
         """Whether a batch is followed."""
         return self._follows
 
-    # Asking for candidates
+    # Requesting candidates
 
     def action_generate(self) -> None:
         """Open the input for models, a strategy and a budget."""
@@ -59,7 +59,7 @@ class CandidateViewer:
         self._entry.ask("generate", submitted=self._generate, hint=EXAMPLE, value=self._typed)
 
     def action_remark(self) -> None:
-        """Open the input for a remark, and send the shown candidate back with it."""
+        """Open the input for a remark, with which the shown candidate is sent back."""
         version = self._stored()
         if version is not None:
             self._context.screen.app.clear_notifications()
@@ -67,23 +67,23 @@ class CandidateViewer:
             self._entry.ask("remark", submitted=partial(self._send_back, version), hint=hint, value="")
 
     def stop(self) -> bool:
-        """Stop generating; what arrived is stored.  False where nothing is being generated."""
+        """Stop generating; answers received so far are stored.  False if nothing is being generated."""
         if not self._has_begun:
             return False
         self._has_begun = False
         return self._generation.stop()
 
-    # Looking at candidates
+    # Showing candidates
 
     def action_version(self, step: int) -> None:
-        """Show the next generated candidate, or the one before."""
+        """Show the next or the previous generated candidate."""
         if self._context.bench.unsaved:
             self._context.notify(_UNSAVED, severity="warning")
         else:
             in_background(self._context.screen, partial(self._step, step), group="past")
 
     def leave(self) -> None:
-        """Return to the file; a batch continues, and the next step back stops it."""
+        """Return to the file; a batch continues until the next step back."""
         self._shown, self._follows = None, False
         self._history.leave()
 
@@ -92,7 +92,7 @@ class CandidateViewer:
         if self._shown is None and not self._follows:
             return
         if self._shown is not None and not self._context.bench.shown.candidate:
-            self._shown, self._follows = None, False  # a save or another run is shown by now
+            self._shown, self._follows = None, False  # a save or another run is shown meanwhile
             return
         generation = self._generation
         drawn = (generation.progress, generation.rows)
@@ -112,7 +112,7 @@ class CandidateViewer:
         self._begin(partial(self._generation.reply, version.row, remark))
 
     def _begin(self, begin: partial[None]) -> None:
-        """Begin a batch and follow it; what was typed stays where it cannot begin."""
+        """Begin a batch and follow it; the typed text stays if it cannot begin."""
         try:
             begin()
         except KgtuiError as error:
@@ -149,7 +149,7 @@ class CandidateViewer:
             self._show(version, versions)
 
     def _show(self, version: Version, versions: tuple[Version, ...]) -> None:
-        """Draw a version: its answer, its run so far, or its run as it was."""
+        """Draw a version: its answer, its run so far, or its stored run."""
         context, text = self._context, self._text(version, versions)
         is_same = version.key == self._shown
         if is_same and context.bench.old is not None and context.bench.old.stage is CandidateStage.SETTLED:
@@ -159,7 +159,7 @@ class CandidateViewer:
             self._show_answer(version, stage=CandidateStage.ARRIVING, remark=text)
         elif version.run_number is not None:
             if not is_same:
-                self._show_answer(version, stage=CandidateStage.QUEUED, remark=text)  # until its run is read
+                self._show_answer(version, stage=CandidateStage.QUEUED, remark=text)  # shown until its run is read
             self._history.show_candidate(version.run_number, label=version.label, remark=text)
         elif version.run is not None:
             self._show_answer(version, stage=CandidateStage.VERIFYING, remark=text)
@@ -187,7 +187,7 @@ class CandidateViewer:
         else:
             context.source.load((source or as_python(version.answer)).encode())
         if run is not None or before is None or (before.candidate, before.stage) != (version.label, stage):
-            context.draw()  # otherwise only the text grew; the strip is drawn at each tick
+            context.draw()  # else only the text grew; the strip is drawn at each tick
 
     def _text(self, version: Version, versions: tuple[Version, ...]) -> str:
         from kgtui.generation.display.versions import arriving_text, stored_text
@@ -197,7 +197,7 @@ class CandidateViewer:
         return stored_text(version, versions.index(version) + 1, len(versions))
 
     def _stored(self) -> Version | None:
-        """The shown candidate, once its answer is stored; reports why where there is none."""
+        """The shown candidate if its answer is stored; otherwise None, and a message."""
         if not self._context.bench.shown.candidate:
             self._context.notify(_NONE_SHOWN)
             return None

@@ -1,7 +1,6 @@
-"""The part of the workbench that reads compiled code: which kernel, for which target, in which form, from which line.
-
-Code is read from the artefacts once, in the background; source and code point at each other's lines,
-whichever of the two the reader moves in.
+"""The part of the workbench that reads compiled code: selects kernel, target, form and line.
+Code is read from the artefacts once, in the background; moving the cursor in source or code highlights the
+corresponding lines of the other.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class CodeLoader:
 
     @property
     def foreign_target(self) -> str:
-        """The target of those kernels where it is not the run's own; else empty."""
+        """The target of those kernels if it is not that of the run; else empty."""
         kernels, own = self.kernels, self._context.bench.results.target
         return kernels[0].target if kernels and kernels[0].target != own else ""
 
@@ -55,12 +54,12 @@ class CodeLoader:
 
     @property
     def form(self) -> str:
-        """The form that is to be seen where a kernel has it."""
+        """The form to show if the kernel has it."""
         return self._form
 
     @property
     def focused(self) -> CodePane | None:
-        """The code that the keys go to."""
+        """The focused code pane."""
         return next((pane for pane in self._context.screen.query(CodePane) if pane.view.has_focus), None)
 
     @property
@@ -70,7 +69,7 @@ class CodeLoader:
 
     @property
     def wanted(self) -> bool:
-        """Whether any code is to be seen."""
+        """Whether any code is visible."""
         return self.seen is not None
 
     def action_ir_form(self) -> None:
@@ -81,12 +80,12 @@ class CodeLoader:
         self._context.draw()
 
     def read_for(self, target: str | None) -> None:
-        """Show the kernels as they were compiled for this target; None is that of the run."""
+        """Show the kernels as compiled for this target; None is that of the run."""
         self._target = None if target == self._context.bench.view.target else target
         self._tabs.show("ir")
 
     def refresh(self) -> None:
-        """Show the code of the kernel under the cursor, reading it first when it is another."""
+        """Show the code of the kernel under the cursor, after reading it if it changed."""
         kernel, form, artefact = self._chosen()
         heading = forms_line(kernel, form, foreign=bool(self.foreign_target))
         if artefact is None:
@@ -98,20 +97,20 @@ class CodeLoader:
             in_background(self._context.screen, partial(self._load, artefact), group="code")
 
     def point_out(self, source_line: int) -> None:
-        """Show what a source line became, wherever code is to be seen."""
+        """Highlight the code of a source line wherever code is visible."""
         for pane in self._context.screen.query(CodePane):
             if is_seen(pane):
                 pane.follow(source_line)
 
     def moved(self) -> None:
-        """The reader is on another line of the code: show where it came from, and what else did."""
+        """Highlight the source line of the current code line, and all code of that line."""
         pane = self.focused
         if pane is not None:
             pane.highlight_own()
             self._context.source.link(pane.source_line)
 
     def follow(self, source_line: int) -> None:
-        """Go to the code that a source line became, once that is read."""
+        """Go to the code of a source line, once it is read."""
         context = self._context
         if self.seen is None:
             self._tabs.show("ir")
@@ -127,7 +126,7 @@ class CodeLoader:
             context.notify(f"no {code} is known to come from line {source_line}")
 
     def follow_back(self, pane: CodePane) -> None:
-        """Go to the source line that the code under the cursor came from."""
+        """Go to the source line of the code under the cursor."""
         line = pane.source_line
         if line is None:
             self._context.notify("the compiler recorded no source line for this line")
@@ -145,7 +144,7 @@ class CodeLoader:
             self.follow(awaited)
 
     def _chosen(self) -> tuple[CompiledKernel | None, str | None, Artefact | None]:
-        """The kernel that is to be read, the form in which it can be, and where that is kept."""
+        """The kernel to read, its available form, and the hash of its artefact."""
         kernel = self.kernel
         form = nearest_form(kernel, self._form) if kernel else None
         return kernel, form, artefact_of(kernel, form) if kernel and form else None

@@ -1,4 +1,4 @@
-"""State that the controllers of one workbench share: its record, its screen, and the ways to show a change."""
+"""Shared state of the controllers of one workbench: its record, its screen, and drawing."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class WorkbenchContext:
 
     @property
     def in_source(self) -> bool:
-        """Whether the keys go to the file."""
+        """Whether the source pane has the focus."""
         focused = self.screen.focused
         return focused is not None and self.source in focused.ancestors_with_self
 
     @property
     def strip_context(self) -> StripContext:
-        """Current context of the strip beside the run."""
+        """Context of the strip besides the run."""
         return self.bench.strip_context(self.host.clock())
 
     def draw(self) -> None:
@@ -46,10 +46,10 @@ class WorkbenchContext:
         self.screen.draw()
 
     def notify(self, words: str, *, severity: SeverityLevel = "information") -> None:
-        """Show a message for a moment; nothing in it is markup."""
+        """Show a message for a moment; without interpreting markup."""
         self.screen.notify(words, severity=severity, markup=False)
 
     def set_mode(self, mode: Mode) -> None:
-        """Letters are commands in one mode and text in the other."""
+        """Set the mode: letters are commands, or text."""
         self.bench = replace(self.bench, mode=mode)
         self.source.edit(on=mode is Mode.EDIT)

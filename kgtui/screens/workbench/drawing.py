@@ -52,9 +52,8 @@ class Drawing:
         self._searcher = searcher
 
     def draw_strip(self) -> None:
-        """State, stages and sentence; on the lowest terminals the stages give way to the sentence.
-
-        The run to beat is where the numbers of the shown run leave room.
+        """State, stages and sentence; on the lowest terminals the sentence replaces the stages.
+        The best run is shown if the numbers of the shown run leave room.
         """
         strip_context, view, glyphs = self._context.strip_context, self._context.bench.view, self._context.host.glyphs
         strip = self._context.screen.query_one("#verdict", Strip)
@@ -79,14 +78,14 @@ class Drawing:
             strip.set_class(other is tone, f"-{other}")
 
     def _step(self) -> Line:
-        """The key that helps most now, as the user has it."""
+        """The most useful next key, by the user's bindings."""
         bench = self._context.bench
         step = next_step(bench.view, self._context.strip_context)
         action = next(action for action in self._context.host.actions if binding_id(action) == step.binding)
         return pressed(key_while_typing(action) if bench.mode is Mode.EDIT else first_key(action), step.words)
 
     def draw_all(self) -> None:
-        """The strip, the keys, the marks in the source, the tabs, and the pane that is to be seen."""
+        """The strip, the keys, the marks in the source, the tabs, and the visible pane."""
         self.draw_strip()
         self.draw_keys()
         bench, host = self._context.bench, self._context.host
@@ -103,7 +102,7 @@ class Drawing:
             self._code.refresh()
 
     def draw_keys(self) -> None:
-        """The keys that do something now: what could not be written back as it was, or is past, is not edited here."""
+        """Draw the available keys: a past run, or a file that cannot be written back without loss, is not editable."""
         bench = self._context.bench
         if bench.mode is Mode.EDIT:
             self._context.screen.show_keys(_EDIT_KEYS if bench.unsaved else _EDIT_KEYS - {"save"}, typing=True)
@@ -127,7 +126,7 @@ class Drawing:
 
     @property
     def scene(self) -> Scene:
-        """The record of the screen with all that panes draw beside it."""
+        """The record of the screen with all other data of panes."""
         bench, host = self._context.bench, self._context.host
         stale = is_stale(bench.view, self._context.strip_context)
         return Scene(
@@ -144,7 +143,7 @@ class Drawing:
         )
 
     def draw_rail(self) -> None:
-        """The operators beside the file, and errors of engine or store."""
+        """Draw the operators beside the file, and errors of engine or store."""
         host, rail = self._context.host, self._context.screen.query_one("#rail", Grid)
         rail.show(rail_rows(host.problems, host.past.last_runs, glyphs=host.glyphs))
         rail.go_to(self._context.bench.problem.name)

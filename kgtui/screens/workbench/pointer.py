@@ -1,4 +1,4 @@
-"""The item under the cursor of the workbench: its destination, the text to copy, and the matches of a search."""
+"""The item under the cursor of the workbench: its target line, the text to copy, and the matches of a search."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Pointer:
 
     @property
     def focused_pane(self) -> Pane | SourcePane | CodePane:
-        """The pane that the keys go to: the file, compiled code, or the tab that is shown."""
+        """The focused pane: the file, compiled code, or the shown tab."""
         return self._context.source if self._context.in_source else self._code.focused or self._tabs.pane
 
     def action_hit(self, step: int) -> None:
-        """The next or the previous match."""
+        """Go to the next or the previous match."""
         self.focused_pane.hit(step)
 
     def action_follow(self) -> None:
-        """Go from the row under the cursor to its line, or to the past run."""
+        """Go from the row under the cursor to its source line, or to the past run."""
         context = self._context
         if context.in_source:
             self._code.follow(context.source.line)

@@ -1,4 +1,4 @@
-"""The results beside the source: the bar of tabs, the pane that is shown, and compiled code below."""
+"""The results beside the source: the tab bar, the shown pane, and compiled code below."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kgtui.widgets.panes.base.pane import Pane, Scene
 
 
 class ResultsPanel(Titled):
-    """A tab for every pane module; `shown` is the id of the tab that is shown."""
+    """A tab for every pane module; `shown` is the id of the shown one."""
 
     class TabChosen(Message):
         """A tab was clicked."""
@@ -36,7 +36,7 @@ class ResultsPanel(Titled):
         self.shown = next(iter(modules))
 
     def compose(self) -> ComposeResult:
-        """The tabs over the panes, and the code that a wide terminal has room for."""
+        """Create the widgets: the tabs over the panes, and the code pane of a wide terminal."""
         yield Bar(gap=" ", id="tabs")
         with ContentSwitcher(initial=self.shown, id="panes"):
             yield from self._panes.values()
@@ -44,11 +44,11 @@ class ResultsPanel(Titled):
 
     @property
     def pane(self) -> Pane:
-        """The pane that is shown."""
+        """The shown pane."""
         return self._panes[self.shown]
 
     def show_tab(self, name: str) -> None:
-        """Bring a pane to the front."""
+        """Show a pane."""
         self.shown = name
         self.query_one("#panes", ContentSwitcher).current = name
 
@@ -58,7 +58,7 @@ class ResultsPanel(Titled):
         return names[(names.index(self.shown) + step) % len(names)]
 
     def show(self, scene: Scene) -> None:
-        """Draw the bar, and the pane that is shown."""
+        """Draw the tab bar and the shown pane."""
         segments = []
         for number, (name, pane) in enumerate(self._panes.items(), start=1):
             label = pane.label(scene.bench.results, scene.wanted)

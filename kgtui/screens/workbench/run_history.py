@@ -1,4 +1,4 @@
-"""Past runs on the workbench: the list of them, and looking at one as it was."""
+"""Past runs on the workbench: their list, and showing one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PastRunViewer:
         self.best: BestRun | None = None
 
     def forget(self) -> None:
-        """Another file is open now."""
+        """Reset for a newly opened file."""
         self.runs, self.best = (), None
 
     def read(self) -> None:
@@ -36,28 +36,28 @@ class PastRunViewer:
     def open(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
         """Show a past run once this screen is shown; a run in progress continues in the background.
 
-        The open file stays open, whatever the file `filename` and the operator of the run are.
+        The open file stays open, whatever `filename` and operator the run has.
         """
         is_own = problem is None or problem.name == self._context.bench.problem.name
         other = None if is_own else problem
         self._context.screen.call_later(partial(self.show, number, problem=other, filename=filename))
 
     def show(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
-        """Look at a past run as it was; `problem` and `filename` are those of another file than the open one."""
+        """Show a past run; `problem` and `filename` are given if it is of another file than the open one."""
         in_background(self._context.screen, partial(self._open, number, problem, filename), group="past")
 
     def show_candidate(self, number: int, *, label: str, remark: str) -> None:
-        """Look at the run of a generated candidate of the open operator."""
+        """Show the run of a generated candidate of the open operator."""
         in_background(self._context.screen, partial(self._open_candidate, number, label, remark), group="past")
 
     @property
     def run_under_cursor(self) -> int | None:
-        """The past run that was chosen to be compared with; None when its tab is not shown."""
+        """The past run under the cursor; None if its tab is not shown."""
         pane = self._context.screen.query_one(HistoryPane)
         return pane.current if is_seen(pane) else None
 
     def refresh(self) -> None:
-        """Read the shown run again where another process is running it."""
+        """Read the shown run again if another process is running it."""
         old = self._context.bench.old
         if old is not None and old.number is not None and old.view.running and not old.candidate:
             again = partial(self._open, old.number, old.problem, old.filename, keeps_tab=True)
@@ -68,7 +68,7 @@ class PastRunViewer:
         self._context.notify(self._context.host.agents.follow())
 
     def action_review(self, wanted: str) -> None:
-        """Pin or veto the run under the cursor of the history, or the shown one; again takes that back."""
+        """Pin or veto the run under the cursor of the history, or the shown one; the same action again undoes it."""
         number = self.run_under_cursor or self._context.bench.shown.number
         if number is None:
             self._context.notify("no run is shown that is kept")
@@ -76,7 +76,7 @@ class PastRunViewer:
         in_background(self._context.screen, partial(self._review, number, wanted), group="review")
 
     def action_mark(self) -> None:
-        """Mark the past run under the cursor to be compared, or take that back."""
+        """Mark the past run under the cursor for comparison, or unmark it."""
         number = self.run_under_cursor
         if number is None:
             self._context.notify("space marks runs in the history: 5 shows it")
@@ -89,14 +89,14 @@ class PastRunViewer:
         self._context.draw()
 
     def action_unmark(self) -> None:
-        """Take back every mark."""
+        """Remove all marks."""
         past = self._context.host.past
         self._context.notify(unmarked(past.marked))
         past.marked = ()
         self._context.draw()
 
     def leave(self) -> None:
-        """Return to the newest run and to what the file holds."""
+        """Return to the newest run and the file's content."""
         context = self._context
         context.bench = replace(context.bench, old=None)
         if not context.bench.unsaved:
@@ -106,7 +106,7 @@ class PastRunViewer:
     async def _read(self) -> None:
         context = self._context
         runs = await context.host.past.runs_of(context.bench.problem.name)
-        self.runs = self.runs if runs is None else runs  # keeps the list that was read before
+        self.runs = self.runs if runs is None else runs  # keeps the list read before
         self.best = await context.host.past.best_for(context.bench.order())
         context.draw()
         context.screen.host_changed()
@@ -147,6 +147,6 @@ class PastRunViewer:
             context.draw()
 
     async def _is_running(self, number: int, problem: Problem) -> bool:
-        """Whether the store still waits for the verdict of this run, here or in another program."""
+        """Whether this run is in progress according to the store, here or in another process."""
         runs = await self._context.host.past.runs_of(problem.name)
         return any(run.number == number and run.is_running for run in runs or ())

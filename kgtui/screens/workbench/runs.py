@@ -39,14 +39,14 @@ class RunController:
     # What the application reports
 
     def run_began(self, header: RunHeader) -> None:
-        """A run begins: what was shown stays, dimmed, until its own results come."""
+        """Show that a run begins; earlier results stay, dimmed, until its results arrive."""
         context = self._context
         context.bench = context.bench.run_began(
             number=header.number, cached=header.cached, digest=header.digest, picked=header.picked
         )
 
     def on_events(self, events: Sequence[Event]) -> None:
-        """More of the newest run."""
+        """Show new events of the newest run."""
         context = self._context
         context.bench = context.bench.with_events(events)
         if not context.screen.is_drawable:
@@ -57,19 +57,19 @@ class RunController:
             self._history.read()
 
     def show_error_line(self) -> None:
-        """Scroll to the line of the error, unless the user is editing or views a past run."""
+        """Scroll to the line of the error, unless the user edits or views a past run."""
         bench = self._context.bench
         line = blamed_line(bench)
         if line is not None and bench.mode is Mode.WATCH and bench.old is None and not bench.unsaved:
             self._context.source.go_to(line)
 
     def renumbered(self, numbers: Mapping[int, int]) -> None:
-        """The runs of this session have other numbers in the store; marks would mean other runs."""
+        """Update run numbers after the store has moved, and remove marks, which would refer to other runs."""
         if numbers:
             self._context.bench = self._context.bench.renumbered(numbers)
             self._context.host.past.marked = ()
 
-    # Asking for runs
+    # Requesting runs
 
     def request(
         self, *, again: bool = False, cases: tuple[str, ...] = (), purpose: RunPurpose = RunPurpose.AS_SAVED
@@ -78,7 +78,7 @@ class RunController:
         self.submit(self._context.bench.order(again=again, cases=cases, purpose=purpose))
 
     def submit(self, request: RunRequest) -> None:
-        """Request a run, also of another text than the file's; a shown past run is left first."""
+        """Request a run, also of another text than the file's; a shown past run is closed first."""
         context = self._context
         if context.bench.old is not None:
             self._history.leave()
@@ -98,7 +98,7 @@ class RunController:
         self.request(again=True)
 
     def action_benchmark(self) -> None:
-        """Verify, then time the bench cases; where that is not possible, show why."""
+        """Verify, then time the bench cases; if that is not possible, show why."""
         self._tabs.show("bench")
         if not self._context.bench.can_time:
             self._context.notify(EXECUTED_ON_CPU)
@@ -115,7 +115,7 @@ class RunController:
         """Run only the smoke cases from now on, or all cases again."""
         self._context.bench = replace(self._context.bench, smoke=not self._context.bench.is_smoke)
         cases = "the smoke cases alone, and nothing is timed" if self._context.bench.is_smoke else "all cases"
-        self._context.screen.app.clear_notifications()  # otherwise one for each press would cover the results
+        self._context.screen.app.clear_notifications()  # otherwise a message for each press would cover the results
         self._context.notify(f"a save runs {cases} from now on")
         self.request()
 
@@ -136,7 +136,7 @@ class RunController:
             self.request(again=True, cases=(name,))
 
     def _is_of_another_operator(self) -> bool:
-        """Whether the shown cases are of another operator than the open file's; then a message is shown."""
+        """Whether the shown cases are of another operator than the open file, with a message if so."""
         bench = self._context.bench
         is_other = bench.shown_problem.name != bench.problem.name
         if is_other:
@@ -145,7 +145,7 @@ class RunController:
         return is_other
 
     def action_pause(self) -> None:
-        """Stop running saves; resuming runs the current file."""
+        """Pause runs of saves, or resume them with the current file."""
         self._context.bench = replace(self._context.bench, paused=not self._context.bench.paused)
         stale = is_stale(self._context.bench.view, self._context.strip_context)
         if not self._context.bench.paused and stale and not self._context.bench.unsaved:
@@ -156,6 +156,6 @@ class RunController:
     def action_next_target(self) -> None:
         """Compile for another target and run again."""
         self._context.bench = self._context.bench.next_target()
-        self._context.screen.app.clear_notifications()  # otherwise one for each press would cover the results
+        self._context.screen.app.clear_notifications()  # otherwise a message for each press would cover the results
         self._context.notify(f"compiling for {self._context.bench.target} from now on")
         self.request()

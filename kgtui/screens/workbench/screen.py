@@ -1,7 +1,8 @@
 """One kernel file, its newest run, and the events of that run.
 
-The screen composes the widgets and passes their messages on.  Its controllers, one job each, share a context with one
-`Workbench` record, replace that, and draw.  They ask the application to judge, to read the store and to watch.
+The screen composes the widgets and forwards their messages.  Its controllers, with one job each, share a context with
+one `Workbench` record, replace that, and draw.  They use the application to run candidates, read the store and watch
+files.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ PLACE = Place.GROUND
 
 
 def make(host: Host) -> WorkbenchScreen:
-    """The workbench on the file that was opened first; it is notified of others.
+    """The workbench on the first opened file; it is notified of later ones.
 
     Raises:
         UsageError: no file was opened.
@@ -102,7 +103,7 @@ class WorkbenchScreen(KgtuiScreen):
         )
 
     def compose(self) -> ComposeResult:
-        """Strip, source, tabs; the style sheet places them for each size."""
+        """Create the widgets: strip, source, tabs; the style sheet places them for each size."""
         yield Lines(id="banner")
         yield Strip(id="verdict")
         with Horizontal(id="body"):
@@ -120,7 +121,7 @@ class WorkbenchScreen(KgtuiScreen):
         self.query_one(Ask).display = False
         self._open()
 
-    # What others ask
+    # Interface for other screens
 
     @property
     def bench(self) -> Workbench:
@@ -138,7 +139,7 @@ class WorkbenchScreen(KgtuiScreen):
 
     @property
     def scene(self) -> Scene:
-        """All that a pane, or a screen that is over this one, may draw."""
+        """The data for panes, and for screens on top of this one."""
         return self._drawing.scene
 
     def open(self, problem: Problem, path: Path, content: bytes) -> None:
@@ -157,18 +158,18 @@ class WorkbenchScreen(KgtuiScreen):
         self.history.read()
         self.host.file_watch.watch(self.bench.path, known_digest=self.bench.strip_context(0.0).content_digest)
         self.runs.request()
-        self.runs.show_error_line()  # of a stored run that is the answer already
+        self.runs.show_error_line()  # for a stored run that already answers the request
         self.set_focus(self.source.editor)
         self.file.opened()
 
     # Drawing
 
     def on_resize(self) -> None:
-        """The strip has fewer rows on a low terminal, and a wide one has room for code beside the tabs."""
+        """Redraw: the strip has fewer rows on a low terminal, and a wide one has room for code beside the tabs."""
         self.call_after_refresh(self._drawing.draw_all)
 
     def on_descendant_focus(self) -> None:
-        """Other keys may do something in another pane."""
+        """Redraw the keys, which depend on the focused pane."""
         if self.is_drawable:
             self._drawing.draw_keys()
 
@@ -184,7 +185,7 @@ class WorkbenchScreen(KgtuiScreen):
         return self.candidates.waits
 
     def draw(self) -> None:
-        """Draw what has changed, on the screen that is over this one too."""
+        """Draw what has changed, also on the screen on top of this one."""
         self._drawing.draw_all()
         for front in self.app.screen_stack[-1:]:  # the stack is empty during shutdown
             if front is not self and isinstance(front, KgtuiScreen) and front.is_drawable:
@@ -197,7 +198,7 @@ class WorkbenchScreen(KgtuiScreen):
     # Keys and messages
 
     def action_step_back(self) -> None:
-        """Undo one thing: the question, the search, editing, the filter, a detail, the zoom, an old run, the run."""
+        """Undo one step: question, search, editing, filter, detail, zoom, an old run, the run."""
         if self.query_one(Ask).subject:
             self.file.step_back()
         elif self.searcher.open:

@@ -27,7 +27,7 @@ class Searcher:
 
     @property
     def open(self) -> bool:
-        """Whether the line is there to be typed in."""
+        """Whether the input line is open."""
         return self._line.display
 
     def action_find(self) -> None:
@@ -39,14 +39,14 @@ class Searcher:
         self._begin()
 
     def _begin(self, *, in_source: bool = False) -> None:
-        """Show the line for the focused pane, or for the source."""
+        """Open the input line for the focused pane, or for the source."""
         pane = self._context.source if in_source else self._pointer.focused_pane
         self._sought = self._code.seen or pane if isinstance(pane, IrPane) else pane
         label = "filter the cases" if isinstance(self._sought, CasesPane) else "search"
         self._line.ask(label, submitted=self._submitted, typed=self._typed)
 
     def _typed(self, text: str) -> None:
-        """Search as the letters come."""
+        """Search while letters are typed."""
         if isinstance(self._sought, CasesPane):
             self.wanted = text
             self._context.draw()
@@ -54,7 +54,7 @@ class Searcher:
             self._sought.search(text)
 
     def _submitted(self, text: str) -> None:
-        """Keep what was found and return to the pane."""
+        """Keep the matches and return to the pane."""
         if isinstance(self._sought, CasesPane):
             if self._sought.current_name is None:
                 self._context.notify(f"no case matches {text!r}; esc clears the filter")
@@ -63,7 +63,7 @@ class Searcher:
         self._close()
 
     def clear(self) -> None:
-        """Forget the search and the filter."""
+        """Clear the search and the filter."""
         self._line.field.value = ""
         self.wanted = ""
         if self._sought is not None:

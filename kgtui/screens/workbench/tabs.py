@@ -1,4 +1,4 @@
-"""The tabs of the workbench: which pane is shown, and which part has the whole screen."""
+"""The tabs of the workbench: the shown pane, and the zoomed part."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ class TabSwitcher:
 
     @property
     def shown(self) -> str:
-        """The id of the tab that is shown."""
+        """The id of the shown tab."""
         return self.panel.shown
 
     @property
     def pane(self) -> Pane:
-        """The tab that is shown."""
+        """The shown pane."""
         return self.panel.pane
 
     def show(self, name: str) -> None:
-        """Show a tab, and give it the keys unless the file has the whole screen."""
+        """Show a tab, and focus it unless the file is zoomed."""
         self.panel.show_tab(name)
         self._context.draw()
         if not self.zoomed or self.zoomed == "results":
             self.take_keys()
 
     def take_keys(self) -> None:
-        """Give the keys to the tab that is shown."""
+        """Focus the shown tab."""
         self._context.screen.set_focus(self.pane.main)
 
     def zoom(self, part: str) -> None:
-        """Give this part the whole screen, or none of them."""
+        """Zoom this part to the whole screen, or none."""
         self.zoomed = part
         for name in ("source", "results"):
             self._context.screen.set_class(part == name, f"-zoom-{name}")
@@ -51,15 +51,15 @@ class TabSwitcher:
         self.show(name)
 
     def action_turn_tab(self, step: int) -> None:
-        """Show the next tab or the one before."""
+        """Show the next or the previous tab."""
         self.show(self.panel.turned(step))
 
     def action_zoom(self) -> None:
-        """Give the focused pane the whole screen, or take it back."""
+        """Zoom the focused pane to the whole screen, or undo that."""
         self.zoom("" if self.zoomed else "source" if self._context.in_source else "results")
 
     def action_ir_pane(self) -> None:
-        """Show or hide the code beside the results; where there is no room, show its tab."""
+        """Show or hide the code beside the results; if there is no room, show its tab."""
         screen = self._context.screen
         if screen.has_class("-wide"):
             screen.toggle_class("-without-ir")

@@ -1,1 +1,1 @@
-"""The file on the workbench: its text, replacing in it, writing it, the user's own editor."""
+"""The file on the workbench: editing, replacing, writing, and the user's own editor."""

@@ -1,4 +1,4 @@
-"""The user's own editor, started on the open file; saving there runs the loop as ever."""
+"""The user's own editor, started on the open file; saving there runs the kernel as usual."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ExternalEditor:
         self._context = context
 
     def action_editor(self) -> None:
-        """Start the user's own editor; saving there runs the loop as ever."""
+        """Start the user's own editor; saving there runs the kernel as usual."""
         context = self._context
         try:
             opening = context.host.editor_command(context.bench.path, line=context.source.line)
@@ -52,7 +52,7 @@ class ExternalEditor:
 
 
 async def _run(opening: Opening) -> str:
-    """Run the editor to its end; the error, or ""."""
+    """Run the editor until it exits; returns the error, or ""."""
     program = opening.command[0]
     try:
         process = await asyncio.create_subprocess_exec(*opening.command, stderr=asyncio.subprocess.PIPE)

@@ -1,4 +1,4 @@
-"""The file on the workbench: editing it, writing it, and never losing either side of a conflict."""
+"""The file on the workbench: editing it, writing it, and keeping both sides of a conflict."""
 
 from __future__ import annotations
 
@@ -36,14 +36,13 @@ class FileKeeper:
         self._settled: bytes | None = None
 
     def opened(self) -> None:
-        """Another file is open now: what was settled of the one before does not hold for it."""
+        """Reset the state of the previous file for a newly opened one."""
         self._settled = None
         self._unsaved.offer()
 
     def saved(self, content: bytes, *, siblings_changed: bool = False) -> None:
-        """The file has new content, or one that it imports has: show it and judge it.
-
-        While the editor holds unsaved text both are kept: the file's new content is judged, and the user chooses.
+        """Show and run the new content of the file, or of a file that it imports.
+        If the editor has unsaved text, both are kept: the file's new content is run, and the user chooses.
         """
         context = self._context
         if content == context.bench.saved and not siblings_changed:
@@ -61,7 +60,7 @@ class FileKeeper:
             self._runs.request(again=siblings_changed)
 
     def watch_troubled(self, trouble: WatchTrouble) -> None:
-        """Show the watcher's trouble with the file as long as it lasts: a run of its last text changes nothing."""
+        """Show a problem of the watcher as long as it lasts, whatever runs of the last content report."""
         context = self._context
         if trouble.kind is TroubleKind.POLLING:
             context.bench = replace(context.bench, notice=trouble.message)
@@ -71,7 +70,7 @@ class FileKeeper:
         context.draw()
 
     def action_edit(self) -> None:
-        """Let letters be text; a generated candidate is taken into the editor in the place of the file's text."""
+        """Enter the edit mode; a generated candidate replaces the file's text in the editor."""
         context = self._context
         if context.bench.shown.candidate:
             self._take_candidate(edits=True)
@@ -88,9 +87,8 @@ class FileKeeper:
         self.save()
 
     def save(self) -> bool:
-        """Write the text, then judge it; False when it could not be written, and the text stays.
-
-        Where another program wrote the file since it was read, the user is asked first, and both texts are kept.
+        """Write the text, then run it; False if it could not be written, and the text stays.
+        If another program wrote the file since it was read, the user is asked first, and both texts are kept.
         """
         context = self._context
         if not context.bench.unsaved:
@@ -116,7 +114,7 @@ class FileKeeper:
         if beside is not None:
             shown = context.host.kernels.shown(beside)
             context.notify(f"what {path.name} held on disk is now in {shown}")
-        if (ask := context.screen.query_one(Ask)).subject:  # the question was about the text that is now saved
+        if (ask := context.screen.query_one(Ask)).subject:  # the question was about the text now saved
             ask.close()
             context.source.take_keys()
         if context.bench.paused:
@@ -126,7 +124,7 @@ class FileKeeper:
         return True
 
     def action_keep(self) -> None:
-        """Write the generated candidate that is shown into the file, and run that."""
+        """Write the shown generated candidate to the file, and run it."""
         name = self._context.bench.shown.candidate
         if not name:
             self._context.notify("no generated candidate is shown; < and > step through them")
@@ -134,7 +132,7 @@ class FileKeeper:
             self._context.notify(f"{name} is now in {self._context.bench.path.name}")
 
     def _take_candidate(self, *, edits: bool) -> bool:
-        """Put the shown candidate in the place of the file's text, unsaved; False where it has no code yet."""
+        """Replace the editor's text by the shown candidate, unsaved; False if it has no code yet."""
         context = self._context
         if not context.bench.view.started and not context.bench.shown.has_code:
             context.notify("this answer has no code to take; R sends it back with a remark", severity="warning")
@@ -171,14 +169,14 @@ class FileKeeper:
             self._switch()
 
     def step_back(self) -> None:
-        """Withdraw the question; nothing changes."""
+        """Close the question without a change."""
         self._answered("", "escape")
 
     def _ask(self, subject: str, question: str, answers: tuple[Answer, ...]) -> None:
         self._context.screen.query_one(Ask).ask(subject, question, answers, answered=partial(self._answered, subject))
 
     def _answered(self, subject: str, key: str) -> None:
-        """Do what the user chose; escape changes nothing."""
+        """Carry out the user's choice; escape changes nothing."""
         context = self._context
         context.screen.query_one(Ask).close()
         context.source.take_keys()
@@ -212,7 +210,7 @@ class FileKeeper:
         return held if held not in (self._context.source.read, content) else None
 
     def _take(self, content: bytes) -> None:
-        """Show what the file holds instead, and judge that where it was not yet."""
+        """Show the file's content instead, and run it if it was not run yet."""
         context = self._context
         is_new = content != context.bench.saved
         context.bench = replace(context.bench, saved=content, content_on_disk=None, unsaved=False)
@@ -247,7 +245,7 @@ class FileKeeper:
 
 
 def _kept_beside(path: Path, content: bytes) -> Path:
-    """The new file beside `path` that holds this content now.
+    """Write this content to a new file beside `path`; returns its path.
 
     Raises:
         UsageError: it cannot be written.

@@ -27,7 +27,7 @@ class _Step(enum.StrEnum):
 
 
 class Replacer:
-    """Replacing text in one workbench screen: the text, its replacement, then a question at each place."""
+    """Replaces text in one workbench screen: inputs for text and replacement, then a question at each place."""
 
     def __init__(self, context: WorkbenchContext, *, file: FileKeeper) -> None:
         self._context = context
@@ -39,11 +39,11 @@ class Replacer:
 
     @property
     def open(self) -> bool:
-        """Whether the line is there to be typed in."""
+        """Whether the input line is open."""
         return self._line.display
 
     def action_replace(self) -> None:
-        """Open the input for the text to look for; only editable text can be replaced."""
+        """Open the input for the search text; only editable text can be replaced."""
         context = self._context
         self._file.action_edit()
         if context.bench.mode is Mode.EDIT:
@@ -55,7 +55,7 @@ class Replacer:
         self._ask(_Step.LINE, hint=f"1 to {self._context.source.editor.document.line_count:,}", value="")
 
     def _submitted(self, text: str) -> None:
-        """Take the input, and open the next one."""
+        """Process the input, and open the next one."""
         if self._step is _Step.LINE:
             self.close()
             self._go(text)
@@ -71,7 +71,7 @@ class Replacer:
             self.close()
 
     def _answered(self, key: str) -> None:
-        """Do at this place, or at all that are left, what the user chose."""
+        """Carry out the user's choice at this place, or at all remaining ones."""
         editor = self._context.source.editor
         self._context.source.take_keys()
         match key:
@@ -89,7 +89,7 @@ class Replacer:
                 self._say()
 
     def close(self) -> None:
-        """Leave the line."""
+        """Close the input line."""
         self._line.close()
         self._context.source.take_keys()
 

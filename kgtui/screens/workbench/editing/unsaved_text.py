@@ -1,4 +1,4 @@
-"""Text of the editor that no file holds: kept against a kill while it is typed, and offered at the next start."""
+"""Unsaved text of the editor: stored while it is typed, and offered at the next start."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kgtui.state.workbench.status import Mode
 from kgtui.widgets.controls.ask import Answer, Ask
 
 _LEFTOVER = "leftover"
-_KEEP_EVERY_S = 0.5  # text typed within this time is lost when the program is killed
+_KEEP_EVERY_S = 0.5  # text typed within this time is lost if the process is killed
 _LEFT = (Answer(key="r", label="take it up"), Answer(key="d", label="discard it"))
 
 
 class UnsavedText:
-    """Keeps unsaved text of the open file for recovery."""
+    """Stores unsaved text of the open file for recovery."""
 
     def __init__(self, context: WorkbenchContext) -> None:
         self._context = context
@@ -25,7 +25,7 @@ class UnsavedText:
         self._leftover: Leftover | None = None
 
     def typed(self) -> None:
-        """The text is another: keep it against a kill soon, or forget what was kept once the file holds it."""
+        """Schedule storing the changed text, or delete the note if the file has this text."""
         context = self._context
         if context.source.content == context.source.read:
             self.forget()
@@ -33,7 +33,7 @@ class UnsavedText:
             self._timer = context.screen.set_timer(_KEEP_EVERY_S, self._keep)
 
     def offer(self) -> None:
-        """Ask about unsaved text of this file from an earlier, ended program."""
+        """Ask about unsaved text of this file from an ended process."""
         context = self._context
         found = context.host.unsaved_texts.left_over(context.bench.path)
         if found is None or context.bench.why_not_editable:
@@ -46,7 +46,7 @@ class UnsavedText:
         context.screen.query_one(Ask).ask(_LEFTOVER, question, _LEFT, answered=self._answered)
 
     def _answered(self, key: str) -> None:
-        """Do what the user chose."""
+        """Carry out the user's choice."""
         self._context.source.take_keys()
         if key == "r":
             self._take_up()
@@ -79,7 +79,7 @@ class UnsavedText:
             context.draw()
 
     def forget(self) -> None:
-        """Keep nothing of this file: it holds the text that is shown."""
+        """Delete the note of this file, which has the shown text."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
