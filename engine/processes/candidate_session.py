@@ -1,7 +1,7 @@
-"""One candidate's own worker: loaded once, called case by case, replaced after it has died.
+"""One candidate's own worker: loaded once, called case by case, replaced after it has exited.
 
-The snapshot that is loaded is a file of its own, never the user's: a second save during a run must
-not change what is judged.
+The loaded snapshot is a separate file, never the user's: a second save during a run must not change the code under
+test.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.processes.warm_pool import PooledProcess, WarmPool
 
 
 class LoadError(EngineError):
-    """The candidate did not load: `failed` is the worker's reply."""
+    """The candidate did not load; `failed` is the worker's reply."""
 
     def __init__(self, failed: protocol.Failed) -> None:
         super().__init__(failed.message)
@@ -29,9 +29,9 @@ class LoadError(EngineError):
 
 @dataclass(frozen=True, kw_only=True)
 class LoadRequest:
-    """The candidate that a process loads, its entry, and the compiled code that the process may read for it.
+    """The candidate that a process loads, its entry, and the compiled code that the process may read.
 
-    `form` is what the entry is; `target` what launches are compiled for, None where nothing is compiled.
+    `form` is the kind of entry; `target` is the compilation target, None if nothing is compiled.
     """
 
     candidate: Candidate
@@ -43,7 +43,7 @@ class LoadRequest:
 
 
 class CandidateSession:
-    """The worker (or the compiler) that one candidate is loaded in.
+    """The worker (or compiler) that has one candidate loaded.
 
     `group` is the control group of the run, which the worker joins before the candidate is loaded.
     """
@@ -66,38 +66,38 @@ class CandidateSession:
         self._leaving: list[asyncio.Task[None]] = []
         self._has_called = False
         self.kills = 0
-        """How often its worker was killed from outside while it was to answer."""
+        """Number of workers killed from outside while they had to reply."""
         self.failures = 0
-        """How often no worker could be had, or the machine left it no time to answer."""
+        """Number of times that no worker could be started, or that the machine was too busy for it to reply."""
 
     @property
     def digest(self) -> str:
-        """The hash of the candidate's text."""
+        """SHA-256 of the candidate's source."""
         return self._request.candidate.digest
 
     @property
     def shared(self) -> Path:
-        """The folder of shared memory of the worker in use."""
+        """Shared-memory folder of the current worker."""
         assert self._process is not None
         return self._process.workspace.shared
 
     @property
     def cache(self) -> Path:
-        """Triton's cache folder of the worker in use."""
+        """Triton's cache folder of the current worker."""
         assert self._process is not None
         return self._process.workspace.cache
 
     @property
     def occupied(self) -> bool:
-        """Whether a worker with the candidate loaded is there; not one that was lost with the engine's processes."""
+        """Whether a worker has the candidate loaded; False for one that was lost with its fork server."""
         return self._process is not None and not self._process.child.lost
 
     async def load(self) -> protocol.Loaded | protocol.Done:
-        """Take a warm worker and load the candidate in it; another one where that came of no fault of the candidate.
+        """Take a warm worker and load the candidate; retry with another one unless the candidate is at fault.
 
         Raises:
-            LoadError: the candidate's own top level failed.
-            EngineError: the worker died, was silent, or said something that is no reply.
+            LoadError: the candidate's top level failed.
+            EngineError: the worker exited, timed out, or sent an invalid reply.
         """
         try:
             return await self._load()
@@ -130,7 +130,7 @@ class CandidateSession:
         return reply
 
     def load_command(self, process: PooledProcess) -> protocol.Load:
-        """The message that loads a snapshot of the candidate, which is written to the process's folder first."""
+        """Command that loads a snapshot of the candidate; writes the snapshot to the process's folder first."""
         request = self._request
         folder = request.candidate.folder
         view = process.workspace.view_of(folder)
@@ -155,7 +155,7 @@ class CandidateSession:
         """Send a command to the worker.
 
         Raises:
-            EngineError: there is no worker, or it did not answer properly.
+            EngineError: there is no worker, or it did not reply properly.
         """
         if self._process is None:
             raise ChildDiedError("the candidate has no worker")
@@ -177,34 +177,34 @@ class CandidateSession:
 
     @property
     def untried(self) -> bool:
-        """Whether the worker has not answered a call yet; one-time set-up happens in its first."""
+        """Whether the worker has not replied to a call yet; one-time set-up happens in its first call."""
         return not self._has_called
 
     @property
     def unrecorded(self) -> str:
-        """The reason why the current worker cannot read the device's record, reported before it had a candidate."""
+        """Reason why the worker cannot read the device's activity record, as reported before loading a candidate."""
         ready = self._process.child.ready if self._process is not None else None
         return ready.unrecorded if ready is not None else "there is no worker"
 
     @property
     def fault(self) -> EngineError | None:
-        """Output of the worker that was no reply, if there was any."""
+        """The invalid output that the worker wrote instead of a reply, if any."""
         return self._process.child.fault if self._process is not None else None
 
     def another(self) -> CandidateSession:
-        """A session for the same candidate with a worker that has not called it; its prints are not reported."""
+        """A session for the same candidate whose worker has not called it yet; its prints are not reported."""
         return CandidateSession(
             self._request, spare=self._spare, limits=self.limits, on_log=lambda *_: None, group=self._group
         )
 
     def end_other(self, other: CandidateSession) -> None:
-        """Begin to end the worker of another session; `clear` of this one waits for that, too."""
+        """Start ending the worker of another session; `clear` of this one waits for that, too."""
         other.close_slots()
         self._leaving += other._leaving
         other._leaving = []
 
     def close_slots(self) -> None:
-        """Have the worker killed with all that it started, and wait for nothing: `clear` waits until it is gone."""
+        """Kill the worker and all that it started without waiting; `clear` waits until it has exited."""
         if self._process is not None:
             process, self._process = self._process, None
             self._leaving.append(asyncio.create_task(process.end()))
@@ -221,7 +221,7 @@ class CandidateSession:
 
 
 def _modules(folder: Path, candidate: Candidate) -> Path | None:
-    """The folder that the candidate's modules were written to; None where it has none."""
+    """Folder to which the candidate's modules were written; None if it has none."""
     if not candidate.modules:
         return None
     place = folder / MODULES_FOLDER
@@ -234,10 +234,10 @@ def _modules(folder: Path, candidate: Candidate) -> Path | None:
 
 
 def _snapshot(folder: Path, candidate: Candidate) -> Path:
-    # A folder of its own, so that nothing else the child writes is importable beside the candidate.
+    # A separate folder, so that no other file of the child can be imported beside the candidate.
     place = folder / CANDIDATE_FOLDER
     place.mkdir(mode=0o755, exist_ok=True)
-    # The name is in the assembly code of its kernels, and ptxas refuses some that are not ASCII.
+    # The assembly of its kernels contains the name, and ptxas rejects some names that are not ASCII.
     name = "".join(sign if sign.isascii() and sign.isprintable() else "_" for sign in Path(candidate.filename).name)
     path = place / (name or "kernel.py")
     path.write_bytes(candidate.source)

@@ -1,7 +1,7 @@
-"""The parent's end of one child: commands with deadlines, replies that must fit, logs that mean nothing.
+"""The parent's end of one child: commands with deadlines, replies that are validated, logs that are only displayed.
 
-A line that answers no command, has another id, is too long or is no reply makes the child faulty for
-good.  Death without a reply and silence past a deadline are reported apart.  Nothing here blocks.
+A line that answers no command, has another id, is too long or is no reply marks the child as faulty for good.  Exit
+without a reply and silence past a deadline are reported separately.  Nothing here blocks.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from engine.processes.waiting import first_of
 _CHUNK_BYTES = 1 << 16
 _READY = "ready"
 _STDERR_TAIL_CHARACTERS = 2000
-_DRAIN_S = 2.0  # to read what is in a pipe already; a stray process may hold it open
+_DRAIN_S = 2.0  # to read the rest of a pipe; a leftover process may hold it open
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGXCPU)
 
 
 class Child:
-    """One forked process.  Make it with `ForkServerClient.fork`, end it with `kill`."""
+    """One forked process.  `ForkServerClient.fork` makes it, `kill` ends it."""
 
     def __init__(self, order_kill: Callable[[int], None], *, kind: str, pid: int, log_bytes: int) -> None:
         self.kind = kind
@@ -64,24 +64,24 @@ class Child:
 
     @property
     def fault(self) -> WireError | None:
-        """Output of this child that was no reply, if there was any."""
+        """The invalid output of this child, if there was any."""
         return self._fault
 
     @property
     def alive(self) -> bool:
-        """Whether the process has not been seen to end."""
+        """Whether the process has not been reported as exited."""
         return not self._exit_status.done()
 
     @property
     def lost(self) -> bool:
-        """Whether it ended because the process that had started it did."""
+        """Whether it was killed because its fork server ended."""
         return self._is_lost
 
     async def wait_until_ready(self, deadline_s: float) -> protocol.Ready:
-        """The first line, sent without a command, when the child is warm; for `deadline_s` of its time.
+        """The first line, which a warm child sends without a command; `deadline_s` counts the child's own time.
 
         Raises:
-            EngineError: it died, was silent, or said something else.
+            EngineError: it exited, timed out, or sent another line.
         """
         assert self._pending is not None
         try:
@@ -96,13 +96,13 @@ class Child:
     async def ask(
         self, command: protocol.AnyCommand, *, deadline_s: float, helper: int | None = None
     ) -> protocol.AnyReply:
-        """Send a command and wait for its reply; what the process with the id `helper` uses counts as the child's.
+        """Send a command and wait for its reply; CPU time of the process `helper` counts as the child's.
 
         Raises:
-            ChildDiedError: the child ended first; a KilledError when a signal from outside ended it.
-            EngineLostError: the process that had started it ended.
+            ChildDiedError: the child exited first; a KilledError when a signal from outside ended it.
+            EngineLostError: the fork server ended.
             DeadlineError: no reply in `deadline_s` seconds of the child's time; it is still running.
-            MachineBusyError: the child was given hardly any time for long; it is still running.
+            MachineBusyError: the child got hardly any CPU time for long; it is still running.
             WireError: a line came that is not the reply to this command.
         """
         if self._fault is not None:
@@ -117,7 +117,7 @@ class Child:
         return await self._await_reply(command.id, future, deadline_s, helper)
 
     async def kill(self) -> int:
-        """Kill the whole process group and wait until it is gone; its exit status.  Safe to call twice."""
+        """Kill the whole process group and wait until it has exited; returns the exit status.  Safe to call twice."""
         if self.alive:
             self._order_kill(self.pid)
         status = await asyncio.shield(self._exit_status)
@@ -125,7 +125,7 @@ class Child:
         return status
 
     async def ending(self, *, within_s: float) -> str:
-        """Exit reason of the process with the last line that it printed; "" when it still runs after the wait."""
+        """Exit reason of the process with the last line that it printed; "" if it still runs after `within_s`."""
         await asyncio.wait((self._exit_status,), timeout=within_s)
         if self.alive:
             return ""
@@ -133,18 +133,18 @@ class Child:
         return _how(os.waitstatus_to_exitcode(self._exit_status.result())) + (f"; it said: {said}" if said else "")
 
     def exited(self, status: int) -> None:
-        """The fork server has reaped the process."""
+        """Record the exit status that the fork server has reaped."""
         if not self._exit_status.done():
             self._exit_status.set_result(status)
 
     def lose(self) -> None:
-        """The fork server is gone, and the kernel has killed this child with it."""
+        """Record that the kernel has killed this child because the fork server ended."""
         if self.alive:
             self._is_lost = True
             self.exited(signal.SIGKILL)
 
     def _exit_error(self) -> EngineError:
-        """Why there is no reply, of a child that has ended."""
+        """The error for a child that exited without a reply."""
         if self._is_lost:
             return EngineLostError(f"the {self.kind} ended together with the engine's other processes")
         if self.group is not None and self.group.ran_out_of_memory:
@@ -174,7 +174,7 @@ class Child:
             future.cancel()
 
     async def _drain_replies(self) -> None:
-        """A reply written just before the end may still be in the pipe."""
+        """Read a reply that was written just before the exit and may still be in the pipe."""
         await asyncio.wait({self._tasks[0]}, timeout=_DRAIN_S)
 
     async def _read_replies(self, stream: asyncio.StreamReader) -> None:
@@ -252,7 +252,7 @@ class Child:
 
 
 def _look(pid: int, helper: int | None) -> Callable[[], Interval]:
-    """Measures a process, and with it one that works for it, where there is one."""
+    """A function that measures a process together with `helper`, a process that works for it, if there is one."""
     own = Meter(pid)
     if helper is None:
         return own.look

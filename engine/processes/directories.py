@@ -1,6 +1,6 @@
 """Directories of child processes: a private folder, a folder of shared memory, a user id, an environment.
 
-Everything a child may write is made here before it starts and removed after it has ended.
+Everything that a child may write is created here before it starts and removed after it has exited.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KEPT_VARIABLES = (
 )
 _PREFIX, _LOCK = "kgtui-", ".lock"
 _USER = "candidate"
-_ENOUGH_BYTES = 1 << 30  # containers give shared memory of 64 MiB by default, which some cases do not fit into
+_ENOUGH_BYTES = 1 << 30  # containers have 64 MiB of shared memory by default, too little for some cases
 _MOST_PLAIN_FILES = 500
 # User ids above all that distributions and containers assign.
 _FIRST_UID, _UIDS = 1 << 30, 1 << 30
@@ -40,7 +40,7 @@ _FIRST_UID, _UIDS = 1 << 30, 1 << 30
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """Readable files of a child besides libraries: files and folders, and folders whose names alone it may list."""
+    """Paths that a child may read besides libraries: files, folders, and folders that it may only list."""
 
     readable: tuple[str, ...]
     listed: tuple[str, ...] = ()
@@ -48,9 +48,9 @@ class View:
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
-    """The folders of one child.  `folder` is its home and working folder, `shared` holds arenas and outputs.
+    """The folders of one child: `folder` is its home and working folder, `shared` has arenas and outputs.
 
-    `private` are places that no candidate may read, also where its own folder contains them.
+    `private` are places that no candidate may read, even where its own folder contains them.
     """
 
     folder: Path
@@ -64,7 +64,7 @@ class Workspace:
         return self.folder / "triton"
 
     def confinement(self, limits: Limits, *, address_space: bool, starts_tool: bool = False) -> Confinement:
-        """Confinement of the child that uses this directory."""
+        """Confinement of the child that uses this workspace."""
         return Confinement(
             writable=(str(self.folder), str(self.shared)),
             uid=self.uid,
@@ -76,10 +76,10 @@ class Workspace:
         )
 
     def view_of(self, candidate: Path | None) -> View:
-        """Readable files of the child once a candidate of the folder `candidate` is loaded in it.
+        """Readable paths of the child once it has loaded a candidate of the folder `candidate`.
 
-        A folder that contains a private place, such as a home folder, is not opened as a whole: its names can be
-        listed, and the plain files directly in it read, but for hidden ones.
+        A folder that contains a private place, such as a home folder, is not opened as a whole: the child may list it
+        and read the plain files directly in it, except hidden ones.
         """
         own = (str(self.folder), str(self.shared))
         if candidate is None:
@@ -90,9 +90,9 @@ class Workspace:
         return View(readable=(*own, *_plain_files(candidate)), listed=(str(candidate),))
 
     def environment(self) -> dict[str, str]:
-        """Variables that keep every cache of the child inside its folder, and name a user where there is none.
+        """Variables that keep every cache of the child inside its folder and give its user a name.
 
-        A confined child has a user id without a name; torch requires one when it compiles.
+        A confined child has a user id without a name, and torch requires a name when it compiles.
         """
         folder = str(self.folder)
         return {
@@ -107,7 +107,7 @@ class Workspace:
         }
 
     def remove(self) -> None:
-        """Delete both folders with all that is in them."""
+        """Delete both folders and their content."""
         for folder in (self.folder, self.shared):
             _remove(folder)
 
@@ -116,7 +116,7 @@ class EngineDirectories:
     """The folders of one engine; `open_workspace` for each child, `close` at the end."""
 
     def __init__(self, *, private: tuple[Path, ...] = ()) -> None:
-        """`private` are places that no candidate may read; the temporary folder is always one of them."""
+        """`private` are places that no candidate may read; the temporary folder is always added."""
         self._private = (*private, Path(tempfile.gettempdir()))
         places = (Path(tempfile.gettempdir()), _shared_memory())
         _remove_stale(places)
@@ -151,7 +151,7 @@ class EngineDirectories:
         return self._open_published("kernel-cache")
 
     def open_extensions(self) -> Path:
-        """As `open_kernel_cache`, for libraries that are built for as long as the engine lives."""
+        """Create a folder as `open_kernel_cache` does, for libraries that are kept until the engine closes."""
         return self._open_published("extensions")
 
     def _open_published(self, purpose: str) -> Path:
@@ -161,7 +161,7 @@ class EngineDirectories:
         return folder
 
     def clear_kernel_cache(self, cache_folder: Path) -> None:
-        """Delete a folder that `open_kernel_cache` made."""
+        """Delete a folder that `open_kernel_cache` created."""
         _remove(cache_folder)
 
     def close(self) -> None:
@@ -181,11 +181,11 @@ class EngineDirectories:
 
 
 def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Path) -> dict[str, str]:
-    """Environment of a fork server: paths of programs and libraries, and no variable that may hold a key."""
+    """Environment of a fork server: paths of programs and libraries, without variables that may contain a key."""
     kept = {name: source[name] for name in _KEPT_VARIABLES if name in source}
     kept["PYTHONDONTWRITEBYTECODE"] = "1"
     kept["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # the order of NVML, so that device numbers agree with it
-    kept["OPENBLAS_NUM_THREADS"] = "1"  # its threads would start at import, and a fork server must have none
+    kept["OPENBLAS_NUM_THREADS"] = "1"  # it would start threads at import, and a fork server must have none
     kept["OMP_WAIT_POLICY"] = "PASSIVE"  # waiting threads that spin would take the cores of other processes
     kept["TRITON_CACHE_DIR"] = str(folder / "triton")
     kept["HOME"] = str(folder)
@@ -206,12 +206,12 @@ def _plain_files(folder: Path) -> tuple[str, ...]:
 
 
 def _is_text(name: str) -> bool:
-    """Whether a path is UTF-8, which is what a message to a child can hold; others are kept out of its sight."""
+    """Whether a path is UTF-8, which a message to a child requires; other paths stay unreadable for it."""
     return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def _shared_memory() -> Path:
-    """The folder of shared memory; the temporary folder where there is none, or where it is small and that has more."""
+    """The folder of shared memory; the temporary folder if there is none, or if it is small and the other larger."""
     memory, temporary = Path("/dev/shm"), Path(tempfile.gettempdir())
     if not os.access(memory, os.W_OK):
         return temporary
@@ -225,7 +225,7 @@ def _free_bytes(folder: Path) -> int:
 
 
 def _remove_stale(places: tuple[Path, ...]) -> None:
-    """Delete what an engine left that was killed together with its fork servers."""
+    """Delete folders of engines that were killed together with their fork servers."""
     for place in places:
         for folder in place.glob(f"{_PREFIX}*-*"):
             owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
@@ -234,7 +234,7 @@ def _remove_stale(places: tuple[Path, ...]) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether it is a real folder of this user: any user can create our name, or a link, in a shared place."""
+    """Whether it is a real folder of this user: in a shared place any user can create our name, or a link."""
     try:
         status = folder.lstat()
     except OSError:
@@ -243,7 +243,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _lock(folder: Path) -> int:
-    """Lock the folder: a process id means nothing in another container that shares the place."""
+    """Lock the folder; a process id would mean nothing in another container that shares the place."""
     handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -262,7 +262,7 @@ def _is_locked(folder: Path) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """Delete a folder with all that is in it, also what a child has closed to itself and to us."""
+    """Delete a folder and its content, including what a child has made unreadable."""
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
         for place, _, _ in os.walk(folder):

@@ -1,14 +1,14 @@
-"""The process that has imported everything once and forks warm children from then on.
+"""The process that imports everything once and then forks warm children.
 
-Forking takes milliseconds where importing torch takes seconds.  The fork server runs no candidate, holds
-no secret, opens no device and starts no thread; it only forks, kills and reaps.  It is the reaper of
-every orphan below it, so that whatever a candidate leaves behind is found and killed here, also when
-the parent is gone: then the control socket closes, everything is killed, and the fork server ends.
+Forking takes milliseconds where importing torch takes seconds.  The fork server runs no candidate, holds no secret,
+opens no device and starts no thread; it only forks, kills and reaps.  It is the subreaper of all its descendants, so
+leftover processes of a candidate are found and killed here.  When the parent exits, the control socket closes:
+everything is killed, and the fork server exits.
 
-Children of one fork server share its pages, copied on write, and its layout of addresses.  So reference processes
-have a fork server of their own, beside that of judge and candidates: it has imported libraries and has never seen
-inputs, expected outputs or a candidate, so that nothing in the shared pages differs from one run to the next, and
-addresses in a reference process say nothing about those of the judge.
+Children of one fork server share its pages, copied on write, and its address layout.  So reference processes have a
+fork server of their own, apart from that of judge and candidates: it has imported libraries and has never had inputs,
+expected outputs or a candidate.  Nothing in its shared pages differs between runs, and addresses in a reference process
+reveal nothing about those of the judge.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from engine.sandbox.inherited import reset_inherited_state
 from engine.sandbox.variables import DRIVER_VARIABLE, MACHINE_VARIABLE, WARM_TARGET_VARIABLE
 
 MAX_MESSAGE_BYTES = 1 << 16
-_SWEEP_S = 30.0  # against what forks as fast as it is killed; each look finds all that there is
+_SWEEP_S = 30.0  # bound for a process that forks as fast as it is killed; each look finds all that exist
 
 
 class Family(enum.StrEnum):
@@ -48,7 +48,7 @@ class Family(enum.StrEnum):
     CANDIDATES = "candidates"
     REFERENCES = "references"
     PLAIN_REFERENCES = "plain references"
-    """Without the libraries that references commonly need: each imports them itself."""
+    """Without the libraries that references commonly need: each process imports them itself."""
 
 
 _MODULES = {
@@ -64,7 +64,7 @@ _OF_REFERENCES = ("reference",)
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork", tag_field="type"):
-    """Fork a child of this kind; its four descriptors (commands, replies, stdout, stderr) come along."""
+    """Fork a child of this kind; its four descriptors (commands, replies, stdout, stderr) are attached."""
 
     kind: str
     folder: str
@@ -73,13 +73,13 @@ class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork", tag_field="typ
 
 
 class Kill(msgspec.Struct, frozen=True, kw_only=True, tag="kill", tag_field="type"):
-    """Kill a child, its process group and whatever it left behind, and wait until they are gone."""
+    """Kill a child, its process group and its leftover processes, and wait until they have exited."""
 
     pid: int
 
 
 class Forked(msgspec.Struct, frozen=True, kw_only=True, tag="forked", tag_field="type"):
-    """The child of the last Fork."""
+    """The child of the last Fork was forked."""
 
     pid: int
 
@@ -91,7 +91,7 @@ class ForkFailed(msgspec.Struct, frozen=True, kw_only=True, tag="fork_failed", t
 
 
 class ChildExited(msgspec.Struct, frozen=True, kw_only=True, tag="child_exited", tag_field="type"):
-    """A child ended: `status` as waitpid gives it, `leftovers` how many processes it had left behind."""
+    """A child exited: `status` is that of waitpid, `leftovers` the number of processes it had left behind."""
 
     pid: int
     status: int
@@ -134,7 +134,7 @@ def main() -> None:
 
 
 def _import_for_candidates() -> None:
-    """Import and run once whatever the children will need; nothing of it may leave a thread or open a device."""
+    """Import and run once whatever the children need; nothing of it may start a thread or open a device."""
     # The candidate's child must not import our modules after it has started: a file of the same name may be beside it.
     for kind, module in _MODULES.items():
         if kind not in _OF_REFERENCES:
@@ -155,7 +155,7 @@ def _import_for_candidates() -> None:
 
 
 def _import_for_references(*, preloads: bool) -> None:
-    """Import what reference processes need of ours, and what the code of suites commonly needs of others."""
+    """Import our modules for reference processes, and the libraries that code of suites commonly needs."""
     for kind in _OF_REFERENCES:
         importlib.import_module(_MODULES[kind])
     if preloads:
@@ -165,7 +165,7 @@ def _import_for_references(*, preloads: bool) -> None:
 
 
 def _require_one_thread() -> None:
-    """Nothing, in a process of one thread.
+    """Require that this process has one thread.
 
     Raises:
         RuntimeError: a fork would copy the locks that other threads hold.
@@ -248,7 +248,7 @@ class _ForkServer:
         self._send(ChildExited(pid=child.pid, status=status, leftovers=self._sweep(child.uid)))
 
     def _sweep(self, uid: int | None) -> int:
-        """Kill every process below this one that is no known child; how many there were."""
+        """Kill every descendant that is no known child; returns how many there were."""
         if uid is not None:
             self._killer.kill_all_of(uid)
         leftovers: set[int] = set()
@@ -315,7 +315,7 @@ def _become_child(order: Fork, handles: list[int]) -> NoReturn:
 
 
 def _arrange_descriptors(handles: list[int]) -> tuple[int, int]:
-    """stdout and stderr go to 1 and 2, nothing is on 0, and nothing else stays open; (commands, replies)."""
+    """Connect stdout and stderr to 1 and 2, leave 0 empty, close all others; returns (commands, replies)."""
     commands, replies, stdout, stderr = (os.dup(handle) for handle in handles)
     null = os.open(os.devnull, os.O_RDONLY)
     for handle, number in ((null, 0), (stdout, 1), (stderr, 2)):

@@ -1,7 +1,7 @@
-"""The parent's end of the fork server: start it, have children forked, have them killed.
+"""The parent's end of the fork server: start it, have children forked and killed.
 
-The descriptors of a child are made here and handed over, so that replies come straight from the child
-and never through a process that others write to.
+The descriptors of a child are made here and passed on, so that replies come directly from the child and never through a
+process that others write to.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ForkServerClient:
         self._environment = environment
         self._family = family
         self.not_preloaded = ""
-        """Why the fork server of references has imported no libraries for them; "" where it has."""
+        """Reason why the fork server of references has not imported their libraries; "" if it has."""
         self._children: dict[int, Child] = {}
         self._exited_early: dict[int, int] = {}
         self._forks = asyncio.Lock()
@@ -60,24 +60,24 @@ class ForkServerClient:
         self._control: socket.socket | None = None
         self._closed = False
         self.losses = 0
-        """How often the fork server ended while it was needed."""
+        """Number of times that the fork server ended while it was needed."""
         self._process: asyncio.subprocess.Process | None = None
 
     @property
     def pid(self) -> int | None:
-        """The fork server's process id, None before the start."""
+        """Process id of the fork server; None before the start."""
         return self._process.pid if self._process is not None else None
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The children that have not been seen to end."""
+        """Process ids of the children that have not been reported as exited."""
         return tuple(self._children)
 
     async def start(self) -> None:
-        """Start the fork server and wait until it has imported everything; start it again when it is killed meanwhile.
+        """Start the fork server and wait until it has imported everything; retried once if it is killed meanwhile.
 
         Raises:
-            EngineError: it ended instead, with what it printed; an EngineLostError when it was killed twice.
+            EngineError: it exited, with what it printed; an EngineLostError when it was killed twice.
         """
         losses = self.losses
         try:
@@ -125,7 +125,7 @@ class ForkServerClient:
         finally:
             ended.cancel()
         if not self._imports_done.done() or self._imports_done.cancelled():
-            if (self._process.returncode or 0) < 0:  # a signal: what it printed before is no reason
+            if (self._process.returncode or 0) < 0:  # killed by a signal: its output has no reason
                 raise EngineLostError("the engine's processes were killed while they started")
             raise EngineError(f"the engine's processes did not start: {await self._read_stderr()}")
 
@@ -135,7 +135,7 @@ class ForkServerClient:
         """Fork a child of this kind; it is warm once `wait_until_ready` returns.
 
         Raises:
-            EngineError: the fork server is gone; an EngineLostError when it ended just now.
+            EngineError: the fork server does not run; an EngineLostError when it ended just now.
         """
         async with self._forks:
             if self._closed:
@@ -184,14 +184,14 @@ class ForkServerClient:
             return child
 
     def order_kill(self, pid: int) -> None:
-        """Have a child and all that it started killed; `Child.exited` is called when they are."""
+        """Have a child and its descendants killed; `Child.exited` is called when they have exited."""
         if self._control is None:
             return
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._control.send(msgspec.json.encode(Kill(pid=pid)))
 
     async def close(self) -> None:
-        """End the fork server and everything below it.  Safe to call twice."""
+        """End the fork server and all its descendants.  Safe to call twice."""
         self._closed = True
         await self._end()
         for child in list(self._children.values()):
@@ -200,7 +200,7 @@ class ForkServerClient:
         self._children.clear()
 
     async def _end(self) -> None:
-        """End the process, and wait until it is gone."""
+        """End the process and wait until it has exited."""
         if self._control is not None:
             asyncio.get_running_loop().remove_reader(self._control.fileno())
             self._control.close()
@@ -248,7 +248,7 @@ class ForkServerClient:
                 self._exited_early[report.pid] = report.status
 
     def _lost(self) -> None:
-        """The fork server is gone, and the kernel has killed its children with it."""
+        """Record that the fork server ended and that the kernel has killed its children."""
         if self._control is not None:
             asyncio.get_running_loop().remove_reader(self._control.fileno())
             self._control.close()

@@ -1,8 +1,8 @@
-"""Whether the process that had a given id is still there, by its start time.
+"""Whether the process that had a given id still runs, by its start time.
 
-A process id alone is no identity, for it is given out again; with the boot and the start time of its
-process it is one.  Linux tells both under /proc; where there is no /proc every unfinished run counts
-as interrupted.  This module only looks: it must never signal a process.
+A process id alone identifies no process, for it is reused; with the boot id and the start time it does.  Linux has both
+under /proc; without /proc every unfinished run counts as interrupted.  This module only reads: it must never signal a
+process.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _DEAD_STATES = frozenset("ZX")
 
 
 def process_stamp(pid: int) -> str | None:
-    """Boot id and start tick of process `pid`; None when it is gone, or is dead and not yet waited for."""
+    """Boot id and start tick of process `pid`; None when it has exited, reaped or not."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
         stat = (_PROC / str(pid) / "stat").read_text(errors="replace")
     except OSError:
         return None
-    # The command's name is in parentheses and may hold spaces and parentheses itself: cut after the last one.
+    # The command's name is in parentheses and may contain spaces and parentheses: cut after the last one.
     fields = stat.rpartition(")")[2].split()
     if fields[_STATE_FIELD] in _DEAD_STATES:
         return None
@@ -30,5 +30,5 @@ def process_stamp(pid: int) -> str | None:
 
 
 def is_alive(pid: int, stamp: str | None) -> bool:
-    """Whether the very process that had this id and this stamp still runs."""
+    """Whether the process that had this id and this stamp still runs."""
     return stamp is not None and process_stamp(pid) == stamp

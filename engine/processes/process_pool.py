@@ -1,4 +1,4 @@
-"""The children of an engine by their jobs: the judge, spare workers and spare compilers."""
+"""The children of an engine: the judge, warm workers, warm compilers and replayers."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ _LONG_S: Mapping[type[protocol.Command], float] = {
     protocol.AttachReference: 180.0,  # the imports of a foreign file, and four runs of it
     protocol.Arrange: 180.0,  # a reference of a large case, and the imports of its first call
 }
-"""What the judge may take longer for than _JUDGE_S.  All else is short: who has not answered by then hangs."""
+"""Commands for which the judge may take longer than _JUDGE_S."""
 _OF_REFERENCE = (protocol.FailureKind.PROBLEM, protocol.FailureKind.ENGINE)
-"""What the judge may say of a reference that failed, or that a busy machine gave no time."""
+"""Replies of the judge for a reference that failed, or that a busy machine gave no time."""
 _NEVER_LEFT = (protocol.PrepareBaseline, protocol.MeasurePeaks)
 """Commands that end with their run: no later run may wait for them or share the device with them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForkServers:
-    """The fork servers of one engine; that of the compilers may be that of judge and workers."""
+    """The fork servers of one engine; compilers may share that of judge and workers."""
 
     workers: ForkServerClient
     compilers: ForkServerClient
@@ -54,20 +54,20 @@ class ForkServers:
 
     @property
     def every(self) -> tuple[ForkServerClient, ...]:
-        """Each of them once."""
+        """Each fork server once."""
         return tuple(dict.fromkeys((self.workers, self.compilers, self.references)))
 
     @property
     def losses(self) -> int:
-        """How often those of the processes that judge ended while they were needed."""
+        """Number of times that fork servers of judge, workers or references ended while they were needed."""
         return sum(server.losses for server in dict.fromkeys((self.workers, self.references)))
 
 
 class ProcessPool:
-    """Judge, spare workers and spare compilers of one engine.
+    """Judge, warm workers and warm compilers of one engine.
 
-    `shares_device` is whether judge and worker see the same device memory; it turns false for good when
-    a driver refuses, `unshared` says why.  No process that has a candidate is believed about that.
+    `shares_device` is whether judge and worker see the same device memory; it becomes False for good when a driver
+    refuses, with the reason in `unshared`.  Only processes without a candidate can report that.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class ProcessPool:
             toolchain=toolchain or Toolchain(),
         )
         self.sanitizer = toolchain.sanitizer if toolchain is not None else ""
-        """The path of compute-sanitizer, "" where it is not there."""
+        """Path of compute-sanitizer; "" if it is missing."""
         self.start_sanitizer = partial(self._start, fork_servers.workers, "sanitizer", starts_tool=True)
         """Starts a process that runs compute-sanitizer, which the caller ends; raises EngineError."""
         self.launchers: Launchers | None = None
@@ -125,13 +125,14 @@ class ProcessPool:
             self.launchers = Launchers(spare=self.compiler, cache_folder=directories.open_kernel_cache(), target=target)
 
     def begin(self) -> None:
-        """Begin to make the first worker and the judge."""
+        """Start making the first worker and the judge."""
         self.worker.prepare()
 
     def prepare_beside(self) -> None:
-        """Begin to make the next worker while one is in use, where nothing is timed that this would disturb.
+        """Start making the next worker while one is in use, unless that would disturb a measurement.
 
-        A candidate that is right has a probe that asks apart; after a wrong one it is the worker of the next run.
+        A passing candidate needs it for a probe in a separate worker; after a failed one it is the worker of the next
+        run.
         """
         if self.interpreted:
             self.worker.prepare()
@@ -139,22 +140,22 @@ class ProcessPool:
             self.prepare_replayer()
 
     def prepare_replayer(self) -> None:
-        """Begin to make the replayer of the next proof, where that takes long: it makes a context of the device."""
+        """Start making the replayer of the next proof if that takes long because it creates a device context."""
         if not self.interpreted:
             self.replayer.prepare()
 
     def compilers_after(self, started: asyncio.Task[None]) -> None:
-        """The fork server of the compilers is up when this task is done."""
+        """Set the task after which the fork server of the compilers runs."""
         self._compilers_started = started
         self.compiler.prepare()
 
     async def wait_until_warm(self) -> None:
-        """Wait until judge and spares are ready."""
+        """Wait until the judge and the warm pools are ready."""
         await asyncio.gather(self.judge(), self.worker.wait(), self.compiler.wait())
         await asyncio.gather(self.worker.settle(), self.compiler.settle())
 
     async def judge(self) -> Child:
-        """The judge, started again if it has died."""
+        """The judge, restarted if it has exited."""
         async with self._judges:
             if self._judge is not None and (not self._judge.child.alive or self._judge.child.fault is not None):
                 self._count_failure(self._judge.child)
@@ -172,7 +173,7 @@ class ProcessPool:
         """Have the judge carry out a command.
 
         Raises:
-            EngineError: it did not answer.
+            EngineError: it did not reply.
         """
         async with self._questions:
             judge = await self.judge()
@@ -200,35 +201,35 @@ class ProcessPool:
 
     @property
     def failures(self) -> int:
-        """Number of failures of judging processes so far: commands sent meanwhile are repeated."""
+        """Number of failures of trusted processes so far: commands in flight at that time are repeated."""
         return self._judge_failures + self._fork_servers.losses
 
     def _count_failure(self, judge: Child) -> None:
-        """Count a judge once, however often it fails; one that was lost with its fork server is counted there."""
+        """Count a failed judge once; one that was lost with its fork server is counted there."""
         if judge is not self._failed_judge and not judge.lost:
             self._failed_judge = judge
             self._judge_failures += 1
 
     def share_no_more(self, reason: str) -> None:
-        """Judge and worker do not see the same device memory here."""
+        """Record that judge and worker do not see the same device memory, for this reason."""
         self.shares_device, self.unshared = False, reason
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Every process of this engine that is alive, as far as they are known."""
+        """Process ids of all known running processes of this engine."""
         servers = [server.pid for server in self._fork_servers.every if server.pid is not None]
         return (*servers, *(pid for server in self._fork_servers.every for pid in server.pids))
 
     @property
     def makes_groups(self) -> bool:
-        """Whether a run of this engine gets a control group, found out by making one."""
+        """Whether runs of this engine get a control group, determined by creating one."""
         group = self.open_group(self._limits)
         if group is not None:
             group.close()
         return group is not None
 
     def open_group(self, limits: Limits) -> ControlGroup | None:
-        """A control group for the processes of one run, where this user may make one."""
+        """A control group for the processes of one run; None if this user may not create one."""
         return open_group(memory_bytes=limits.total_memory_bytes, threads=limits.total_processes * _THREADS)
 
     def usage(self) -> Usage:
@@ -263,7 +264,7 @@ class ProcessPool:
         return process
 
     async def _try_shared_memory(self, worker: Child) -> None:
-        """Have the first worker open the judge's memory before it gets a candidate."""
+        """Have the first worker open the judge's memory before it loads a candidate."""
         if not self.shares_device or self._has_opened_memory:
             return
         try:
@@ -324,7 +325,7 @@ class ProcessPool:
             raise
         except EngineError as error:
             await asyncio.shield(process.end())
-            # The type of the error would blame the candidate, which is not loaded yet.
+            # This type of error would count against the candidate, which is not loaded yet.
             raise EngineError(f"no {kind} got ready: {error}") from error
         except BaseException:
             await asyncio.shield(process.end())
@@ -333,11 +334,11 @@ class ProcessPool:
 
 
 def _has_idle_cores() -> bool:
-    """Whether cores are left beside parent, judge and worker, so that compiling delays no case."""
+    """Whether there are cores beyond those of parent, judge and worker, so that compiling delays no case."""
     return (os.cpu_count() or 2) > _BUSY_PROCESSES
 
 
 def _most_compilers(*, interpreted: bool) -> int:
-    """As many as there are cores to spare; on a device nothing can be called before it is compiled."""
+    """Number of spare cores; on a device nothing can be called before it is compiled."""
     cores = os.cpu_count() or 2
     return max(1, min(8 if interpreted else 14, cores - 1 if interpreted else cores - 2))

@@ -1,4 +1,4 @@
-"""The reference process of the foreign problem that is judged: started, attached to the judge, and replaced."""
+"""The reference process of a foreign problem: started, attached to the judge, and replaced."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _END_S = 2.0  # the judge sees the end of a pipe first; a driver may take a seco
 
 
 class References:
-    """At most one reference process, kept for as long as problem, judge and process stay the same."""
+    """At most one reference process, kept as long as problem, judge and process stay the same."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class References:
         ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
         not_preloaded: Callable[[], str],
     ) -> None:
-        """`not_preloaded` is why a process must import common libraries itself; "" where it has them at its start."""
+        """`not_preloaded` is the reason why a process must import common libraries itself; "" if it need not."""
         self._start = start
         self._judge = judge
         self._ask_judge = ask_judge
@@ -37,14 +37,14 @@ class References:
 
     @property
     def pid(self) -> int | None:
-        """The process that the judge may be waiting for; None where there is none."""
+        """The process that the judge may be waiting for; None if there is none."""
         return self._process.child.pid if self._process is not None else None
 
     async def attach(self, problem: ProblemId) -> protocol.AnyReply:
-        """The judge's reply on the problem: ReferenceAttached, or Failed with the side at fault.
+        """The judge's reply for the problem: ReferenceAttached, or Failed with the side at fault.
 
         Raises:
-            EngineError: no process could be started, or the judge did not answer.
+            EngineError: no process could be started, or the judge did not reply.
         """
         wanted = (problem, (await self._judge()).pid)
         alive = self._process is not None and self._process.child.alive
@@ -75,7 +75,7 @@ class References:
         """Reply to the judge's audit of the problem with a separate reference process: Audited, or Failed.
 
         Raises:
-            EngineError: no process could be started, or the judge did not answer.
+            EngineError: no process could be started, or the judge did not reply.
         """
         await self.close()
         self._process = await self._start()
@@ -88,7 +88,7 @@ class References:
             await self.close()
 
     async def ending(self) -> str:
-        """Exit reason of a process that ended by itself; "" when it runs or there is none."""
+        """Exit reason of a process that ended by itself; "" if it runs or there is none."""
         return await self._process.child.ending(within_s=_END_S) if self._process is not None else ""
 
     async def close(self) -> None:

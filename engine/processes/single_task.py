@@ -1,7 +1,7 @@
 """One task in a separate process: bytes in, bytes out, within limits of CPU time and memory.
 
-For work that holds Python's lock for as long as it takes, which would freeze the interface in whatever thread it ran.
-The child sets its limits itself, runs our code only, and is killed when the parent stops waiting.
+For work that holds the interpreter lock throughout, which would freeze the interface in whatever thread it ran. The
+child sets its limits itself, runs our code only, and is killed when the parent stops waiting.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.errors import ChildDiedError, DeadlineError
 from engine.sandbox import linux
 
 _WALL_S = 300.0
-"""A process that gets no CPU time, or that somebody stopped, is not waited for longer than this."""
+"""Wall-time limit for a process that gets no CPU time or is stopped."""
 
 
 async def ask_apart(module: str, request: bytes, *, cpu_s: int, memory_bytes: int, max_reply_bytes: int) -> bytes:
@@ -24,7 +24,7 @@ async def ask_apart(module: str, request: bytes, *, cpu_s: int, memory_bytes: in
 
     Raises:
         DeadlineError: it took more than `cpu_s` seconds of CPU time.
-        ChildDiedError: it ended otherwise, or wrote too much.
+        ChildDiedError: it exited otherwise, or wrote too much.
         OSError: it could not be started.
     """
     process = await asyncio.create_subprocess_exec(
@@ -59,7 +59,7 @@ async def ask_apart(module: str, request: bytes, *, cpu_s: int, memory_bytes: in
 
 
 def limit_this_process(arguments: list[str]) -> None:
-    """In the child: keep to the limits that `ask_apart` gave on the command line, and die with the parent."""
+    """In the child: apply the limits that `ask_apart` passed on the command line, and exit with the parent."""
     cpu_s, memory_bytes = (int(argument) for argument in arguments)
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))

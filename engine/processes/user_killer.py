@@ -2,7 +2,7 @@
 
 kill(-1) signals every process of a user in one call, so that none escapes by forking; but the caller must be that user.
 So a fork changes its user and calls it.  The helper is forked before the libraries are imported, because forking the
-fork server, which has imported them, takes milliseconds.
+fork server afterwards takes milliseconds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DONE = b"."
 
 
 class UserKiller:
-    """The helper; made while the process is small, and gone when this process is."""
+    """The helper; created while the process is small, ends with it."""
 
     def __init__(self) -> None:
         self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -31,7 +31,7 @@ class UserKiller:
         other.close()
 
     def kill_all_of(self, uid: int) -> None:
-        """Kill every process of this user; by a fork of this process where the helper has died."""
+        """Kill every process of this user; forks this process if the helper has exited."""
         try:
             self._socket.send(_UID.pack(uid))
             is_done = self._socket.recv(len(_DONE)) == _DONE
@@ -41,11 +41,11 @@ class UserKiller:
             _kill_all_of(uid)
 
     def forget(self) -> None:
-        """Leave the helper to the process that this one was forked from."""
+        """Drop the helper, which belongs to the process that this one was forked from."""
         self._socket.close()
 
     def end(self) -> None:
-        """End the helper, and wait until it is gone."""
+        """End the helper and wait until it has exited."""
         self._socket.close()
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, 0)

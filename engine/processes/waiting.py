@@ -21,10 +21,10 @@ async def first_of(
     look: Callable[[], Interval],
     look_s: float = _LOOK_S,
 ) -> None:
-    """Wait until one of `futures` is done; meanwhile `limit_s` counts the time of the process that `look` measures.
+    """Wait until one of `futures` is done; `limit_s` counts the time of the process that `look` measures.
 
     Raises:
-        DeadlineError: the process has had its time.
+        DeadlineError: the process has used its time.
         MachineBusyError: other processes left it hardly any.
     """
     waited = Waited()

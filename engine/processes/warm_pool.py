@@ -21,13 +21,13 @@ class PooledProcess:
     workspace: Workspace
 
     async def end(self) -> None:
-        """Kill the child, wait until it is gone, and remove its folders.  Safe to call twice."""
+        """Kill the child, wait until it has exited, and remove its folders.  Safe to call twice."""
         await self.child.kill()
         await asyncio.to_thread(self.workspace.remove)
 
 
 class WarmPool:
-    """Always `depth` warm children ahead: `take` removes one, and the next are made on request."""
+    """`depth` warm children ahead of use: `take` removes one, and the next are made on request."""
 
     def __init__(self, start: Callable[[], Awaitable[PooledProcess]], *, depth: int = 1) -> None:
         self._start = start
@@ -37,12 +37,12 @@ class WarmPool:
         self._takes = asyncio.Lock()  # two concurrent takers must not get the same process
 
     def prepare(self) -> None:
-        """Begin to make as many as are missing, unless there will be no next."""
+        """Start making missing children, unless the pool is closed."""
         while len(self._waiting) < self._depth and not self._closed:
             self._begin()
 
     async def wait(self) -> PooledProcess:
-        """The next one, once it is warm; it stays the spare.  One lost with its fork server is made again once."""
+        """The next child, once it is warm, left in the pool; one lost with its fork server is replaced once."""
         try:
             return await self._wait()
         except EngineLostError:
@@ -62,17 +62,17 @@ class WarmPool:
             raise
         if process.child.alive and process.child.fault is None:
             return process
-        self._forget(making)  # it died while waiting, for example killed when memory ran out
+        self._forget(making)  # it exited while waiting, for example killed when memory ran out
         await process.end()
         return await self._wait()
 
     async def settle(self) -> None:
-        """Wait until none is being made; those that fail are reported when they are taken."""
+        """Wait until no child is being made; failures are reported by `take`."""
         if self._waiting:
             await asyncio.wait(list(self._waiting))
 
     async def take(self) -> PooledProcess:
-        """The warm one, for good.
+        """The next warm child, removed from the pool.
 
         Raises:
             EngineError: none could be made.
@@ -83,7 +83,7 @@ class WarmPool:
             return process
 
     async def close(self) -> None:
-        """End the spare processes, for good."""
+        """End the children of the pool for good."""
         self._closed = True
         while self._waiting:
             making = self._waiting.popleft()
@@ -93,7 +93,7 @@ class WarmPool:
 
     def _begin(self) -> None:
         making = asyncio.create_task(self._make())
-        # The caller that takes the process gets the error. Retrieved here too, so that asyncio does not print it on the
+        # The caller of `take` gets the error.  Also retrieved here, so that asyncio does not print it on the
         # screen.
         making.add_done_callback(lambda made: made.cancelled() or made.exception())
         self._waiting.append(making)

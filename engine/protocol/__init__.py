@@ -1,8 +1,7 @@
 """Messages between parent and children: one JSON object a line, strictly typed.
 
-The parent writes commands, a child writes replies; each reply carries the random id of the command
-that it answers.  Nothing here is ever unpickled, and a line that does not fit its type is an error
-of the child that sent it, never a guess.
+The parent writes commands, a child writes replies; each reply carries the random id of its command.  Nothing is
+unpickled, and a line that does not match its type is an error of the child that sent it.
 """
 
 from __future__ import annotations
@@ -335,7 +334,7 @@ AnyReply: TypeAlias = (
 
 
 class _Addressed(msgspec.Struct):
-    """A command of which only the id was read."""
+    """A command of which only the id is decoded."""
 
     id: str
 
@@ -347,7 +346,7 @@ _NOISE = (msgspec.MsgspecError, ValueError, RecursionError)  # text that is not 
 
 
 def new_id() -> str:
-    """128 random bits in hexadecimal: only a process that has read the command can answer it."""
+    """128 random bits in hexadecimal: only a process that has read the command can reply to it."""
     return secrets.token_hex(16)
 
 
@@ -360,7 +359,7 @@ def decode_command(line: bytes) -> AnyCommand:
     """The command on this line.
 
     Raises:
-        WireError: it is none.
+        WireError: the line is no valid command.
     """
     try:
         return _commands.decode(line)
@@ -369,7 +368,7 @@ def decode_command(line: bytes) -> AnyCommand:
 
 
 def id_of(line: bytes) -> str:
-    """The id on a line that is no valid command; "" when there is none, which matches no request."""
+    """The id on a line that is no valid command; "" if there is none, which matches no request."""
     try:
         return _addresses.decode(line).id
     except _NOISE:
@@ -380,7 +379,7 @@ def decode_reply(line: bytes) -> AnyReply:
     """The reply on this line.
 
     Raises:
-        WireError: it is none.
+        WireError: the line is no valid reply.
     """
     try:
         reply = _replies.decode(line)

@@ -1,4 +1,4 @@
-"""Commands and replies of compiling: which kernels a case will launch, and one of them for one target."""
+"""Commands and replies of compiling: which kernels a case launches, and one of them for one target."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from engine.protocol.proof.binaries import Prebuilt
 
 
 class RunDry(Command, tag="run_dry", frozen=True):
-    """Call the entry with every launch suppressed, on memory of the worker's own, to learn what it would launch.
+    """Call the entry with all launches suppressed, on memory of the worker's own, to record them.
 
     `storages` are the sizes in bytes of the blocks that the arguments view.  With `tunes` every configuration of an
-    autotuner is launched, and else the first one alone, which is what a call that is verified launches.
+    autotuner is recorded, otherwise the first one alone, which is the one that a verified call launches.
     """
 
     case: str
@@ -38,9 +38,9 @@ class RunDry(Command, tag="run_dry", frozen=True):
 class Compile(Command, tag="compile", frozen=True):
     """Compile one launch for a target and leave its stages as files in `folder`.
 
-    With a `specialisation`, Triton's own description of it, the kernel is compiled just as a launch on
-    the device would, and the files that such a launch looks for are left too.  The stages behind TTIR are those of
-    `prebuilt` where that was made of the same module with the same options.
+    With a `specialisation`, Triton's own description of it, the kernel is compiled exactly as a launch on the device
+    would, and the cache files of such a launch are written too.  The stages behind TTIR are taken from `prebuilt` where
+    that was made of the same module with the same options.
     """
 
     launch: Launch
@@ -58,7 +58,7 @@ class BuildLauncher(Command, tag="build_launcher", frozen=True):
 
 
 class Disassemble(Command, tag="disassemble", frozen=True):
-    """Turn the binary `cubin`, a file that Compile left in `folder`, into SASS beside it."""
+    """Disassemble the binary `cubin`, a file that Compile left in `folder`, to SASS beside it."""
 
     folder: str
     cubin: str
@@ -72,9 +72,9 @@ class SuppressedLaunch(Message, frozen=True):
 
 
 class DryRunDone(Reply, tag="dry_run_done", frozen=True):
-    """Launches of the entry, specialisations that this worker has reported before included.
+    """Launches of the entry, including specialisations that this worker has reported before.
 
-    An entry that `is_incomplete`, because results were missing in the dry run, may launch more.
+    With `is_incomplete` the entry raised because results were missing in the dry run, and may launch more.
     """
 
     launches: Annotated[tuple[SuppressedLaunch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]

@@ -1,7 +1,7 @@
-"""A call of which the device's own record is kept: which kernels ran, whose they are, and for how long.
+"""A call with the device's activity record: which kernels ran, their owner, and their duration.
 
-The worker reads the record in a process that runs untrusted code: its content is a claim that the parent's
-clock bounds, and that can count against a candidate, but never alone in its favour.
+The worker reads the record in a process that runs untrusted code: its content is a claim that the parent's clock
+bounds.  It can count against a candidate, but never alone in its favour.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ActivityKind(enum.StrEnum):
 
 
 class Record(Command, tag="record", frozen=True):
-    """Worker: call the entry with the device's record running, unpoisoned; then capture one call as a graph."""
+    """Worker: call the entry with activity recording on and without poison; then capture one call as a graph."""
 
     arguments: tuple[ValueSpec, ...]
     arena: ArenaSpec
@@ -36,12 +36,11 @@ class Record(Command, tag="record", frozen=True):
 
 
 class ActivitySeen(Message, frozen=True):
-    """All that one kernel did during the call; or all copies, or all fills, which have no name.
+    """All activities of one kernel during the call; or all copies, or all fills, which have no name.
 
-    `own` says that the function which ran is one that Triton loaded for a kernel of the candidate's files:
-    the same function in the same module, not only the same name.  `file` is the one that defines it where
-    Triton loaded it for a kernel of another file.  `replayed` came from a graph that the candidate replayed,
-    of which the driver tells names alone.
+    `own` is whether the function is one that Triton loaded for a kernel of the candidate's files: the same function in
+    the same module, not only the same name.  `file` defines it if Triton loaded it for a kernel of another file.
+    `replayed` activities came from a graph that the candidate replayed, for which the driver reports names alone.
     """
 
     kind: ActivityKind
@@ -54,17 +53,17 @@ class ActivitySeen(Message, frozen=True):
 
 
 class NodeSeen(Message, frozen=True):
-    """A kernel in a graph that one more call was captured as, and whether its function is the candidate's own."""
+    """A kernel in the graph captured from one more call, and whether its function is the candidate's own."""
 
     name: Word
     own: bool
 
 
 class Recorded(Reply, tag="recorded", frozen=True):
-    """The entry returned, and this is what the device did.
+    """The entry returned, with this activity on the device.
 
-    `streams` counts those that had work beside the caller's.  `late` names what was put on the device after
-    the entry had returned.  `uncaptured` says why there are no nodes.
+    `streams` counts other streams than the caller's that had work.  `late` names activities that began after the entry
+    had returned.  `uncaptured` is the reason why there are no nodes.
     """
 
     returned: Returned

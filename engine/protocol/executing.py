@@ -1,6 +1,6 @@
 """A CPU worker's report on the launches of a call: kernels that were interpreted, and facts about memory.
 
-A worker says so of its candidate: a report can only count against it.
+It is a claim of the worker about its candidate: it can only count against it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ MOST_SOURCE_CHARACTERS = 1 << 20
 """Of all texts of one extension together, so that a request fits into a line of the wire."""
 
 LIBRARY = "library.so"
-"""The file name of a built extension, in a folder named by its key."""
+"""File name of a built extension, in a folder named by its key."""
 
 MOST_KERNELS_BUILT = 1024
 _MOST_SOURCES, _MOST_FLAGS, _MOST_FUNCTIONS = 64, 128, 256
@@ -27,7 +27,7 @@ Flags = Annotated[tuple[Text, ...], msgspec.Meta(max_length=_MOST_FLAGS)]
 
 
 class NativeSource(Message, frozen=True):
-    """One text; `label` is what messages of the compiler name it."""
+    """One text; `label` is its name in messages of the compiler."""
 
     label: Word
     language: NativeLanguage
@@ -60,7 +60,7 @@ class ExtensionRequest(Message, frozen=True):
 
 
 class ExtensionAccess(Message, frozen=True):
-    """Folders of built extensions, by key; and the reasons why those with or without CUDA cannot be built here."""
+    """Folders of built extensions, by key; and why extensions with or without CUDA cannot be built here."""
 
     folder: FilePath
     no_cuda: Text = ""
@@ -68,7 +68,7 @@ class ExtensionAccess(Message, frozen=True):
 
 
 class BuildExtension(Command, tag="build_extension", frozen=True):
-    """Build this in `folder`; for a child without a candidate.
+    """Build this extension in `folder`; for a child without a candidate.
 
     It can read libraries, the folders of its compilers, and `readable` only.
     """
@@ -82,7 +82,7 @@ class BuildExtension(Command, tag="build_extension", frozen=True):
 
 
 class NativeKernel(Message, frozen=True):
-    """Figures of ptxas for one kernel, by its symbol; None where it does not print them."""
+    """ptxas figures of one kernel, by its symbol; None where it does not print them."""
 
     symbol: Text
     registers: Count | None = None
@@ -93,7 +93,7 @@ class NativeKernel(Message, frozen=True):
 class ExtensionBuilt(Reply, tag="extension_built", frozen=True):
     """The library as a file name in the command's folder, or "" and the `output` of the tool that failed.
 
-    `cubin` and `sass` are files there too, of all kernels of the extension together, "" where there are none.
+    `cubin` and `sass` are file names there, too, for all kernels of the extension together; "" if missing.
     """
 
     library: FilePath = ""

@@ -1,4 +1,4 @@
-"""Commands and replies of unusual content: the judge lays out another content, or reports that it would be unfair."""
+"""Commands and replies of unusual content: the judge lays out other inputs, or reports that none are suitable."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ class Variant(enum.StrEnum):
 class LayOutVariant(CaseCommand, tag="lay_out_variant", frozen=True):
     """Lay this variant out for the prepared case, poisoned again.
 
-    MOVED goes to a new file at `arena_path`, or to another place in device memory when none is given; it is
-    the content that the case was prepared with.  ONE_ELEMENT is made of the content of the call before, every
-    other variant of the prepared one.
+    MOVED is the content of the prepared case in a new file at `arena_path`, or at another place of device memory when
+    none is given.  ONE_ELEMENT is made from the content of the previous call, all other variants from the prepared one.
     """
 
     variant: Variant
@@ -39,13 +38,13 @@ class LayOutVariant(CaseCommand, tag="lay_out_variant", frozen=True):
 
 
 class PrepareVariant(CaseCommand, tag="prepare_variant", frozen=True):
-    """Make the content of the variant that will be laid out next, while the worker is called on the one before."""
+    """Make the content of the next variant while the worker is called on the current one."""
 
     variant: Variant
 
 
 class VariantLaidOut(Reply, tag="variant_laid_out", frozen=True):
-    """The content is in `arena`, unless `dismissed` is the reason why no candidate could be verified with it.
+    """The content is in `arena`, unless `dismissed` is the reason why it cannot decide about a candidate.
 
     `changed` is the element of ONE_ELEMENT, `kept` names the tensors that no variant changes.
     """

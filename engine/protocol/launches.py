@@ -1,4 +1,4 @@
-"""Bounds of workers' records of launches and of stray accesses, which are records of the whole engine."""
+"""Bounds of workers' records of launches and of out-of-bounds accesses."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def number_that_fits(launches: Sequence[Launch]) -> int:
 
 
 def require_small_enough(launches: Iterable[Launch], access: OutOfBounds | None = None) -> None:
-    """Bound what the records themselves leave without end.
+    """Bound numbers, texts and lists that the record types leave unbounded.
 
     Raises:
-        ValueError: a number, a text or a list is beyond all honest ones.
+        ValueError: one is larger than in any real launch.
     """
     for launch in launches:
         _bound_numbers(launch.num_warps, launch.num_stages, launch.line, launch.count, *launch.grid)

@@ -1,7 +1,7 @@
 """Parts of every message: the base of commands and replies, and values described without their bytes.
 
-Whatever a reply carries has a bound: a worker may forge every line that it writes, and the parent hands
-some of what it reads to the judge.  Bounds are far above what honest work needs.
+Every field of a reply has a bound: a worker may forge every line that it writes, and the parent passes some of what it
+reads on to the judge.  Bounds are far above real use.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Digest: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A frozen record that travels as JSON with its type under "type"."""
+    """A frozen record, encoded as JSON with its type under "type"."""
 
 
 class StorageSpec(Message, frozen=True):
@@ -44,8 +44,8 @@ class StorageSpec(Message, frozen=True):
 class TensorSpec(Message, tag_field="kind", tag="tensor", frozen=True):
     """A tensor: a strided view, in elements, of storage number `storage` of its arena.
 
-    One that is `on_cpu` is handed to the entry as a copy in host memory, whatever the device; one that is
-    `conjugated` or `negated` has torch's lazy bit of that name, so that its values are not those of its bytes.
+    With `on_cpu` the entry gets a copy in host memory, whatever the device; with `conjugated` or `negated` the tensor
+    has torch's lazy bit of that name, so that its values are not those of its bytes.
     """
 
     storage: Count
@@ -65,7 +65,7 @@ class ScalarSpec(Message, tag_field="kind", tag="scalar", frozen=True):
 
 
 class FloatSpec(Message, tag_field="kind", tag="float", frozen=True):
-    """A float in hexadecimal, which JSON cannot round and which has nan and inf."""
+    """A float in hexadecimal, which JSON cannot round and which includes nan and inf."""
 
     hex: str
 
@@ -146,13 +146,13 @@ def tensor_specs(spec: ValueSpec) -> list[TensorSpec]:
 
 
 class Command(Message, tag_field="type", frozen=True):
-    """Base of every command: the id that its reply must repeat."""
+    """Base of every command; its reply must repeat the id."""
 
     id: Identifier
 
 
 class CaseCommand(Command, frozen=True, kw_only=True):
-    """Judge: something about the prepared case, or about another that is prepared `apart` from it."""
+    """Base of the judge's commands on the prepared case, or on another that is prepared `apart` from it."""
 
     apart: bool = False
 
@@ -160,8 +160,8 @@ class CaseCommand(Command, frozen=True, kw_only=True):
 class ReturnedSpec(Message, frozen=True):
     """One value that the entry returned: a tensor's bytes in the outputs file, or the name of another type.
 
-    A Python number travels as the bytes of a 0-d tensor and is a number still: `is_number`.  A tensor that `is_lazy`
-    had torch's conjugate or negative bit; the bytes are its values.
+    A Python number is sent as the bytes of a 0-d tensor with `is_number`.  A tensor with `is_lazy` had torch's
+    conjugate or negative bit; the bytes are its values.
     """
 
     type_name: Word

@@ -1,6 +1,7 @@
 """A worker's record of its candidate's effects.
 
-All of it is a claim that a candidate may forge: it can count against one, and its silence for none.
+All of it is a claim that a candidate may forge: it can count against a candidate, and its absence never counts in
+favour of one.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from engine.protocol.messages import Command, Count, LineNumber, Message, Reply,
 MOST_OPERATORS, MOST_ACTIONS, MOST_CHANGES = 1024, 256, 256
 """Of entries in one reply."""
 INTO = ".out"
-"""Behind the names of copies that go into memory that is there; one to memory of its own is no piece of an answer."""
+"""Prefixes of copies into existing memory; a copy to new memory is no part of an answer."""
 LOOKING_UP = ("index", "index_select", "gather", "embedding", "take")
-"""Operators that take elements out of their first argument as they are, where the others say."""
+"""Operators that copy elements of their first argument unchanged, at positions given by the others."""
 
 MOVING = (
     "flip", "roll", "repeat", "repeat_interleave", "slice_scatter", "select_scatter", "resolve_conj", "resolve_neg",
@@ -60,8 +61,8 @@ LIGHT = frozenset(
 class OperatorKind(enum.StrEnum):
     """Kind of work of a torch operator.
 
-    LIGHT is arithmetic element by element and sums: a candidate may finish so what its kernel left.
-    QUESTION has no answer but yes and no.  COMPUTE is everything that no other kind fits.
+    LIGHT is element-wise arithmetic and sums, which a candidate may use to finish the result of its kernel.  QUESTION
+    returns only yes or no.  COMPUTE is everything else.
     """
 
     ALLOCATION = "allocation"
@@ -92,8 +93,8 @@ class ActionKind(enum.StrEnum):
 class ChangeKind(enum.StrEnum):
     """Kind of a difference in the process between load and last call; THREAD and PROCESS are new ones.
 
-    A BUSY_THREAD holds tensors, a BURNING_THREAD uses the processor between calls.  PRELOADING has a
-    library loaded in front of all others by processes that are started later.
+    A BUSY_THREAD holds tensors, a BURNING_THREAD uses the processor between calls.  PRELOADING makes later processes
+    load a library before all others.
     """
 
     FUNCTION = "function"
@@ -113,10 +114,10 @@ class Observe(Command, tag="observe", frozen=True):
 class OperatorSeen(Message, frozen=True):
     """An operator of torch that verified calls used.
 
-    `largest_in` and `largest_out` are elements of all tensors of one use, taken and returned; the totals are
-    over all uses.  Neither is set for VIEW and METADATA, which make no content.  `case` is set for LIGHT
-    and COMPUTE.  `reads_inputs` says that it took an argument of the entry, or what torch alone made of one;
-    `integers` that all it took and made were whole numbers.
+    `largest_in` and `largest_out` count the elements of all tensors of one use, taken and returned; the totals are over
+    all uses.  Neither is set for VIEW and METADATA, which make no content.  `case` is set for LIGHT and COMPUTE.
+    `reads_inputs` is whether it took an argument of the entry, or a value that torch alone made of one; `integers`
+    whether all that it took and returned were whole numbers.
     """
 
     name: Word
@@ -132,7 +133,7 @@ class OperatorSeen(Message, frozen=True):
 
 
 class ActionSeen(Message, frozen=True):
-    """Something that code of the candidate did, `line` of its file; `loading` when that was before any call."""
+    """An action of the candidate's code at `line` of its file; `loading` if it was before any call."""
 
     kind: ActionKind
     detail: Word
@@ -150,7 +151,7 @@ class ChangeSeen(Message, frozen=True):
 
 
 class Observed(Reply, tag="observed", frozen=True):
-    """Observed effects; `unchecked` has what could not be checked, and why.  More than fits is left out and counted."""
+    """Observed effects; `unchecked` has what could not be checked, and why.  Entries beyond the bounds are counted."""
 
     operators: Annotated[tuple[OperatorSeen, ...], msgspec.Meta(max_length=MOST_OPERATORS)] = ()
     actions: Annotated[tuple[ActionSeen, ...], msgspec.Meta(max_length=MOST_ACTIONS)] = ()

@@ -1,7 +1,7 @@
 """Messages between judge and reference process: a line of JSON, then the bytes of the tensors.
 
-The reference process runs a foreign suite's own code, so nothing that it says is believed: lines and bytes have
-limits, and every tensor is checked against its bytes before it is made.  Each works on its own copy of the bytes.
+The reference process runs a foreign suite's own code, so its replies are untrusted: lines and bytes have limits, and
+every tensor is checked against its bytes before it is made.  Each side works on its own copy of the bytes.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ MOST_HEAD_BYTES = 8 << 20
 
 
 class OpenTask(Message, tag_field="type", tag="open", frozen=True):
-    """Write these files, import `file` of them, and keep the task for the questions that follow.
+    """Write these files, import `file` of them, and keep the task for later requests.
 
-    `harness` is the module that knows the format, `details` is what it reads; all further code is the suite's.
+    `harness` is the module that knows the format, `details` is its input; all further code is the suite's.
     """
 
     harness: str
@@ -33,7 +33,7 @@ class OpenTask(Message, tag_field="type", tag="open", frozen=True):
 
 
 class WriteFile(Message, tag_field="type", tag="write_file", frozen=True):
-    """Append the bytes that follow to this file of the task, which is opened after that."""
+    """Append the bytes that follow to this file of the task, which is opened afterwards."""
 
     name: str
     bytes: Count
@@ -51,13 +51,13 @@ class Draw(Message, tag_field="type", tag="draw", frozen=True):
 
 
 class Drawn(Message, tag_field="kind", tag="drawn", frozen=True):
-    """A storage with the bytes of one of the last Draw: its number there."""
+    """A storage with bytes of the last Draw, by its number there."""
 
     number: Count
 
 
 class Sent(Message, tag_field="kind", tag="sent", frozen=True):
-    """A storage of so many bytes, which follow."""
+    """A storage of this size, whose bytes follow."""
 
     bytes: Count
 
@@ -68,7 +68,7 @@ Storage: TypeAlias = Drawn | Sent
 class Compute(Message, tag_field="type", tag="compute", frozen=True):
     """Compute the expected outputs for these arguments.
 
-    They are rounded to `dtypes`, one for each output, where these are given.
+    They are rounded to `dtypes`, one for each output, if given.
     """
 
     arguments: tuple[ValueSpec, ...]
@@ -92,13 +92,13 @@ class PrepareTimes(Message, tag_field="type", tag="prepare_times", frozen=True):
 
 
 class TakeTimes(Message, tag_field="type", tag="take_times", frozen=True):
-    """Call the reference that was prepared as the judge would call a baseline."""
+    """Call the prepared reference as the judge would call a baseline."""
 
     command: TimeBaseline
 
 
 class ForgetTimes(Message, tag_field="type", tag="forget_times", frozen=True):
-    """Free all that PrepareTimes made."""
+    """Free everything that PrepareTimes made."""
 
 
 class TimesTaken(Message, tag_field="type", tag="times_taken", frozen=True):
@@ -120,7 +120,7 @@ class Answered(Message, tag_field="type", tag="answered", frozen=True):
 
 
 class CouldNot(Message, tag_field="type", tag="could_not", frozen=True):
-    """The suite's code failed; or, with `is_unavailable`, it does not offer the request."""
+    """The suite's code failed or, with `is_unavailable`, does not offer the request."""
 
     reason: Text
     trace: Text = ""

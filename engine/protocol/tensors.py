@@ -1,8 +1,8 @@
 """Tensors as raw bytes in shared memory: laid out by the judge, viewed by the worker.
 
-Both children import this, the parent never does.  Layout of an arena: the storages one after another,
-each at a multiple of 256 bytes, with at least 256 bytes before, between and behind them.  Those are
-guard zones: filled with one byte before a call, and looked at after it.
+Both children import this, the parent never does.  Layout of an arena: the storages one after another, each at a
+multiple of 256 bytes, with at least 256 bytes before, between and behind them.  Those are guard zones: filled with one
+byte before a call, and checked after it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def dtype_named(name: str) -> torch.dtype:
     """The torch dtype of this name.
 
     Raises:
-        ValueError: there is none among those that may travel.
+        ValueError: it is not one that messages support.
     """
     try:
         return _DTYPES[name]
@@ -76,7 +76,7 @@ class ArenaFile:
         os.ftruncate(self._handle, max(spec.bytes, 1))
 
     def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> None:
-        """Put the bytes of every storage at its offset in the spec, and the byte `guard` into the guard zones."""
+        """Write every storage at its offset in the spec, and the byte `guard` into the guard zones."""
         for zone in guard_zones(self.spec):
             _write_all(self._handle, torch.full((zone.bytes,), guard, dtype=torch.uint8), zone.offset)
         for spec, content in zip(self.spec.storages, storages, strict=True):
@@ -91,7 +91,7 @@ class ArenaFile:
         return [_read_all(self._handle, spec) for spec in self.spec.storages]
 
     def damaged(self, *, guard: int) -> Damage | None:
-        """The first guard zone that was written to, None when none was.
+        """The first guard zone that was written to; None if there is none.
 
         Raises:
             TruncatedError: the file has become shorter than its spec.
@@ -113,7 +113,7 @@ class DeviceArena:
         self._content = content[: spec.bytes]
 
     def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> None:
-        """Put the bytes of every storage at its offset in the spec, and the byte `guard` everywhere else."""
+        """Write every storage at its offset in the spec, and the byte `guard` everywhere else."""
         self._content.fill_(guard)
         for spec, content in zip(self.spec.storages, storages, strict=True):
             part(self._content, spec).copy_(content)
@@ -129,7 +129,7 @@ class DeviceArena:
         return part(self._content, self.spec.outputs).clone()
 
     def damaged(self, *, guard: int) -> Damage | None:
-        """The first guard zone that was written to, None when none was."""
+        """The first guard zone that was written to; None if there is none."""
         return first_damage([part(self._content, zone) for zone in guard_zones(self.spec)], guard=guard)
 
     def close(self) -> None:
@@ -137,12 +137,12 @@ class DeviceArena:
 
 
 class TruncatedError(Exception):
-    """A file of shared memory was cut short by the process that it is shared with."""
+    """A shared file was truncated by the process that it is shared with."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Damage:
-    """A write to a guard zone: how many bytes at least, and whether nearer to the zone's end.
+    """A write to a guard zone: the least number of bytes, and whether nearer to the zone's end.
 
     Zone n is before storage n; the last of the `zones` has nothing behind it.
     """
@@ -154,7 +154,7 @@ class Damage:
 
 
 def first_damage(zones: Sequence[torch.Tensor], *, guard: int) -> Damage | None:
-    """The damage to the first of these zones, all of them in their order, that is not the byte `guard` throughout."""
+    """The damage to the first of these zones that is not the byte `guard` throughout; zones are in their order."""
     if not bool((torch.cat(list(zones)) != guard).any()):  # one synchronisation if no zone is damaged
         return None
     for number, zone in enumerate(zones):
@@ -187,9 +187,9 @@ def _read_all(handle: int, spec: protocol.StorageSpec) -> torch.Tensor:
 def lay_out(
     values: Sequence[Value], *, on_cpu: Container[int] = ()
 ) -> tuple[tuple[protocol.ValueSpec, ...], list[torch.Tensor]]:
-    """Transport of these values: their specs, and each storage's bytes as uint8, on the device of the storage.
+    """Specs of these values, and each storage's bytes as uint8 on the device of the storage.
 
-    Tensors at the positions `on_cpu` belong in host memory; their bytes travel on the device of the others.
+    Tensors at the positions `on_cpu` belong in host memory; their bytes are sent on the device of the others.
     """
     storages: list[torch.Tensor] = []
     numbers: dict[int, int] = {}
@@ -231,9 +231,9 @@ def lay_out(
 
 
 def place(sizes: Sequence[int], *, first: int = 0) -> tuple[tuple[protocol.StorageSpec, ...], int]:
-    """Places for storages of these sizes in bytes, guard zones around each; and the bytes of it all.
+    """Places for storages of these sizes in bytes, with guard zones around each; and the total bytes.
 
-    Nothing is in the `first` bytes.
+    The `first` bytes are left empty.
     """
     placed, offset = [], -(-first // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES + _ALIGNMENT_BYTES
     for size in sizes:
@@ -252,12 +252,12 @@ def guard_zones(spec: protocol.ArenaSpec) -> list[protocol.StorageSpec]:
 
 
 def part(content: torch.Tensor, spec: protocol.StorageSpec) -> torch.Tensor:
-    """The bytes of `content` (uint8) that `spec` names."""
+    """The bytes of `content` (uint8) at `spec`."""
     return content[spec.offset : spec.offset + spec.bytes]
 
 
 def view(spec: protocol.TensorSpec, storage: torch.Tensor) -> torch.Tensor:
-    """The tensor that `spec` describes, on these bytes (uint8) and on their device.
+    """The tensor of `spec` on these bytes (uint8) and on their device.
 
     The bytes may be a part of a larger storage, at a multiple of the element's size.
     """
@@ -297,7 +297,7 @@ def _addresses(value: PointerArray, storages: Sequence[torch.Tensor]) -> torch.T
 
 
 def value_of(spec: protocol.ValueSpec, storages: Sequence[torch.Tensor]) -> Value:
-    """The value that `spec` describes, as functions of a problem get it, tensors as views of `storages`."""
+    """The value of `spec` as functions of a problem get it, tensors as views of `storages`."""
     match spec:
         case protocol.TensorSpec():
             tensor = view(spec, storages[spec.storage])

@@ -1,7 +1,7 @@
-"""Commands and replies of timing: the judge fills slots, a side is called on them, the judge checks what it left.
+"""Commands and replies of timing: the judge fills slots, a side is called on them, the judge checks the outputs.
 
-A slot is one whole set of a case's inputs with room for its outputs; all slots of a case lie one
-after another in one block of device memory that judge and worker share.  Two workers share no block.
+A slot is one whole set of a case's inputs with room for its outputs; all slots of a case are consecutive in one block
+of device memory that judge and worker share.  Two workers share no block.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Kernels: TypeAlias = Annotated[tuple[Word, ...], msgspec.Meta(max_length=_MOST_K
 class How(enum.StrEnum):
     """How calls are timed.
 
-    SINGLE: one by one with the device idle before and after, each with its own record.  BURST: back to
-    back, for the caller's clock alone; outputs are kept until Collect.  CAPTURE: into a CUDA graph, not
-    timed.  REPLAY: that graph once, on what the slots hold now; outputs are kept until Collect.
+    SINGLE: one by one with the device idle before and after, each with its own record.  BURST: back to back, for the
+    caller's clock alone; outputs are kept until Collect.  CAPTURE: into a CUDA graph, not timed.  REPLAY: that graph
+    once, on the current content of the slots; outputs are kept until Collect.
     """
 
     SINGLE = "single"
@@ -61,10 +61,10 @@ class SlotLayout(Message, frozen=True):
 
 
 class Arrange(Command, tag="arrange", frozen=True):
-    """Judge: cut device memory into slots for a case, at most `most_slots` and `most_bytes`, and fill none yet.
+    """Judge: divide device memory into slots for a case, at most `most_slots` and `most_bytes`, without content.
 
-    The same slots in each of so many `blocks`, one for every worker.  What it had for an earlier case it may
-    have again, whatever is free now.
+    The same slots in each of `blocks` blocks, one for every worker.  Memory of an earlier case is reused, whatever is
+    free now.
     """
 
     problem: ProblemId
@@ -75,14 +75,14 @@ class Arrange(Command, tag="arrange", frozen=True):
 
 
 class Refresh(Command, tag="refresh", frozen=True):
-    """Judge: give these slots of a block new random content, poisoned outputs and new guard zones."""
+    """Judge: write new random content, poisoned outputs and guard zones to these slots of a block."""
 
     slots: tuple[Count, ...]
     block: Count = 0
 
 
 class Check(Command, tag="check", frozen=True):
-    """Judge: verify what the calls on these slots of a block left, one tuple of returned values a slot."""
+    """Judge: verify the outputs of the calls on these slots of a block, one tuple of returned values a slot."""
 
     slots: tuple[Count, ...]
     returned: ReturnedByCall
@@ -90,13 +90,13 @@ class Check(Command, tag="check", frozen=True):
 
 
 class PrepareBaseline(Command, tag="prepare_baseline", frozen=True):
-    """Judge: make the baseline of this name ready for the arranged case; Failed with UNSUPPORTED has the reason."""
+    """Judge: prepare the baseline of this name for the arranged case; Failed with UNSUPPORTED has the reason."""
 
     name: str
 
 
 class TimeBaseline(Command, tag="time_baseline", frozen=True):
-    """Judge: call a prepared baseline on private copies of what these slots held after their last Refresh.
+    """Judge: call a prepared baseline on private copies of these slots as of their last Refresh.
 
     The cache is treated as for the candidate: before each call of a SINGLE run, else once before the run.
     """
@@ -116,9 +116,9 @@ class FreeSlots(Command, tag="free_slots", frozen=True):
 
 
 class OpenSlots(Command, tag="open_slots", frozen=True):
-    """Worker: open the block and take memory for copies of its slots; later commands name slots by number.
+    """Worker: open the block and allocate copies of its slots; later commands refer to slots by number.
 
-    Autotuners of the candidate may measure for `tuning_s` until the next one.
+    Autotuners of the candidate may measure for `tuning_s` until the next such command.
     """
 
     case: str
@@ -130,7 +130,7 @@ class OpenSlots(Command, tag="open_slots", frozen=True):
 class Fetch(Command, tag="fetch", frozen=True):
     """Worker: copy these slots to its own memory, for all calls except those of a SINGLE run.
 
-    Afterwards everything is driven out of the second-level cache when `cache` is COLD.
+    Afterwards the second-level cache is emptied when `cache` is COLD.
     """
 
     slots: tuple[Count, ...]
@@ -140,9 +140,9 @@ class Fetch(Command, tag="fetch", frozen=True):
 class TimeCalls(Command, tag="time_calls", frozen=True):
     """Worker: call the entry once on each of these slots, in this order.
 
-    A SINGLE run fetches its slots before the first call and hands them back after the last; before each
-    call the second-level cache is emptied by reading other memory when `cache` is COLD, or the slot's
-    inputs are read when it is WARM.  In the other runs it is as the last Fetch and the calls before left it.
+    A SINGLE run fetches its slots before the first call and writes them back after the last; before each call the
+    second-level cache is emptied by reading other memory when `cache` is COLD, or the slot's inputs are read when it is
+    WARM.  In the other runs its state is that left by the last Fetch and the calls before.
     """
 
     slots: tuple[Count, ...]
@@ -151,7 +151,7 @@ class TimeCalls(Command, tag="time_calls", frozen=True):
 
 
 class Collect(Command, tag="collect", frozen=True):
-    """Worker: copy the outputs kept from the last BURST or REPLAY into their slots, and hand those back."""
+    """Worker: copy the outputs kept from the last BURST or REPLAY into their slots, and write those back."""
 
 
 class CloseSlots(Command, tag="close_slots", frozen=True):
@@ -159,7 +159,7 @@ class CloseSlots(Command, tag="close_slots", frozen=True):
 
 
 class Arranged(Reply, tag="arranged", frozen=True):
-    """The slots are cut, the same in every block; `l2_bytes` is the size of the device's second-level cache."""
+    """The slots are allocated, the same in every block; `l2_bytes` is the size of the device's second-level cache."""
 
     arguments: tuple[ValueSpec, ...]
     layouts: Annotated[tuple[SlotLayout, ...], msgspec.Meta(min_length=1)]
@@ -168,7 +168,7 @@ class Arranged(Reply, tag="arranged", frozen=True):
 
 
 class Checked(Reply, tag="checked", frozen=True):
-    """How many of the slots were right; of the first that was not, the reports and what else was wrong.
+    """Number of right slots; reports and other errors of the first one that was not.
 
     `first_wrong` is its position in the command's slots, None when all were right.
     """
@@ -182,10 +182,10 @@ class Checked(Reply, tag="checked", frozen=True):
 class CallTime(Message, frozen=True):
     """One timed call, in nanoseconds.
 
-    `span_ns` is from the first start to the last end of what the call put on the device, None without a
-    precise timer or when the call put nothing there; `stream_ns` what events on the current stream saw.
-    `early` is how many of its `activities` began more than a microsecond before what was queued ahead of the
-    call had ended.  `busy_ns` is for how long any of them ran: the span without the gaps between them.
+    `span_ns` is from the first start to the last end of the call's device activities, None without a precise timer or
+    without activities; `stream_ns` is the time between events on the current stream.  `early` is how many of its
+    `activities` began more than a microsecond before the work queued ahead of the call had ended.  `busy_ns` is the
+    span without the gaps between activities.
     """
 
     span_ns: Count | None
@@ -198,7 +198,7 @@ class CallTime(Message, frozen=True):
 class KernelTime(Message, frozen=True):
     """Device time under one name in all calls of a run; copies and fills have the name "".
 
-    Nodes of a graph that was captured have no time yet.
+    Nodes of a captured graph have no time yet.
     """
 
     name: Word
@@ -209,12 +209,12 @@ class KernelTime(Message, frozen=True):
 class Timed(Reply, tag="timed", frozen=True):
     """Calls were made.
 
-    `method` names how spans were taken ("cupti"), "" with the `reason` when they were not.  `kernels` are
-    what the calls of a SINGLE run put on the device, the longest first, or the kernels that CAPTURE found
-    in the graph; `late` are names of what ran outside of every call.  Both are cut to what fits a line.
-    `returned` has a tuple for each slot of a SINGLE run; for the others Collect brings it.
-    `shared_outputs` says that calls returned the same memory, so that only the last of them is left.
-    `notes` say what could not be arranged for, and in what a baseline differs from its name.
+    `method` names how spans were taken ("cupti"), "" with the `reason` when they were not.  `kernels` are the kernels
+    of the calls of a SINGLE run, the longest first, or those that CAPTURE found in the graph; `late` are names of
+    activities outside of every call.  Both are cut to what fits a line.  `returned` has a tuple for each slot of a
+    SINGLE run; for the others Collect brings it.  `shared_outputs` is whether calls returned the same memory, so that
+    only the last outputs are left.  `notes` are conditions that were not met, and differences of a baseline from its
+    name.
     """
 
     calls: Annotated[tuple[CallTime, ...], msgspec.Meta(max_length=_MOST_CALLS)] = ()

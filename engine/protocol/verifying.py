@@ -36,10 +36,10 @@ _MOST_TOOLS, _MOST_STATUS = 16, 1 << 16
 
 
 class ArenaSpec(Message, frozen=True):
-    """Memory that judge and worker share, and how it is cut into storages.
+    """Memory that judge and worker share, and its division into storages.
 
-    It is the file at `path`, or, with a `handle`, the beginning of the block of device memory behind it,
-    which has `block_bytes`.  On a device `outputs` is the place for what the entry returns.
+    It is the file at `path` or, with a `handle`, the beginning of the block of device memory behind it, which has
+    `block_bytes`.  On a device `outputs` is the place for what the entry returns.
     """
 
     storages: tuple[StorageSpec, ...]
@@ -55,19 +55,19 @@ class ShareMemory(Command, tag="share_memory", frozen=True):
 
 
 class OpenMemory(Command, tag="open_memory", frozen=True):
-    """Worker: open this block of the judge; sent before there is a candidate, so that the answer can be believed."""
+    """Worker: open this block of the judge; sent before it loads a candidate, so that the reply can be trusted."""
 
     handle: str
     block_bytes: Count
 
 
 class Load(Command, tag="load", frozen=True):
-    """Import the candidate at `path`; its imports are looked up in `modules` and `folder` after the standard library.
+    """Import the candidate at `path`; its imports are searched in `modules` and `folder` after the standard library.
 
-    `cache_folders` are folders of what was compiled for it elsewhere, looked into before compiling.  Besides libraries
-    it can read paths at or below `readable`, and the names in `listed`.  An interpreting worker refuses the
-    launches that the GPU `target` would refuse.  `form` is what the entry is.  With `extensions`, native code comes
-    from there and is never compiled.
+    `cache_folders` have code compiled for it elsewhere, searched before compiling.  Besides libraries it can read paths
+    at or below `readable`, and the names in `listed`.  An interpreting worker refuses the launches that the GPU
+    `target` would refuse.  `form` is the kind of entry.  With `extensions`, native code is loaded from there and never
+    compiled.
     """
 
     path: str
@@ -83,11 +83,11 @@ class Load(Command, tag="load", frozen=True):
 
 
 class Call(Command, tag="call", frozen=True):
-    """Call the entry on tensors in `arena`; returned tensors go as raw bytes to the file `outputs`.
+    """Call the entry on tensors in `arena`; returned tensors are written as raw bytes to the file `outputs`.
 
-    `poison` is the byte that fills every uninitialised allocation of the candidate; `withhold` says which
-    launches are left out.  `observe` has the operators of torch noted, which makes each of them slower.
-    `program_order` and `watch` are for calls that are made again.  With a `tape` that file gets the tape of the call.
+    `poison` is the byte that fills every uninitialised allocation of the candidate; `withhold` are launches to
+    suppress. `observe` records the operators of torch, which makes each of them slower.  `program_order` and `watch`
+    are for repeated calls.  With a `tape` the tape of the call is written to that file.
     """
 
     case: str
@@ -106,8 +106,7 @@ class Call(Command, tag="call", frozen=True):
 class Sanitize(Command, tag="sanitize", frozen=True):
     """Worker: run a separate worker under the program `sanitizer`, once per tool, which loads and calls the entry.
 
-    That worker can write `writable` folders only.  Of what the program reports at most `most_bytes` are returned for
-    each tool.
+    That worker can write `writable` folders only.  At most `most_bytes` of each tool's report are returned.
     """
 
     sanitizer: FilePath
@@ -119,7 +118,7 @@ class Sanitize(Command, tag="sanitize", frozen=True):
 
 
 class SanitizedRun(Message, frozen=True):
-    """One tool: its report, how many bytes were left out of it, its exit status, and what came of load and call."""
+    """One tool: its report, the number of bytes cut off it, its exit status, and the result of load and call."""
 
     tool: Word
     report: Text
@@ -137,11 +136,11 @@ class Sanitized(Reply, tag="sanitized", frozen=True):
 class Prepare(CaseCommand, tag="prepare", frozen=True):
     """Make inputs and expected outputs of a case, and lay the inputs out for the worker.
 
-    That is in device memory, or in a new file at `arena_path` when one is given.
+    They are laid out in device memory, or in a new file at `arena_path` when one is given.
 
     The judge draws the seed itself unless one is given, to replay a case that has ended.  With `draw_seed` this seed
-    and all that the judge draws for the case later follow from that number.  Without `expects` expected outputs are
-    made when a comparison first needs them: the reference is known to work on this case.
+    and all later draws for the case follow from that number.  Without `expects` expected outputs are made when a
+    comparison first needs them: the reference is known to work on this case.
     """
 
     problem: ProblemId
@@ -156,7 +155,7 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
 class Describe(Command, tag="describe", frozen=True):
     """Describe the arguments of these cases, without their content.
 
-    What is made for that is kept for a Prepare without a seed, unless `keeps` is false.
+    The inputs made for that are kept for a Prepare without a seed, unless `keeps` is false.
     """
 
     problem: ProblemId
@@ -165,7 +164,7 @@ class Describe(Command, tag="describe", frozen=True):
 
 
 class AttachReference(Command, tag="attach_reference", frozen=True):
-    """Judge: open this foreign problem in the reference process with this `pid`, which has its pipes in `folder`."""
+    """Judge: open this foreign problem in the reference process `pid`, which has its pipes in `folder`."""
 
     problem: ProblemId
     folder: str
@@ -173,7 +172,7 @@ class AttachReference(Command, tag="attach_reference", frozen=True):
 
 
 class AuditProblem(Command, tag="audit_problem", frozen=True):
-    """Judge: audit this foreign problem in the reference process with this `pid`, which has its pipes in `folder`."""
+    """Judge: audit this foreign problem in the reference process `pid`, which has its pipes in `folder`."""
 
     problem: ProblemId
     folder: str
@@ -204,10 +203,10 @@ class Refill(CaseCommand, tag="refill", frozen=True):
 
 
 class Compare(CaseCommand, tag="compare", frozen=True):
-    """Compare what the worker left in the arena and in `outputs` with what was expected of this call.
+    """Compare the arena and `outputs` after a call with the values expected of it.
 
-    Without `explain` a wrong output is not diagnosed, which takes longer than comparing.  With `digests`
-    the hashes of inputs, expected outputs and outputs are reported.
+    Without `explain` a wrong output is not diagnosed, which takes longer than comparing.  With `digests` the hashes of
+    inputs, expected outputs and outputs are reported.
     """
 
     outputs: str
@@ -225,7 +224,7 @@ class Again(Message, frozen=True):
 
 
 class TakeSnapshot(CaseCommand, tag="take_snapshot", frozen=True):
-    """Copy what the worker left of this call, to be compared later; then write the arena `again` for the next."""
+    """Copy arena and outputs of this call for a later comparison; then write the arena `again` for the next call."""
 
     outputs: str
     max_output_bytes: Count
@@ -235,21 +234,21 @@ class TakeSnapshot(CaseCommand, tag="take_snapshot", frozen=True):
 
 
 class CompareSnapshot(Command, tag="compare_snapshot", frozen=True):
-    """Compare what the TakeSnapshot of this id copied; where the case `ends` with that, report its seed and drop it."""
+    """Compare the copy of the TakeSnapshot of this id; with `ends` the case ends: report its seed and drop it."""
 
     taken: str
     ends: bool
 
 
 class Release(CaseCommand, tag="release", frozen=True):
-    """Forget the current case, and send its seed now that it has ended."""
+    """Forget the current case, and report its seed now that it has ended."""
 
 
 class Ready(Reply, tag="ready", frozen=True):
-    """The child is warm; `confinement` names what it has given up.
+    """The child is warm; `confinement` names the rights it has given up.
 
-    `launchers_for` are the backends whose launches need code that a compiler builds apart from the kernel.
-    `unrecorded` says why a worker cannot read the device's own record.
+    `launchers_for` are the backends whose launches need code that a compiler builds separately.  `unrecorded` is the
+    reason why a worker cannot read the device's activity record.
     """
 
     confinement: Annotated[tuple[Word, ...], msgspec.Meta(max_length=64)] = ()
@@ -259,7 +258,7 @@ class Ready(Reply, tag="ready", frozen=True):
 
 
 class MemoryShared(Reply, tag="memory_shared", frozen=True):
-    """A block that stays open for as long as the judge lives."""
+    """A block that stays open as long as the judge lives."""
 
     handle: str
     block_bytes: Count
@@ -272,7 +271,7 @@ class Loaded(Reply, tag="loaded", frozen=True):
 
 
 class Prepared(Reply, tag="prepared", frozen=True):
-    """Inputs are in the arena.  The seed stays with the judge until the case has ended.
+    """Inputs are in the arena.  The judge keeps the seed until the case has ended.
 
     An `idle` case is one in which the reference changes nothing.
     """
@@ -297,10 +296,10 @@ class Described(Reply, tag="described", frozen=True):
 
 
 class Called(Reply, tag="called", frozen=True):
-    """The entry returned.  `ledger` counts the launches of a call that some were withheld from.
+    """The entry returned.  `ledger` counts the launches of a call of which some were withheld.
 
-    `reordered` counts those whose programs ran in another order than the usual; `race` is where two of these
-    programs met, if a witness was asked for and saw any; `executed` is what the machine reports of its launches.
+    `reordered` counts those whose programs ran in another order than the default; `race` is a conflict of two programs,
+    if a witness was requested and found any; `executed` is the machine's report of its launches.
     """
 
     returned: Returned
@@ -313,7 +312,7 @@ class Called(Reply, tag="called", frozen=True):
 
 
 class ContentDigests(Message, frozen=True):
-    """SHA-256 of the inputs of a call, of what the reference expects, and of what came out, each as raw bytes."""
+    """SHA-256 of the inputs of a call, of the expected outputs and of the outputs, each as raw bytes."""
 
     inputs: Digest
     expected: Digest
@@ -323,9 +322,9 @@ class ContentDigests(Message, frozen=True):
 class Compared(Reply, tag="compared", frozen=True):
     """Comparison of the outputs of one call; `mutated` names an input that changed, or memory beside the outputs.
 
-    `repeated` is whether they are the first call's to the bit, None when the content was another.  `seed` is
-    set in the reply that ends a case.  `digests` are the requested ones.  `passes_own_rule` is the result of the
-    suite's own rule for a foreign problem's outputs.
+    `repeated` is whether they equal the first call's bit for bit, None when the content was another.  `seed` is set in
+    the reply that ends a case.  `digests` are the requested ones.  `passes_own_rule` is the result of the suite's own
+    rule for a foreign problem's outputs.
     """
 
     reports: tuple[OutputReport, ...]
@@ -362,7 +361,7 @@ class Failed(Reply, tag="failed", frozen=True):
     """The command failed; `line` is a line of the candidate's file, `trace` the whole traceback for the log.
 
     A `broken` child can do nothing more: its device context is lost.  `extension` is native code that has to be built
-    first, where the kind is EXTENSION.
+    first, if the kind is EXTENSION.
     """
 
     kind: FailureKind

@@ -1,8 +1,8 @@
-"""Binaries of TTIR modules, each compiled in a process without a candidate, and stored by content.
+"""Binaries of TTIR modules, each compiled in a process without a candidate and cached by content.
 
-A binary depends on its request alone: the process that made it compiled nothing else and is gone, so what one module
-did to it reaches no other.  Binaries are kept in this process's memory, which no candidate can write, for as long as
-the engine runs; never in a folder, where another engine might find what a candidate has put there.
+A binary depends on its request alone: the compiling process exits after one module, so no module can affect the next.
+Binaries are cached in this process's memory, which no candidate can write, until the engine closes.  They are never
+cached in a folder, where another engine could find files written by a candidate.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _TRIES = 2
 
 
 class NotBuiltError(Exception):
-    """A module has no binary: it does not compile, or its compiler does not survive it; the message says which."""
+    """A module has no binary: it does not compile or crashes its compiler; the message has the reason."""
 
 
 class LostCompilerError(NotBuiltError):
-    """The compilers of a module died or hung."""
+    """The compiler processes of a module exited unexpectedly or hung."""
 
 
 class Binaries:
@@ -45,10 +45,10 @@ class Binaries:
     async def build(
         self, request: protocol.BinaryRequest, *, group: ControlGroup | None = None
     ) -> protocol.KernelBinary:
-        """The binary of a module, built unless that was done before; `group` is the control group of the run.
+        """The binary of a module, built or taken from the cache; `group` is the control group of the run.
 
         Raises:
-            NotBuiltError: there is none, for a reason of the module's.
+            NotBuiltError: the module cannot be compiled.
             EngineError: compilers could not be started, or were killed from outside.
         """
         key = request.key
@@ -62,11 +62,11 @@ class Binaries:
         return kept
 
     async def _built(self, request: protocol.BinaryRequest, group: ControlGroup | None) -> protocol.KernelBinary | str:
-        """The binary or why the module does not compile, by a second compiler where the first one fails.
+        """The binary, or the reason why the module does not compile; a failed compiler is retried once.
 
         Raises:
-            LostCompilerError: both died or hung.
-            EngineError: the last failure says nothing of the module.
+            LostCompilerError: both compilers exited unexpectedly or hung.
+            EngineError: the last failure is no evidence about the module.
         """
         failures: list[EngineError] = []
         while len(failures) < _TRIES:

@@ -1,7 +1,7 @@
-"""CUDA and C++ extensions of candidates, built by compilers that load no candidate, and published to workers.
+"""Builds CUDA and C++ extensions of candidates in compilers that load no candidate, and publishes them to workers.
 
-A build depends on its request alone, and the compiler that made it is gone afterwards: nothing that one candidate did
-can reach the next.  What is built stays for as long as the engine does.
+A build depends on its request alone, and its compiler exits afterwards, so no candidate can affect the build of
+another. Built libraries are kept until the engine closes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DEFAULT_HOME = "/usr/local/cuda"
 
 @dataclass(frozen=True, kw_only=True)
 class Toolchain:
-    """Paths of the compilers of this machine, and of compute-sanitizer; "" for one that is not there."""
+    """Paths of this machine's compilers and of compute-sanitizer; "" for a missing one."""
 
     nvcc: str = ""
     cxx: str = ""
@@ -35,7 +35,7 @@ class Toolchain:
 
 
 def find_toolchain(environment: Mapping[str, str]) -> Toolchain:
-    """The compilers that torch would use: nvcc of CUDA_HOME or the PATH, and CXX or c++; the sanitizer beside nvcc."""
+    """The compilers that torch would use: nvcc of CUDA_HOME or PATH, CXX or c++; the sanitizer beside nvcc."""
     path = environment.get("PATH", "")
     homes = [environment[name] for name in ("CUDA_HOME", "CUDA_PATH") if environment.get(name)]
     places = [*(f"{home}/bin" for home in homes), path, f"{_DEFAULT_HOME}/bin"]
@@ -49,7 +49,7 @@ def find_toolchain(environment: Mapping[str, str]) -> Toolchain:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtensionBuild:
-    """Result of a build: `output` of the tool that refused it, or figures of ptxas on its kernels, and their code."""
+    """Result of a build: `output` of the tool that failed, or ptxas figures of the kernels, and their code."""
 
     is_built: bool
     output: str = ""
@@ -59,7 +59,7 @@ class ExtensionBuild:
 
 
 class Extensions:
-    """Builds extensions into `folder`, each once; only on a device whose `target` is NVIDIA's can CUDA code run."""
+    """Builds extensions into `folder`, each once; CUDA code only where `target` is an NVIDIA GPU."""
 
     def __init__(self, *, spare: WarmPool, folder: Path, target: str | None, toolchain: Toolchain) -> None:
         self._spare = spare
@@ -70,21 +70,21 @@ class Extensions:
 
     @property
     def access(self) -> protocol.ExtensionAccess:
-        """Folders of built extensions for workers, and the reasons why others cannot be built here."""
+        """Folders of built extensions for workers, and the reasons why further ones cannot be built here."""
         no_cxx = "" if self._toolchain.cxx else "no C++ compiler (install g++, or name one in CXX)"
         no_nvcc = "" if self._toolchain.nvcc else "no nvcc (install the CUDA toolkit, or set CUDA_HOME)"
         no_device = "" if self._target else "this device is no NVIDIA GPU, and CUDA code runs on those only"
         return protocol.ExtensionAccess(folder=str(self._folder), no_cuda=no_nvcc or no_device or no_cxx, no_cpp=no_cxx)
 
     def refusal(self, *, with_cuda: bool) -> str:
-        """Why such an extension cannot be built here; "" where it can."""
+        """Reason why such an extension cannot be built here; "" if it can."""
         return self.access.no_cuda if with_cuda else self.access.no_cpp
 
     async def build(self, request: protocol.ExtensionRequest, candidate: Path | None) -> ExtensionBuild:
-        """Build and publish an extension of a candidate from the folder `candidate`, unless that was done before.
+        """Build and publish an extension of a candidate from the folder `candidate`, unless it exists already.
 
         Raises:
-            EngineError: the compilers died, were too slow, or could not be started.
+            EngineError: the compilers crashed, timed out, or could not be started.
             OSError: the library could not be written.
         """
         key = request.key
@@ -147,7 +147,7 @@ class Extensions:
 
 
 def _content(folder: Path, name: str) -> bytes:
-    """A file that the compiler left beside the library; empty where it left none that can be read."""
+    """Content of a file beside the library; empty if it is missing or unreadable."""
     try:
         return read_untrusted(folder / Path(name).name, max_bytes=_MOST_CODE_BYTES) if name else b""
     except UntrustedFileError:

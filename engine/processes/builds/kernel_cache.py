@@ -14,10 +14,10 @@ _CHOICES = ".autotune.json"
 
 
 def publish(names: tuple[str, ...], source: Path, cache_folder: Path, *, most_bytes: int = _MOST_BYTES) -> int:
-    """Copy the files of one compile, each whole or not at all; returns the bytes.  File names are untrusted.
+    """Copy the files of one compile into the cache, each whole or not at all; returns the bytes copied.
 
-    A file that cannot be copied is left out, and so is what goes beyond `most_bytes` or what any kernel
-    needs: the worker compiles that itself then.  What a tuner chose is no code, and is never copied.
+    File names are untrusted.  A file that cannot be copied is skipped, as are files beyond `most_bytes` or of other
+    kinds than a kernel needs: the worker compiles them itself.  Choices of an autotuner are never copied.
     """
     left = min(most_bytes, _MOST_BYTES)
     for name in names[:_MOST_NAMES]:

@@ -1,7 +1,7 @@
-"""The code that launches kernels, for Tritons that make it with a C compiler: once per list of argument types.
+"""Builds the C launchers that some Triton versions need, once per list of argument types.
 
-It depends on the types alone, never on a candidate's code, so it is kept as long as the engine.  It is
-built by compilers that never load a candidate: nothing that one candidate did can reach the next.
+A launcher depends on the types alone, never on a candidate's code, so it is kept until the engine closes.  It is built
+by compilers that never load a candidate, so no candidate can affect the launcher of another.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLAIN_TYPE = re.compile(r"\*{0,2}[a-z][a-z0-9_]{0,20}")
 
 
 class Launchers:
-    """Builds launchers into `kernel cache`, several at once; `close` at the end."""
+    """Builds launchers into the kernel cache, several at once; `close` at the end."""
 
     def __init__(self, *, spare: WarmPool, cache_folder: Path, target: str) -> None:
         self.cache_folder = cache_folder
@@ -39,12 +39,12 @@ class Launchers:
         self._idle: asyncio.Queue[PooledProcess | None] = asyncio.Queue()
         for _ in range(_BUILDERS):
             self._idle.put_nowait(None)
-        self._needed: bool | None = None  # unknown until a compiler has said what its Triton needs
+        self._needed: bool | None = None  # unknown until a compiler has reported what its Triton needs
 
     def need(self, specialisation: str, profile: Profile) -> asyncio.Future[None] | None:
-        """When the launcher for this specialisation, in Triton's own description, is there; None when none is needed.
+        """Future that is done when the launcher for this specialisation is built; None if none is needed.
 
-        One that cannot be built is built by the worker itself, at its first launch.
+        The specialisation is Triton's own description.  If the build fails, the worker builds it at its first launch.
         """
         types = _types_of(specialisation) if self._needed is not False else ()
         if not types:
@@ -87,7 +87,7 @@ class Launchers:
             self._idle.put_nowait(process)
 
     async def _is_needed(self) -> bool:
-        """Whether the compilers' Triton needs a launcher; a compiler without a candidate answers."""
+        """Whether the compilers' Triton needs launchers, as reported by a compiler without a candidate."""
         if self._needed is None:
             ready = (await self._spare.wait()).child.ready
             self._needed = ready is not None and target_named(self._target).backend in ready.launchers_for
@@ -95,10 +95,10 @@ class Launchers:
 
 
 def _types_of(specialisation: str) -> tuple[str, ...]:
-    """The argument types of a launch; () where there are others than plain ones, or none are reported.
+    """Argument types of a launch; () if some are not plain types, or none are reported.
 
-    They come from a worker, and become part of a C program: nothing but known forms passes.  To that program
-    every pointer is an address, so that one launcher serves them all.
+    They come from a worker and become part of a C program, so only known forms are accepted.  A launcher treats every
+    pointer as an address, so all pointer types share one launcher.
     """
     try:
         signature = msgspec.json.decode(specialisation, type=_Description).signature if specialisation else {}
@@ -112,6 +112,6 @@ def _types_of(specialisation: str) -> tuple[str, ...]:
 
 
 class _Description(msgspec.Struct, frozen=True):
-    """The part of Triton's own description of a specialisation that matters here."""
+    """The fields used here of Triton's own description of a specialisation."""
 
     signature: dict[str, Any]  # Any: types as text, or nested lists of them

@@ -1,1 +1,1 @@
-"""Resources of child processes, and the bounds that the parent sets.  Imports no other process code."""
+"""Resources of child processes, and the limits set by the parent.  Imports no other process code."""

@@ -1,8 +1,8 @@
-"""A control group (cgroup v2) that bounds all processes of one run together, where this user may make one.
+"""A control group (cgroup v2) that limits all processes of one run together, if this user may create one.
 
-The kernel enforces it without a delay.  Where it cannot be had, `engine.run.run_limits` alone bounds the run: only a
-group whose parent passes the memory and pids controllers on is of use, and only its owner can make one there.  A group
-in use is locked, so that no other run takes it for one that was left behind, whatever process that run belongs to.
+The kernel enforces it without delay.  Without it `engine.run.run_limits` alone limits the run: only a group whose
+parent passes the memory and pids controllers on is usable, and only its owner can create one there.  A group in use is
+locked, so that no other run removes it as a leftover, whatever process that run belongs to.
 Source: the kernel's Documentation/admin-guide/cgroup-v2.rst.
 """
 
@@ -19,7 +19,7 @@ _PREFIX = "kgtui-"
 
 
 class ControlGroup:
-    """One group of processes with limits; `open_group` makes it, `close` removes it.
+    """A limited group of processes; `open_group` creates it, `close` removes it.
 
     `lock` is a descriptor of its folder that holds a lock on it, closed with the group.
     """
@@ -29,7 +29,7 @@ class ControlGroup:
         self._lock = lock
 
     def add(self, pid: int) -> bool:
-        """Move a process into the group, with all that it starts from now on; whether the kernel did so."""
+        """Move a process and its future children into the group; returns whether the kernel did so."""
         try:
             (self._folder / "cgroup.procs").write_text(str(pid))
         except OSError:
@@ -56,7 +56,7 @@ class ControlGroup:
 
 
 def open_group(*, memory_bytes: int, threads: int, mount: Path = _MOUNT, own: Path = _OWN) -> ControlGroup | None:
-    """A new group beside that of this process, with these limits for all its processes together; None where not."""
+    """A new group beside that of this process, with limits for all its processes together; None if impossible."""
     parent = _parent_of_own(mount, own)
     if parent is None:
         return None
@@ -83,7 +83,7 @@ def open_group(*, memory_bytes: int, threads: int, mount: Path = _MOUNT, own: Pa
 
 
 def _parent_of_own(mount: Path, own: Path) -> Path | None:
-    """The group above that of this process in the version 2 hierarchy; None where there is none to be seen."""
+    """The group above that of this process in the version 2 hierarchy; None if none is visible."""
     try:
         lines = own.read_text().splitlines()
     except OSError:
@@ -99,7 +99,7 @@ def _locked(folder: Path) -> int:
     """A descriptor of the folder with a lock on it.
 
     Raises:
-        OSError: the folder is gone, or another descriptor has the lock.
+        OSError: the folder does not exist, or another descriptor has the lock.
     """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

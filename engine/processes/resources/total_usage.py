@@ -1,4 +1,4 @@
-"""Resources of all processes below some others, as the kernel counts them; read only, for one moment."""
+"""Resources of the descendants of some processes, as counted by the kernel; one reading, no writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BLOCK_BYTES = 512  # the unit of st_blocks, whatever the file system's own
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Resources in use: private memory with swap, shared memory, processes, and blocks of files."""
+    """Resources in use: private memory with swap, shared memory, processes, and file blocks."""
 
     memory_bytes: int
     processes: int
@@ -25,8 +25,8 @@ def usage_below(
 ) -> Usage:
     """Usage of all descendants of `roots`, except `trusted` and their descendants, and of files in `folders`.
 
-    Memory that a process has from its root by fork counts once for the root, not again for each process: what a
-    root holds itself is taken off every process below it.
+    Memory that a process shares with its root by fork counts once: the root's own usage is subtracted from that of
+    every process below it.
     """
     memory_bytes = processes = 0
     for root in roots:
@@ -65,13 +65,13 @@ def _status(process: Path) -> dict[str, str]:
 
 
 def _of(fields: dict[str, str], name: str) -> int:
-    """A field of /proc/PID/status in bytes; 0 where a zombie or a kernel has none."""
+    """A field of /proc/PID/status in bytes; 0 if a zombie or a kernel has none."""
     words = fields.get(name, "").split()
     return int(words[0]) * 1024 if words else 0
 
 
 def _disk_bytes(folder: Path) -> int:
-    """Size of the files below `folder`; those removed or closed to us in the meantime are left out."""
+    """Size of the files below `folder`; skips files that are removed meanwhile or unreadable."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:

@@ -1,4 +1,4 @@
-"""Command and reply of gauging precision: three answers to one question, each held against float64.
+"""Command and reply of measuring precision: three answers for one content, each compared with float64.
 
 All three are the judge's: the candidate's bytes, and two answers that it computes itself.
 """
@@ -21,7 +21,7 @@ from engine.protocol.messages import (
 
 
 class MeasurePrecision(CaseCommand, tag="measure_precision", frozen=True):
-    """Judge: how far from float64 is what the worker left of this call, and how far are others on the same content."""
+    """Judge: measure the error of this call's outputs, and of two other answers on the same content."""
 
     outputs: str
     max_output_bytes: Count
@@ -31,10 +31,9 @@ class MeasurePrecision(CaseCommand, tag="measure_precision", frozen=True):
 class OutputPrecision(Message, frozen=True):
     """Errors of one output against float64: root mean square, as a share of that of the output.
 
-    `got` is the candidate's; `honest` the larger one of torch's in the dtype of the inputs and, in float32, of
-    sums that are added up one after another; `lowered` that of an answer in which every step is rounded to
-    `precision`, the next one down.  All are None
-    where nothing can be determined: an output that is no float, is not finite, or holds nothing but zeros.
+    `got` is the candidate's; `honest` the larger one of torch's in the dtype of the inputs and, in float32, of sums
+    that are added up one after another; `lowered` that of an answer in which every step is rounded to `precision`, the
+    next one down.  All are None if the output is no float, is not finite, or has only zeros.
     """
 
     name: Word

@@ -1,4 +1,4 @@
-"""Commands and replies of probing: a call with some kernels withheld, and what of its outputs is right nevertheless.
+"""Commands and replies of calls with some kernels withheld, and of the elements that are right nevertheless.
 
 A worker's report of withheld launches is a claim, like all of its reports; the judge counts right elements.
 """
@@ -31,9 +31,9 @@ class Kernel(Message, frozen=True):
 
 
 class Withheld(Message, frozen=True):
-    """How often a kernel was to be launched in a call, and how many of these launches were withheld.
+    """Launches of a kernel in a call, and how many of them were withheld.
 
-    `moved` is how many of the others left nothing in their tensors but what another of their tensors held before.
+    `moved` counts the others that left only values in their tensors that another of their tensors held before.
     """
 
     kernel: Kernel
@@ -47,10 +47,10 @@ Ledger: TypeAlias = Annotated[tuple[Withheld, ...], msgspec.Meta(max_length=MOST
 
 
 class Withhold(Message, frozen=True):
-    """Launch nothing of these kernels during a call; of no kernel at all when there are none.
+    """Suppress all launches of these kernels during a call; no launches at all when there are none.
 
-    With `look` those that are named are launched, too, and for every launch it is reported whether it only moved.
-    With `may_copy_case` a launch that copies memory of the case has not only moved: that is what the operator asks for.
+    With `look` the named kernels are launched, too, and for every launch it is reported whether it only moved data.
+    With `may_copy_case` a launch that copies memory of the case does not count as such: the operator asks for it.
     """
 
     kernels: Kernels = ()
@@ -67,10 +67,10 @@ class CountCorrect(CaseCommand, tag="count_correct", frozen=True):
 
 
 class CorrectCount(Message, frozen=True):
-    """How many elements of one output are right.
+    """Number of right elements of one output.
 
-    `trivial` is how many the best of these would have right: zeros, ones, what the memory held before, and
-    each input.  Where that is all of them the output tells nothing.
+    `trivial` is the largest count that these answers would have: zeros, ones, what the memory held before, and each
+    input.  Where that is all of them the output shows nothing.
     """
 
     name: Word

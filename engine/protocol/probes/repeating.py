@@ -1,7 +1,7 @@
-"""Commands and replies of calling again: programs in another order, outputs read twice, and how they differ.
+"""Commands and replies of repeated calls: another program order, outputs read twice, and how they differ.
 
-A right answer is right in every order, and stays what it was when the call returned.  The worker only hands
-over bytes; what of them is right, and what has changed, the judge says.
+A right answer is right in every order, and does not change after the call has returned.  The worker only returns bytes;
+the judge decides whether they are right and what has changed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from engine.protocol.messages import (
 class ProgramOrder(Message, frozen=True):
     """Run the programs of each grid in another order: backwards, or shuffled by a `seed`.
 
-    That is for the interpreter.  The order on a device cannot be chosen: there other work runs beside the call,
-    for a duration given by the seed.  With `witness` the interpreter reports two programs that conflict.
+    That is for the interpreter.  The order on a device cannot be chosen: there other work runs beside the call, for a
+    duration given by the seed.  With `witness` the interpreter reports two programs that conflict.
     """
 
     seed: Count | None = None
@@ -42,10 +42,10 @@ class Access(Message, frozen=True):
 
 
 class Race(Message, frozen=True):
-    """Two programs of one launch touch one element, in this order, and the answer may depend on that.
+    """Two programs of one launch access one element in this order, and the answer may depend on it.
 
-    One of them stores; where both do, they store different values.  `index` counts from the first element of the
-    storage of `tensor`.  The worker says so: that names a place, and proves nothing.
+    At least one stores; where both do, they store different values.  `index` counts from the first element of the
+    storage of `tensor`.  It is the worker's claim: it locates a race and proves nothing.
     """
 
     kernel: Word
@@ -56,10 +56,9 @@ class Race(Message, frozen=True):
 
 
 class Watch(Message, frozen=True):
-    """Hand back the arguments at these positions too, after what the entry returned, and keep all for RepeatOutputs.
+    """Return the arguments at these positions, too, after the outputs, and keep all for RepeatOutputs.
 
-    Without `returns` only those arguments are handed back: what an entry returns that should return nothing is no
-    output, and there is no room for it.
+    Without `returns` only those arguments are returned: an entry that should return nothing has no room for outputs.
     """
 
     returns: bool = True
@@ -67,21 +66,21 @@ class Watch(Message, frozen=True):
 
 
 class RepeatOutputs(Command, tag="repeat_outputs", frozen=True):
-    """Worker: once the device is idle and `pause_s` have gone by, hand back again what a watched call handed back."""
+    """Worker: once the device is idle and `pause_s` have passed, return the outputs of the watched call again."""
 
     pause_s: float
 
 
 class OutputsRepeated(Reply, tag="outputs_repeated", frozen=True):
-    """The returned tensors are in the place of those of the call."""
+    """The returned tensors are at the place of those of the call."""
 
     returned: Returned
 
 
 class Contrast(CaseCommand, tag="contrast", frozen=True):
-    """Judge: how the outputs of a watched call differ from what was expected, and from those that were kept last.
+    """Judge: compare the outputs of a watched call with the expected ones and with those kept last.
 
-    With `keep` the next ones are contrasted with these.
+    With `keep` these outputs are kept for the next comparison.
     """
 
     outputs: str
@@ -91,9 +90,9 @@ class Contrast(CaseCommand, tag="contrast", frozen=True):
 
 
 class Difference(Message, frozen=True):
-    """Of one output how many elements are right, and of how many the bits are others than those of the kept one.
+    """Right elements of one output, and elements whose bits differ from those of the kept one.
 
-    `changed` is None where nothing was kept that this one can be held against.
+    `changed` is None if no comparable output was kept.
     """
 
     name: Word

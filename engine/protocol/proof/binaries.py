@@ -27,7 +27,7 @@ class CompileOptions(Message, frozen=True):
 
     @classmethod
     def of(cls, launch: Launch) -> CompileOptions:
-        """Those of a launch."""
+        """The options of a launch."""
         others = tuple(sorted(launch.options.items()))
         return cls(num_warps=launch.num_warps, num_stages=launch.num_stages, others=others)
 
@@ -49,7 +49,7 @@ class BinaryRequest(Message, frozen=True):
 class BuildBinary(Command, tag="build_binary", frozen=True):
     """Compiler without a candidate: compile this one module, and no other.
 
-    It can read libraries and `readable` only, and use `memory_bytes` more than it does.
+    It can read libraries and `readable` only, and may allocate `memory_bytes` more than it has.
     """
 
     request: BinaryRequest
@@ -67,10 +67,10 @@ class MapLayout(Message, frozen=True):
 
     @classmethod
     def of(cls, metadata: Mapping[str, object]) -> MapLayout:
-        """The layout that a row of the metadata states.
+        """The layout in a row of the metadata.
 
         Raises:
-            UnsupportedError: it is of packed elements or of windows of an image, or is none.
+            UnsupportedError: it is of packed elements or of image windows, or invalid.
         """
         if metadata.get("fp4_padded") or metadata.get("is_im2col"):
             raise UnsupportedError("a tensor descriptor of packed 4-bit elements, or of windows of an image")
@@ -83,13 +83,12 @@ class MapLayout(Message, frozen=True):
 
 
 class KernelBinary(Message, frozen=True):
-    """A compiled kernel and what its launch needs.
+    """A compiled kernel and the data that its launch needs.
 
-    `parameters` are the bytes of each one that the binary takes, in order: the arguments of the kernel and, as the last
-    two, the addresses of its global scratch memory and of that for profiling.  `scratch_bytes` are for each block.
+    `parameters` are the sizes in bytes of the binary's parameters, in order: the arguments of the kernel and, as the
+    last two, the addresses of its global scratch memory and of that for profiling.  `scratch_bytes` are for each block.
     `maps` are the layouts of its tensor maps, in the order of their parameters.  `stages` is what
-    `engine.compiler.stages` packs of the compile: texts between TTIR and binary, and metadata; empty where it is too
-    long.
+    `engine.compiler.stages` packs of the compile: texts between TTIR and binary, and metadata; empty if too long.
     """
 
     name: Text
@@ -108,7 +107,7 @@ class KernelBinary(Message, frozen=True):
 
 
 class Prebuilt(Message, frozen=True):
-    """The binary that a compiler without a candidate has made of the module with this digest, with these options."""
+    """The binary that a compiler without a candidate made of the module with this digest and these options."""
 
     ttir_digest: Word
     options: CompileOptions
@@ -116,12 +115,12 @@ class Prebuilt(Message, frozen=True):
 
     @classmethod
     def of(cls, request: BinaryRequest, binary: KernelBinary) -> Prebuilt:
-        """The binary that was requested."""
+        """The binary of a request."""
         return cls(ttir_digest=digest_of(request.ttir), options=request.options, binary=binary)
 
 
 def digest_of(ttir: str) -> str:
-    """What tells modules apart: a SHA-256."""
+    """SHA-256 of a module's text."""
     return hashlib.sha256(ttir.encode()).hexdigest()
 
 

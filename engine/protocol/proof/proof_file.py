@@ -1,7 +1,7 @@
-"""A proof as one file: the tapes of the proven cases of a run and the TTIR that they launch, to be replayed elsewhere.
+"""A proof as one file: the tapes of a run's proven cases and the TTIR of their launches, for replay elsewhere.
 
 Lines of JSON.  The first names the format and has the SHA-256 of all the others: one line for the run, one for each
-kernel, one for each case.  The hash finds damage, not forgery: what a file claims is only shown by replaying it.
+kernel, one for each case.  The hash detects damage, not forgery: only a replay proves what a file claims.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _PACKING_LEVEL = 1  # tapes and TTIR shrink to an eighth in milliseconds
 
 
 class ProofFileError(UsageError):
-    """A file that is no proof, was changed, or contradicts itself; the text has the case and the next step."""
+    """The file is no proof, was changed, or contradicts itself; the message has the case and the next step."""
 
 
 class ProvenRun(Message, tag_field="record", tag="run", frozen=True):
-    """Which run the proof is of, and under which versions it was made.
+    """The run that a proof is of, and the versions that made it.
 
     `problem_version` is the hash of the file of an operator that does not come with kgtui.  `unproven` has the reason
     of each passed case that the file does not prove.
@@ -59,7 +59,7 @@ class ProvenCase(Message, tag_field="record", tag="case", frozen=True):
     """The tape of a case, the kernels of its specialisations in order, and the replay that proved it.
 
     `seed` made the inputs of that replay.  `without` are the Given steps whose data differed between two tapes of the
-    worker: noise takes their place.
+    worker; noise replaces their data.
     """
 
     case: Word
@@ -71,7 +71,7 @@ class ProvenCase(Message, tag_field="record", tag="case", frozen=True):
 
 
 class ProofFile(Message, frozen=True):
-    """All that a proof file holds."""
+    """Content of a proof file."""
 
     run: ProvenRun
     kernels: tuple[ProvenKernel, ...]
@@ -94,10 +94,10 @@ def proof_bytes(proof: ProofFile) -> bytes:
 
 
 def read_proof(content: bytes) -> ProofFile:
-    """The proof that a file holds, checked against its hash and in itself.
+    """The proof in a file, checked against its hash and for consistency.
 
     Raises:
-        ProofFileError: says what is wrong with the file.
+        ProofFileError: the file is damaged or inconsistent.
     """
     if len(content) > MOST_FILE_BYTES:
         raise ProofFileError(f"a proof file has at most {MOST_FILE_BYTES:,} bytes, this one has {len(content):,}")
@@ -122,7 +122,7 @@ def packed(content: bytes) -> bytes:
 
 
 def unpacked(content: bytes) -> bytes:
-    """The bytes that `packed` got.
+    """The content that `packed` compressed.
 
     Raises:
         ProofFileError: the content is damaged, or too large.
@@ -156,7 +156,7 @@ def _assembled(records: list[_Record]) -> ProofFile:
 
 
 def _faults(proof: ProofFile) -> Iterator[str]:
-    """Parts of a proof that contradict the rest of it."""
+    """Contradictions between parts of a proof, one sentence each."""
     names = {kernel.name for kernel in proof.kernels}
     if len(names) < len(proof.kernels):
         yield "two lines have the same kernel"

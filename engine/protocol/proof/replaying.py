@@ -1,4 +1,4 @@
-"""Commands and replies of replaying: a kernel as data, and a tape on content that its candidate never had."""
+"""Commands and replies of replaying: a kernel as data, and a tape on inputs that its candidate never had."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ MOST_MODULE_CHARACTERS = 2 << 20
 
 
 class Lower(Command, tag="lower", frozen=True):
-    """Compiler: make the TTIR of one launch, and compile it no further."""
+    """Compiler: make the TTIR of one launch without compiling it further."""
 
     launch: Launch
     target: str
 
 
 class Lowered(Reply, tag="lowered", frozen=True):
-    """The TTIR of a launch, and which of its arguments the kernel's function takes, in order."""
+    """The TTIR of a launch, and the arguments that the kernel's function takes, in order."""
 
     ttir: Annotated[str, msgspec.Meta(max_length=MOST_MODULE_CHARACTERS)]
     arguments: Annotated[tuple[Word, ...], msgspec.Meta(max_length=1024)]
 
 
 def kernel_name(ttir: str, arguments: tuple[str, ...]) -> str:
-    """The name by which a replayer holds a kernel: the SHA-256 of its TTIR and arguments."""
+    """Name of a kernel in a replayer: the SHA-256 of its TTIR and arguments."""
     return hashlib.sha256(repr((arguments, ttir)).encode()).hexdigest()
 
 
 class LimitReading(Command, tag="limit_reading", frozen=True):
-    """Replayer: from now on read only libraries and paths at or below `readable`, where that can be limited."""
+    """Replayer: from now on read only libraries and paths at or below `readable`, where that can be enforced."""
 
     readable: FilePaths
 
@@ -49,10 +49,10 @@ class HoldKernel(Command, tag="hold_kernel", frozen=True):
 
 
 class ReplayTape(Command, tag="replay_tape", frozen=True):
-    """Replayer: execute a tape on the content of `arena`, and leave what it returned in the file `outputs`.
+    """Replayer: execute a tape on the content of `arena`, and write its outputs to the file `outputs`.
 
     `kernels` are the names of held modules, one for each specialisation of the tape.  `without` are the numbers of
-    Given steps whose data is not used.  A tape whose memory has more than `most_bytes` is refused.  `arguments` are
+    Given steps whose data is not used.  A tape that needs more than `most_bytes` of memory is refused.  `arguments` are
     those of the entry, and `rearrangement` is whether its answer is a rearrangement of them.
     """
 
@@ -68,7 +68,7 @@ class ReplayTape(Command, tag="replay_tape", frozen=True):
 
 
 class TapeSlot(Command, tag="tape_slot", frozen=True):
-    """Worker: call the entry of a timed case once more, on this open slot, and leave the tape in the file `tape`."""
+    """Worker: call the entry of a timed case once more on this open slot, and write the tape to the file `tape`."""
 
     case: str
     slot: Count
@@ -79,7 +79,7 @@ class TimeTape(Command, tag="time_tape", frozen=True):
     """Replayer on a device: call this tape, and nothing else, on the slots that are opened next.
 
     `kernels` are the names of held modules, one for each specialisation; `arguments` are those of the entry, whose
-    storages have these `sizes` in bytes.  A tape whose memory has more than `most_bytes` is refused.
+    storages have these `sizes` in bytes.  A tape that needs more than `most_bytes` of memory is refused.
     """
 
     tape: Tape
@@ -93,10 +93,9 @@ class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
     """A tape was executed.
 
     `moved_bytes` were written by moves and fills.  `foreign` are the Given steps that outputs may come from;
-    `by_kernels` is whether each output that was written has content that a kernel stored.  `rearranged_by` is the move
-    that may have computed an answer that is a rearrangement, `made_by_moves` is whether memory that only moves filled
-    holds it, and `looks_up_foreign` is whether a look-up needed a Given
-    step.
+    `by_kernels` is whether each written output has content that a kernel stored.  `rearranged_by` is the move that may
+    have computed an answer that is a rearrangement, `made_by_moves` whether memory that only moves filled holds it, and
+    `looks_up_foreign` whether a look-up needed a Given step.
     """
 
     returned: Returned

@@ -1,7 +1,7 @@
 """The tape of a call: allocations, moves, fills and launches that led to its outputs, as a worker claims them.
 
-Addresses are not on it: memory is numbered in the order of its first use, and a view is a place in one storage.  A tape
-is read strictly and has bounds, and `engine.replay.checks` checks what types cannot say.
+A tape has no addresses: memory is numbered in the order of its first use, and a view is a place in one storage.  It is
+decoded strictly and bounded, and `engine.replay.checks` checks what types cannot express.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class TapedView(Message, tag_field="kind", tag="view", frozen=True):
 
 
 class TapedNumber(Message, tag_field="kind", tag="number", frozen=True):
-    """A bool or an integer that a kernel was given."""
+    """A bool or an integer argument of a kernel."""
 
     value: bool | Whole
 
@@ -51,7 +51,7 @@ class TapedNumber(Message, tag_field="kind", tag="number", frozen=True):
 class TapedDescriptor(Message, tag_field="kind", tag="descriptor", frozen=True):
     """A tensor descriptor made on the host: its base, and shape and strides in elements.
 
-    The shape of its blocks is part of the specialisation.  `rounds_to_tf32` is whether float32 is rounded when loaded.
+    The shape of its blocks is part of the specialisation.  `rounds_to_tf32` is whether loads round float32.
     """
 
     base: TapedView
@@ -72,21 +72,21 @@ class TapedArgument(Message, frozen=True):
 
 
 class Filled(Message, tag_field="step", tag="fill", frozen=True):
-    """Every element of `target` became the one of these bytes."""
+    """Every element of `target` was set to the value of these bytes."""
 
     target: TapedView
     element: Annotated[bytes, msgspec.Meta(min_length=1, max_length=16)]
 
 
 class Moved(Message, tag_field="step", tag="move", frozen=True):
-    """The elements of `source` were copied to `target`, of the same shape, and cast where its type is another."""
+    """The elements of `source` were copied to `target`, of the same shape, and cast to its type."""
 
     target: TapedView
     source: TapedView
 
 
 class LookedUp(Message, tag_field="step", tag="look_up", frozen=True):
-    """`target` became the elements of `source` at `positions`, which are integers and count from the end below zero.
+    """`target` was set to the elements of `source` at `positions`, integers that count from the end below zero.
 
     Along `dimension` each position is that of a whole slice, as in `index_select`, and the dimensions of `positions`
     take its place in the shape of `target`; with `each` it is that of one element, as in `gather`.
@@ -102,8 +102,8 @@ class LookedUp(Message, tag_field="step", tag="look_up", frozen=True):
 class Given(Message, tag_field="step", tag="given", frozen=True):
     """The content of a storage came from elsewhere: from `operator`, or from an unknown origin when that is "".
 
-    `reads` are the storages that the operator took.  `data` are the bytes of the storage where they do not depend on
-    the arguments, as far as the worker can tell, and None otherwise.
+    `reads` are the storages that the operator took.  `data` are the bytes of the storage if they do not depend on the
+    arguments, as far as the worker can tell, and None otherwise.
     """
 
     storage: Count
@@ -121,7 +121,7 @@ class TapedPlace(Message, frozen=True):
 
 
 class Addressed(Message, tag_field="step", tag="addresses", frozen=True):
-    """The elements of a storage, of 64 bits, were the addresses of these places: an array of pointers."""
+    """A storage of 64-bit elements was set to the addresses of these places: an array of pointers."""
 
     storage: Count
     places: Annotated[tuple[TapedPlace, ...], msgspec.Meta(max_length=MOST_ADDRESSES)]
@@ -140,14 +140,14 @@ Step: TypeAlias = Filled | Moved | LookedUp | Given | Addressed | Launched
 
 
 class HostRead(Message, frozen=True):
-    """Content of a tensor was read by the host: by `operator`, at a line of the candidate."""
+    """The host read content of a tensor: by `operator`, at a line of the candidate."""
 
     operator: Word
     line: Line = None
 
 
 class Tape(Message, frozen=True):
-    """Steps from the arguments of a call to its outputs; `incomplete` is the reason for a missing one, or ""."""
+    """Steps from the arguments of a call to its outputs; `incomplete` is why one is missing, or ""."""
 
     storages: Annotated[tuple[TapedStorage, ...], msgspec.Meta(max_length=MOST_STORAGES)]
     specialisations: Annotated[tuple[Launch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]
@@ -169,7 +169,7 @@ def read_tape(text: bytes) -> Tape:
     """The tape that a worker wrote.
 
     Raises:
-        WireError: it is none, or too large.
+        WireError: the text is no valid tape, or too large.
     """
     if len(text) > MOST_TAPE_BYTES:
         raise WireError(f"a tape of {len(text):,} bytes, more than {MOST_TAPE_BYTES:,}")

@@ -1,6 +1,6 @@
 """Lines and raw bytes of tensors over a pair of pipes, with limits on size and waiting time.
 
-Many bytes go through a file beside the pipes, see ByteWindow; the number of bytes alone decides on the way.
+Many bytes go through a file beside the pipes, see ByteWindow; the number of bytes alone decides which way.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _HOST = torch.device("cpu")
 
 
 class StreamError(Exception):
-    """The other end closed its pipe, sent nothing, or sent more or less than it should; the text has the case."""
+    """The other end closed its pipe, sent nothing, or sent a wrong number of bytes; the message has the case."""
 
 
 class ByteStream:
-    """One end of two pipes, which need not block."""
+    """One end of two pipes, which may be non-blocking."""
 
     def __init__(self, *, reads: int, writes: int, window: ByteWindow, waits: Callable[[], None] | None = None) -> None:
-        """`waits` is called before every chunk and four times a second while none comes; it raises to give up."""
+        """`waits` is called before every chunk and four times a second while none comes; it raises to stop waiting."""
         self._reads, self._writes = reads, writes
         self._window = window
         self._waits = waits
@@ -39,10 +39,10 @@ class ByteStream:
         os.set_blocking(writes, False)
 
     def send(self, line: bytes, storages: Sequence[torch.Tensor] = ()) -> None:
-        """Write a line and the bytes of storages (uint8, on any device), all of them.
+        """Write a line and the bytes of storages (uint8, on any device).
 
         Raises:
-            StreamError: the other end is gone, or does not read.
+            StreamError: the other end is closed, or does not read.
         """
         self._write(line + b"\n")
         parts = [storage for storage in storages if storage.numel()]
@@ -56,7 +56,7 @@ class ByteStream:
         """The next line without its end.
 
         Raises:
-            StreamError: the other end is gone or silent, or the line is too long.
+            StreamError: the other end is closed or silent, or the line is too long.
         """
         while (end := self._kept.find(b"\n")) < 0:
             if len(self._kept) > most_bytes:
@@ -91,7 +91,7 @@ class ByteStream:
             self._reads = self._writes = -1
 
     def _send_by_window(self, parts: Sequence[torch.Tensor]) -> None:
-        """Chunk after chunk, at most PLACES of them before the other end has copied the first."""
+        """Send chunk after chunk, at most PLACES of them before the other end has copied the first."""
         chunks = list(_chunks(parts))
         for number, chunk in enumerate(chunks):
             if number >= PLACES:
@@ -111,10 +111,10 @@ class ByteStream:
             self._write(_FREE)
 
     def _expect(self, sign: bytes) -> None:
-        """Take one byte off the pipe.
+        """Read one byte off the pipe.
 
         Raises:
-            StreamError: it is another one.
+            StreamError: it is another byte than `sign`.
         """
         if not self._kept:
             self._kept += self._read(_CHUNK_BYTES)
@@ -174,7 +174,7 @@ def _chunks(parts: Sequence[torch.Tensor]) -> Iterator[torch.Tensor]:
 
 
 def checked_values(specs: Sequence[ValueSpec], storages: Sequence[torch.Tensor]) -> tuple[object, ...]:
-    """The values that these specs describe, once every tensor is known to fit its storage.
+    """The values of these specs, after checking that every tensor fits its storage.
 
     Raises:
         StreamError: one does not.

@@ -1,8 +1,8 @@
-"""A small file that two processes write and read in turns: how the bytes of large tensors get from one to the other.
+"""A small file that two processes write and read in turns, for the bytes of large tensors.
 
 It has two places.  The sender writes a chunk to one while the receiver reads the other, both by system calls and never
-by a mapping, so that the receiver compares only its own copy and no process dies of a file that was cut short.  A byte
-on the pipes says that a chunk is there, and one in the other direction that its place is free again.
+by a mapping, so that the receiver compares only its own copy and a truncated file kills no process.  A byte on the
+pipes reports that a chunk is there, and one in the other direction that its place is free again.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ CHUNK_BYTES = 8 << 20
 
 
 class WindowError(Exception):
-    """The file is none, or was cut short."""
+    """The file is no plain file, or was truncated."""
 
 
 class ByteWindow:
-    """One end of the file.  A device's memory passes through one chunk of host memory that the driver can read."""
+    """One end of the file.  Device memory is copied through one chunk of host memory that the driver can read."""
 
     def __init__(self, path: Path, *, creates: bool = False) -> None:
-        """Opened, or made where this end `creates` it.
+        """Open the file, or create it if this end `creates` it.
 
         Raises:
             OSError: it cannot be opened.
@@ -40,7 +40,7 @@ class ByteWindow:
             raise WindowError("what tensors should pass through is no file")
 
     def write(self, content: torch.Tensor, *, place: int) -> None:
-        """Put a chunk (uint8, at most CHUNK_BYTES, on any device) into a place."""
+        """Write a chunk (uint8, at most CHUNK_BYTES, on any device) to a place."""
         staged = content if content.device.type == "cpu" else self._stage(content.numel()).copy_(content)
         rest, offset = staged.contiguous().numpy().data.cast("B"), place * CHUNK_BYTES
         while rest:
@@ -48,10 +48,10 @@ class ByteWindow:
             rest, offset = rest[written:], offset + written
 
     def read(self, target: torch.Tensor, *, place: int) -> None:
-        """Copy as many bytes as `target` (contiguous uint8, on any device) has from a place.
+        """Fill `target` (contiguous uint8, on any device) from a place.
 
         Raises:
-            WindowError: there are fewer.
+            WindowError: there are fewer bytes.
         """
         staged = target if target.device.type == "cpu" else self._stage(target.numel())
         rest, offset = staged.numpy().data.cast("B"), place * CHUNK_BYTES
@@ -70,7 +70,7 @@ class ByteWindow:
             self._handle = -1
 
     def _stage(self, size: int) -> torch.Tensor:
-        """So much of a chunk of host memory, page-locked where the driver allows that."""
+        """`size` bytes of the chunk in host memory, page-locked if the driver allows that."""
         if self._staging is None:
             self._staging = torch.empty(CHUNK_BYTES, dtype=torch.uint8, device="cpu")
             with contextlib.suppress(RuntimeError):

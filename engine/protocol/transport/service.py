@@ -1,4 +1,4 @@
-"""The child's end of the wire: read a command, carry it out, write the reply, until the pipe closes."""
+"""The child's command loop: read a command, carry it out, write the reply, until the pipe closes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from engine.errors import WireError
 
 
 class Line:
-    """Two pipes that carry one JSON object a line."""
+    """Two pipes with one JSON object a line."""
 
     def __init__(self, commands: int, replies: int) -> None:
         self._commands = os.fdopen(commands, "rb")
         self._replies = replies
 
     def reply(self, message: protocol.AnyReply) -> None:
-        """Send one reply, whole; a Failed in the place of one that the parent would not take."""
+        """Send one reply as a whole; a Failed in place of one that the parent would not accept."""
         rest = memoryview(_line_of(message))
         while rest:
             rest = rest[os.write(self._replies, rest) :]
 
     def serve(self, carry_out: Callable[[protocol.AnyCommand], protocol.AnyReply]) -> None:
-        """Answer every command with the result of `carry_out`, and an invalid line with a Failed."""
+        """Reply to every command with the result of `carry_out`, and to an invalid line with a Failed."""
         # Unlimited: commands come from the parent, and may be longer than any reply.
         while (line := self._commands.readline()).endswith(b"\n"):
             try:
