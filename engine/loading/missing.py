@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 import triton
+from triton.compiler.errors import CompilationError
 
 from engine.loading.loader import HIDDEN
 
@@ -21,6 +22,7 @@ _VERSION_BY_NAME = {
     "triton.language._experimental_descriptor_store": "3.3",
     "triton.language.libdevice": "2.1",
     "triton.ops": "2.3",
+    "triton.tools.experimental_descriptor": "3.3",
 }
 """A version of Triton that has the name; only names that some version has are blamed on the version."""
 
@@ -36,7 +38,9 @@ def missing(error: BaseException) -> str:
 
 
 def _name(error: BaseException) -> str:
-    """The dotted name that was not found."""
+    """The dotted name that was not found, by Python or by Triton's front end in a kernel."""
+    if isinstance(error, CompilationError) and error.__context__ is not None:
+        error = error.__context__
     if isinstance(error, ModuleNotFoundError):
         return error.name or ""
     if isinstance(error, ImportError):  # `from a import b`: Python 3.12 names both

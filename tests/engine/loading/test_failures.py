@@ -102,6 +102,22 @@ def test_missing_package_or_feature_is_unsupported(line: str, message: str) -> N
     assert message in reported.message
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "message"),
+    [("_experimental_descriptor_load", Kind.UNSUPPORTED, "Triton 3.3 has it"), ("laod", Kind.COMPILE, "no attribute")],
+)
+def test_feature_missing_in_a_kernel_names_its_version(name: str, kind: Kind, message: str) -> None:
+    try:
+        try:
+            getattr(triton.language, name)
+        except AttributeError as error:
+            raise CompilationError("", None, repr(error)) from None
+    except CompilationError as error:
+        reported = failure("i", error, KERNEL)
+    assert reported.kind is kind
+    assert message in reported.message
+
+
 @pytest.mark.parametrize("line", ["import triton.languages", "import json.nothing", "tl.laod"])
 def test_misspelt_import_is_an_error(line: str) -> None:
     assert failed(line, tl=triton.language).kind is Kind.RAISED
