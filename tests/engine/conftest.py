@@ -27,7 +27,7 @@ def obedient(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
 
 
 FORK_SERVER_PID = 1 << 22
-"""Beyond every process id, so that no process of the machine counts as one of the run."""
+"""Beyond every process id: no process of the machine is measured, limited or killed as one of the run."""
 
 
 class FakeForkServer:
@@ -49,7 +49,7 @@ class FakeForkServer:
     @property
     def youngest(self) -> int:
         """The pid of the child that was forked last."""
-        return 1 + len(self.forked)
+        return FORK_SERVER_PID + len(self.forked)
 
     async def fork(self, kind: str, *, log_bytes: int, **_: object) -> Child:
         await asyncio.sleep(0)

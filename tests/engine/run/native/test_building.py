@@ -102,7 +102,8 @@ TOOLS = Toolchain(nvcc="nvcc", cxx="cxx")
 
 async def test_extension_is_built_and_candidate_loaded_again(employ: Employ, tmp_path: Path) -> None:
     played = Played(employ, tmp_path, built, tools=TOOLS)
-    await played.run()
+    verdict = (await played.run()).verdict
+    assert verdict.sentence == "while inputs were made: played to here"
     ended = {event.stage: event.outcome for event in played.emitted if isinstance(event, events.StageFinished)}
     assert (played.builds, ended[Stage.LOAD]) == (1, Outcome.PASS)
     notes = [event.finding.message for event in played.emitted if isinstance(event, events.FindingRaised)]
