@@ -1,8 +1,7 @@
-"""cuBLAS itself, called through its C interface: the library that a cublas problem is named after.
+"""cuBLAS called through its C interface: the library that a cublas problem is named after.
 
-Matrices are column-major and pointers are device addresses, as in C; who calls this has checked
-that they are.  Every status is checked.  TensorFloat-32 stays off, and sums stay in float32: a
-baseline may use no precision that a candidate may not.
+Matrices are column-major and pointers are device addresses, as in C; the caller has checked that.  Every status is
+checked.  TensorFloat-32 is off, and sums are in float32: a baseline may use no precision that a candidate may not.
 """
 
 from __future__ import annotations
@@ -64,18 +63,18 @@ class Element(enum.IntEnum):
 
 
 class CublasError(EngineError):
-    """A routine of cuBLAS failed; the text names the routine and its status."""
+    """A routine of cuBLAS failed; the message names the routine and its status."""
 
 
 class Routines(Protocol):
-    """The library as it was loaded: every routine above, by its name in C."""
+    """The loaded library: every routine above, by its name in C."""
 
     def __getattr__(self, name: str) -> Any:  # Any: a C function takes and returns what its signature says
         ...
 
 
 class Cublas:
-    """One handle.  It belongs to the device that is current when it is made."""
+    """One handle.  It belongs to the device that is current when it is created."""
 
     def __init__(self, routines: Routines) -> None:
         self._routines = routines
@@ -85,11 +84,11 @@ class Cublas:
         self._call("cublasSetMathMode", _MATH_MODE)
 
     def use_stream(self, stream: int) -> None:
-        """Let everything that follows run on this CUDA stream."""
+        """Run everything that follows on this CUDA stream."""
         self._call("cublasSetStream_v2", stream)
 
     def run(self, routine: Routine, values: dict[str, Any]) -> None:  # Any: as the routine's signature says
-        """Call a routine with the arguments of its entry by name, addresses in the place of tensors.
+        """Call a routine with the arguments of its entry by name, addresses in place of tensors.
 
         Raises:
             CublasError: it failed, or an argument is larger than its type in C.
@@ -133,7 +132,7 @@ class Cublas:
 
 
 def library_of(torch_folder: Path, *, cuda_version: str) -> str:
-    """Path for the loader: the cuBLAS that was installed for the torch in this folder, or its bare name.
+    """Path for the loader: the cuBLAS installed for the torch in this folder, or its bare name.
 
     `cuda_version` is that of torch ("13.0"): the folder may have libraries for others.
     """

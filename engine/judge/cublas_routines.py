@@ -1,8 +1,8 @@
-"""The routines of cuBLAS that problems are named after: what each is called in C, and what its arguments are.
+"""The cuBLAS routines that problems are named after: their names in C, and their arguments.
 
-An entry takes the arguments of the C function in their order, without the handle: letters for its enumerations,
-numbers for the scalars that C takes by address, tensors for device pointers.  So the name of an argument says how it is
-handed over.  Source of the signatures: cublas_api.h of CUDA 12 and 13.  No torch here.
+An entry takes the arguments of the C function in their order, without the handle: letters for its enumerations, numbers
+for the scalars that C takes by address, tensors for device pointers.  So the name of an argument determines how it is
+passed.  Source of the signatures: cublas_api.h of CUDA 12 and 13.  No torch here.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _ARGUMENTS = {
     "cublasSgemmBatched_64": _GEMM_BATCHED, "cublasZgemmBatched": _GEMM_BATCHED, "cublasHgemmBatched": _GEMM_BATCHED,
 }  # fmt: skip
 
-# The half-precision products sum in float16, which candidates may not: the same products with float32 sums are called.
+# The half-precision products sum in float16, which candidates may not: those with float32 sums are called instead.
 # 2 is CUDA_R_16F, 68 CUBLAS_COMPUTE_32F, -1 CUBLAS_GEMM_DEFAULT.
 _IN_PLACE_OF = {
     "cublasHgemmStridedBatched": (
@@ -89,7 +89,7 @@ class Kind(enum.Enum):
 
     @property
     def is_letter(self) -> bool:
-        """Whether it is an enumeration: its value in C is the place of the letter."""
+        """Whether it is an enumeration: its value in C is the position of the letter."""
         return self.value.isupper()
 
 
@@ -110,7 +110,7 @@ _KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split
 
 @dataclass(frozen=True, kw_only=True)
 class Routine:
-    """A function of the library in the place of an entry; `words` names its arguments, "=2" is the number 2."""
+    """A C function called in place of an entry; `words` names its arguments, "=2" is the number 2."""
 
     entry: str
     function: str
@@ -131,7 +131,7 @@ class Routine:
         return None if word.startswith("=") else _KIND_OF[word]
 
     def converted(self, values: dict[str, Any]) -> list[Any]:  # Any: ctypes' own types, and integers for the others
-        """The arguments for C from those of the entry, addresses in the place of tensors."""
+        """The arguments for C from those of the entry, addresses in place of tensors."""
         return [int(word[1:]) if word.startswith("=") else self._converted(word, values[word]) for word in self.words]
 
     def _converted(self, word: str, value: Any) -> Any:  # Any: as above

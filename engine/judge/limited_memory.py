@@ -1,4 +1,4 @@
-"""An upper bound on the memory that code may allocate, for references that are called with supposed arguments."""
+"""An upper bound on the memory that code may allocate, for references called with hypothetical arguments."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def limited_memory(more_bytes: int) -> Iterator[None]:
-    """Within the block this process gets at most `more_bytes` of new address space.
+    """Context in which this process gets at most `more_bytes` of new address space.
 
-    Beyond them Python raises MemoryError, and torch a RuntimeError.  Other threads of the process are limited too.
+    Beyond that Python raises MemoryError, and torch a RuntimeError.  Other threads of the process are limited too.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     used_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

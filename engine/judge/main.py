@@ -1,4 +1,4 @@
-"""The judge's main loop: prepare a case, refill its buffers, compare, and forget; and keep the slots of a benchmark."""
+"""The judge's main loop: prepare a case, refill its buffers, compare, and release; and the slots of a benchmark."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 4000, 20_000
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    """Send that the judge is ready, and carry out commands."""
+    """Report that the judge is ready, and carry out commands."""
     torch.set_num_threads(_THREADS)
     line = Line(commands, replies)
     judge = _Judge(torch.device(os.environ[DEVICE_VARIABLE]))
@@ -56,7 +56,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 @dataclass(kw_only=True)
 class _Place:
-    """A prepared case, what was kept of its outputs, and the device memory that its arena is in."""
+    """A prepared case, its kept outputs, and the device memory that its arena is in."""
 
     memory: cases.Memory
     prepared: cases.PreparedCase | None = None
@@ -184,7 +184,7 @@ class _Judge:
         return protocol.Audited(id=command.id, weaknesses=found)
 
     def _with_reference(self, command: protocol.AttachReference | protocol.AuditProblem, allowed_s: float) -> Reference:
-        """The reference process of a command in the place of the one before, with so much time."""
+        """The reference process of a command in place of the one before, with this time limit."""
         if self._reference is not None:
             self._reference.close()
         self._problems.pop(command.problem, None)
@@ -324,7 +324,7 @@ def _passes_own_rule(prepared: cases.PreparedCase, got: list[torch.Tensor | Outp
 
 
 def _repeated(prepared: cases.PreparedCase, got: list[torch.Tensor | OutputReport]) -> bool | None:
-    """Whether these outputs are those of the first call to the bit; None for the first and for other content."""
+    """Whether these outputs equal those of the first call bit for bit; None for the first and for other content."""
     if prepared.content is not prepared.base:
         return None
     values = [value for value in got if isinstance(value, torch.Tensor)]

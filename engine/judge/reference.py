@@ -1,4 +1,4 @@
-"""The judge's end of a reference process: questions with a deadline, and answers of which nothing is believed."""
+"""The judge's end of a reference process: requests with a deadline, and replies that are not trusted."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _MOST_BYTES = 16 << 30
 
 
 class Reference:
-    """One reference process, which has one task open.  After a failure it answers nothing more."""
+    """One reference process, which has one task open.  After a failure it answers no further requests."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class Reference:
         most_bytes: int = _MOST_BYTES,
         knows_draws: bool | None = None,
     ) -> None:
-        """`most_bytes` is how much an answer may carry.
+        """`most_bytes` is the largest size of a reply.
 
-        With `knows_draws`, as on a device, bytes of the last draw are not sent back; in host memory it takes as long
-        to find them equal as to send them.
+        With `knows_draws`, as on a device, bytes of the last draw are not sent back; in host memory finding them equal
+        takes as long as sending them.
 
         Raises:
-            ReferenceFaultError: its pipes are not there.
+            ReferenceFaultError: its pipes do not exist.
         """
         self._device = device
         self._most_bytes = most_bytes
@@ -88,7 +88,7 @@ class Reference:
             raise ReferenceFaultError(f"the reference process has exited: {reason}") from error
 
     def allow(self, seconds: float) -> None:
-        """Set how much of its time the process has for all later questions together."""
+        """Set the time of the process for all later requests together."""
         self._deadline.begin(seconds)
 
     def open(self, *, harness: str, file: str, files: Mapping[str, str], details: Mapping[str, str]) -> OpenedReference:
@@ -104,7 +104,7 @@ class Reference:
             self._ask(WriteFile(name=name, bytes=len(part)), [content], doing="while its files were written")
 
     def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:
-        """The arguments that come of these seeds."""
+        """The arguments for these seeds."""
         self._drawn = []
         answer, storages = self._ask(
             Draw(seed=seed, weight_seed=weight_seed, case=case), doing="while its inputs were made"
@@ -116,7 +116,7 @@ class Reference:
     def expected(
         self, arguments: Arguments, precision: Precision, *, dtypes: Sequence[torch.dtype] = ()
     ) -> tuple[torch.Tensor, ...]:
-        """The outputs for these arguments; at least one, and tensors all of them."""
+        """The outputs for these arguments; at least one, all of them tensors."""
         specs, storages = tensors.lay_out(arguments)
         named, sent = self._named(storages)
         names = tuple(map(tensors.dtype_name, dtypes))
@@ -127,18 +127,18 @@ class Reference:
         return tuple(cast("torch.Tensor", output).contiguous() for output in outputs)
 
     def prepare_times(self, *, seeds: Sequence[tuple[int, int]], case: str = "") -> None:
-        """Have the process make its reference ready to be timed on contents of these pairs of seeds."""
+        """Have the process prepare its reference for timing on contents of these pairs of seeds."""
         self._ask(PrepareTimes(seeds=tuple(seeds), case=case), doing="while it was made ready to be timed")
 
     def time(self, command: protocol.TimeBaseline) -> protocol.Timed | protocol.Failed:
-        """The times that the process took of its reference."""
+        """Times of the reference, measured in its process."""
         answer = self._answer(TakeTimes(command=command), doing="while it was timed")
         if not isinstance(answer, TimesTaken) or answer.reply.id != command.id:
             raise self._failed("it answered something else", "while it was timed")
         return answer.reply
 
     def forget_times(self) -> None:
-        """Have the process free what timing took; nothing where it has failed."""
+        """Have the process free the memory of timing; no operation if it has failed."""
         if self._fault is None:
             self._ask(ForgetTimes(), doing="while it freed memory")
 
@@ -177,7 +177,7 @@ class Reference:
     def _answer(
         self, question: Question, storages: Sequence[torch.Tensor] = (), *, doing: str
     ) -> Answered | TimesTaken:
-        """The head of an answer, in which the reference did what was asked for."""
+        """The head of a reply in which the reference carried out the request."""
         if self._fault is not None:
             raise self._fault
         with self._stream_faults(doing):
@@ -191,7 +191,7 @@ class Reference:
 
     @contextlib.contextmanager
     def _stream_faults(self, doing: str) -> Iterator[None]:
-        """Turn what goes wrong on the stream into errors that every later question gets too."""
+        """Turn errors of the stream into errors that every later request gets too."""
         try:
             yield
         except (StreamError, msgspec.MsgspecError) as error:
@@ -207,7 +207,7 @@ class Reference:
             raise self._failed(f"it answered with {error}") from error
 
     def _failed(self, what: str, doing: str = "") -> ReferenceFaultError:
-        """The error, which every later question gets too: the stream is out of step."""
+        """The error, which every later request gets too: the stream is out of step."""
         fault = ReferenceFaultError(f"the problem's reference process failed{' ' + doing if doing else ''}: {what}")
         self._fault = fault
         return fault
@@ -217,13 +217,13 @@ def reference_at(folder: Path, device: torch.device, *, pid: int) -> Reference:
     """The reference process with this id, whose pipes are in the folder.
 
     Raises:
-        ReferenceFaultError: its pipes are not there.
+        ReferenceFaultError: its pipes do not exist.
     """
     return Reference(folder, device, deadline=ReferenceDeadline(Meter(pid).look))
 
 
 def _pipe(path: Path, flags: int) -> int:
-    """The named pipe at the path, and nothing else that may be there."""
+    """The named pipe at the path; other kinds of files are refused."""
     handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     if not stat.S_ISFIFO(os.fstat(handle).st_mode):
         os.close(handle)

@@ -1,4 +1,4 @@
-"""The deadline of a reference process: by what it did with the time, as the parent's are (engine/cpu_time)."""
+"""The deadline of a reference process, counted in its own time as the parent does (engine/cpu_time)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LOOK_S = 0.2  # least time between two looks: the reply may arrive in many smal
 class ReferenceDeadline:
     """The time of a reference process for all requests of one command.
 
-    What the process computed counts, and half of what it slept; not how long it waited for a CPU.
+    Its CPU time counts, and half of its sleep, but no time in which it waited for a CPU.
     """
 
     def __init__(self, look: Callable[[], Interval], *, clock: Callable[[], float] = time.monotonic) -> None:
-        """`look` measures what the process has used since the last look."""
+        """`look` measures what the process has used since the last call."""
         self._look, self._clock = look, clock
         self._cores = len(os.sched_getaffinity(0))
         self._looked_s = float("-inf")
@@ -28,7 +28,7 @@ class ReferenceDeadline:
         self._waited = Waited()
 
     def begin(self, limit_s: float) -> None:
-        """Count from here on."""
+        """Start counting."""
         self._limit_s, self._waited = limit_s, Waited()
         self._look_again()
 
@@ -36,8 +36,8 @@ class ReferenceDeadline:
         """Raise when the time is over.
 
         Raises:
-            StreamError: the process has had its time.
-            MachineBusyError: other processes left it hardly any time for long: nothing is known of it.
+            StreamError: the process has used its time.
+            MachineBusyError: other processes left it hardly any time for long, which is no evidence about it.
         """
         if self._clock() - self._looked_s < _LOOK_S:
             return

@@ -1,11 +1,11 @@
 """Baselines that a candidate is compared with: one file each, found by scanning this folder.
 
-A baseline module defines `NAME` (what a plan calls it), `available(problem, device)` ("" when it
-can be used there, else the reason in a sentence) and `prepare(problem, case, arguments, device)`,
-which returns it compiled, tuned and warm.  A module that lacks one of them is refused when it is found.
+A baseline module defines `NAME` (its name in a plan), `available(problem, device)` ("" when it can be used there, else
+the reason in a sentence) and `prepare(problem, case, arguments, device)`, which returns it compiled, tuned and warm.  A
+module that lacks one of them is refused when it is found.
 
-A baseline never replaces another: one that cannot be what its name says raises `BaselineError`.
-Importing a baseline loads no torch, so that a process which has none can list their names.
+A baseline never replaces another: one that cannot be what its name promises raises `BaselineError`. Importing a
+baseline loads no torch, so that a process without it can list their names.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _REQUIRED = ("NAME", "available", "prepare")
 
 
 class BaselineError(EngineError):
-    """A baseline that should be available could not be made ready; the text has its name and the reason."""
+    """An available baseline could not be prepared; the message has its name and the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyBaseline:
     """A baseline that has been called and may be timed; it has the contract of the problem's entry.
 
-    `notes` say in what it differs from what its name promises.
+    `notes` are its differences from what its name promises.
     """
 
     call: Callable[..., Returned]
@@ -53,27 +53,27 @@ class Baseline(Protocol):
     NAME: str
 
     def available(self, problem: ProblemDefinition, device: torch.device) -> str:
-        """Why it cannot be used for this problem on this device; "" when it can."""
+        """Reason why it cannot be used for this problem on this device; "" if it can."""
         ...
 
     def prepare(
         self, problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device
     ) -> ReadyBaseline:
-        """Ready to be timed on arguments of this case.
+        """Prepare it for timing on arguments of this case.
 
-        `arguments` are as the entry gets them, those of `problem.on_cpu` in host memory, and stay as they are.
+        `arguments` are as the entry gets them, those of `problem.on_cpu` in host memory, and are not changed.
 
         Raises:
-            BaselineError: it failed, or would not be what its name says.
+            BaselineError: it failed, or would not be what its name promises.
         """
         ...
 
 
 def baseline_names(*, package: str = __name__) -> tuple[str, ...]:
-    """The names of all baselines, in the alphabet's order.
+    """The names of all baselines in alphabetical order.
 
     Raises:
-        EngineError: a module here is no baseline; the text names its file.
+        EngineError: a module here is no baseline; the message names its file.
     """
     return tuple(sorted(_found(package)))
 
@@ -82,8 +82,8 @@ def baseline_named(name: str, *, package: str = __name__) -> Baseline:
     """The baseline called `name`.
 
     Raises:
-        UsageError: there is none; lists those that exist.
-        EngineError: a module here is no baseline; the text names its file.
+        UsageError: there is none; the message lists those that exist.
+        EngineError: a module here is no baseline; the message names its file.
     """
     found = _found(package)
     if name not in found:
@@ -94,7 +94,7 @@ def baseline_named(name: str, *, package: str = __name__) -> Baseline:
 def ready(
     call: Callable[..., Returned], problem: ProblemDefinition, arguments: Arguments, *, label: str, device: torch.device
 ) -> ReadyBaseline:
-    """`call` after one call on private copies of `arguments`, finished on the device.
+    """`call` after one call on private copies of `arguments`, with the device synchronised.
 
     Raises:
         BaselineError: an argument is on another device, or the call failed.
@@ -106,7 +106,7 @@ def ready(
 def call_once(
     call: Callable[..., Returned], problem: ProblemDefinition, arguments: Arguments, *, label: str, device: torch.device
 ) -> Returned:
-    """Returned values of `call` for private copies of `arguments`, once the device has finished.
+    """Returned values of `call` for private copies of `arguments`, with the device synchronised.
 
     Raises:
         BaselineError: an argument is on another device, or the call failed.

@@ -1,8 +1,8 @@
 """torch.compile of what a PyTorch user would write, for exactly the shapes of one case.
 
-The compiler falls back to eager execution without a word in several ways: on an error, on Python
-that it cannot trace, after too many variants of one function.  A time of such a call would be
-shown under a false name, so each of them is either noted or refused here.
+The compiler falls back to eager execution silently in several cases: on an error, on Python that it cannot trace, after
+too many variants of one function.  A time of such a call would be shown under a false name, so each of them is either
+noted or refused here.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def compiled(
     import torch._inductor.config
     from torch._dynamo.exc import Unsupported, UserError
 
-    # One thread: more would be processes that are neither limited nor confined nor ended with this one.
+    # One thread: further ones would be processes that are not limited, confined or ended with this one.
     with torch._dynamo.config.patch(suppress_errors=False), torch._inductor.config.patch(compile_threads=1):
         try:
             whole = torch.compile(_with_own_code(problem.eager), fullgraph=True, dynamic=False, mode=mode)
@@ -71,7 +71,7 @@ def compiled(
 def _settle(
     call: Callable[..., Returned], problem: ProblemDefinition, arguments: Arguments, *, label: str, device: torch.device
 ) -> int:
-    """Call until a call compiles nothing; how many graphs were compiled before.
+    """Call until a call compiles nothing; returns the number of graphs compiled before.
 
     Raises:
         BaselineError: a call failed, nothing was compiled, or every call compiled something.
@@ -94,7 +94,7 @@ def _settle(
 
 
 def _graphs_compiled() -> int:
-    """How many graphs this process has compiled so far."""
+    """Number of graphs that this process has compiled so far."""
     from torch._dynamo.utils import counters
 
     return counters["stats"]["unique_graphs"]
@@ -103,8 +103,8 @@ def _graphs_compiled() -> int:
 def _with_own_code(function: Callable[..., Returned]) -> Callable[..., Returned]:
     """The same function on a separate code object.
 
-    The compiler keeps what it compiled with the code object, eight variants at most, and runs the
-    ninth eagerly.  Resetting the compiler instead would drop what other ready baselines still use.
+    The compiler keeps compiled variants with the code object, at most eight, and runs the ninth eagerly.  Resetting the
+    compiler instead would drop what other ready baselines still use.
     """
     plain = function if isinstance(function, FunctionType) else lambda *arguments: function(*arguments)
     assert isinstance(plain, FunctionType)

@@ -1,7 +1,7 @@
 """torch.compile with full tuning: it times generated kernels against the library's and keeps the fastest.
 
-Preparing it takes seconds to minutes for a case.  Device graphs are left out, so that its time has
-the launches in it that every other side has.
+Preparing it takes seconds to minutes for a case.  CUDA graphs are off, so that its time includes launches as that of
+every other side does.
 """
 
 from __future__ import annotations

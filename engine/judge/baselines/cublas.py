@@ -1,8 +1,8 @@
 """The cuBLAS routine itself, for problems of the cublas source and for the matrix product.
 
-The problem's arguments are translated to the routine's: addresses instead of tensors, letters to
-enumerations, and row-major matrices to the column-major ones that the same bytes are.  The half-precision
-products are the library's own with sums in float32, as the problems ask for.
+The problem's arguments are converted to the routine's: tensors to addresses, letters to enumerations, and row-major
+matrices to the column-major ones with the same bytes.  The half-precision products are the library's own with sums in
+float32, as the problems require.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ADDRESSES: WeakKeyDictionary[PointerArray, torch.Tensor] = WeakKeyDictionary()
 
 
 def available(problem: ProblemDefinition, device: torch.device) -> str:
-    """For the problems that cuBLAS has a routine for, on an NVIDIA GPU, where torch came with the library."""
+    """Reason why there is none: not a cuBLAS problem, no NVIDIA GPU, or torch without the library; "" otherwise."""
 
     routine = ROUTINES.get(problem.entry) if problem.library == "cublas" else None
     if routine is None and problem.name != _PRODUCT:
@@ -88,7 +88,7 @@ def translated(
 
 
 def _run(library: Cublas, routine: Routine, by_name: dict[str, Value]) -> None:
-    """Call the routine with addresses in the place of tensors, which live until it has returned."""
+    """Call the routine with addresses in place of tensors, which are kept alive until it has returned."""
     pointed: list[torch.Tensor] = []
     values: dict[str, object] = dict(by_name)
     for word in routine.words:
@@ -130,10 +130,10 @@ def _mm(library: Cublas, x: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
 
 
 def _column_major_transpose(matrix: torch.Tensor) -> tuple[torch.Tensor, Operation, int]:
-    """The transpose of a matrix as cuBLAS takes it: memory, what to do to it, leading dimension.
+    """The transpose of a matrix as cuBLAS takes it: memory, operation, leading dimension.
 
-    The bytes of a row-major matrix are its transpose, column-major; those of a column-major one have
-    to be transposed.  Any other layout is copied first, which PyTorch does too.
+    The bytes of a row-major matrix are its transpose in column-major order; a column-major matrix has to be transposed.
+    Any other layout is copied first, which PyTorch does too.
     """
     (rows, columns), (row_stride, column_stride) = matrix.shape, matrix.stride()
     # The stride of a dimension of one element is irrelevant.
@@ -164,7 +164,7 @@ def _routines() -> Routines:
 
 @functools.cache
 def _handle(device_index: int) -> Cublas:
-    """One handle for a device and process: making one allocates its workspace."""
+    """The one handle of a device in this process: creating one allocates its workspace."""
     import torch
 
     with torch.cuda.device(device_index):

@@ -1,6 +1,6 @@
-"""PyTorch, one operator after the other: what a user of it would write.
+"""PyTorch, one operator after the other, as a user would write it.
 
-The problem itself says how.
+The problem defines it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NAME = "eager"
 
 
 def available(problem: ProblemDefinition, device: torch.device) -> str:
-    """Everywhere but for problems of a foreign suite."""
+    """Reason why it cannot be used: a problem of a foreign suite; "" otherwise."""
     return RUNS_APART if problem.suite is not None else ""
 
 

@@ -23,7 +23,7 @@ _OPERATORS = "vllm._custom_ops"
 
 
 def available(problem: ProblemDefinition, device: torch.device) -> str:
-    """For the problems of the vllm source, on a GPU, where vllm can be imported."""
+    """Reason why it cannot be used: not a vLLM problem, no GPU, or vllm cannot be imported; "" otherwise."""
     if problem.library != "vllm":
         return f"{problem.name} is not an operator of vLLM"
     if runtime_of(device).EXECUTED_ON_CPU:
@@ -34,7 +34,7 @@ def available(problem: ProblemDefinition, device: torch.device) -> str:
 
 
 def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device: torch.device) -> ReadyBaseline:
-    """The operator that is called as the problem's entry, which has the arguments of vLLM's own."""
+    """The vLLM operator with the name of the problem's entry, which takes the same arguments."""
     label = f"{NAME} of {case.name}"
     try:
         operator = getattr(importlib.import_module(_OPERATORS), problem.entry)

@@ -1,1 +1,1 @@
-"""The judge in a benchmark: slots of fresh inputs, checks of what timed calls left, baselines, and peaks."""
+"""The judge in a benchmark: slots with new inputs, checks of timed calls' outputs, baselines, and peaks."""

@@ -1,7 +1,7 @@
-"""Timing baselines on the very inputs that the candidate was timed on.
+"""Timing of baselines on the same inputs that the candidate was timed on.
 
-A baseline gets private copies, written again before every run, since it may write to its arguments as the
-candidate does; and every run is made by the same code and from the same state of the cache.
+A baseline gets private copies, rewritten before every run, since it may write to its arguments as the candidate does;
+and every run is made by the same code and from the same state of the cache.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class _Side:
-    """A baseline that is ready, and its calls."""
+    """A ready baseline and its calls."""
 
     ready: ReadyBaseline
     calls: Calls
@@ -47,7 +47,7 @@ class BaselineTimes:
         self._sets: list[list[torch.Tensor]] = []
 
     def prepare(self, command: protocol.PrepareBaseline, layout: Layout, inputs: Arguments) -> protocol.AnyReply:
-        """Make a baseline ready, or reply with the reason why it cannot be.
+        """Prepare a baseline, or reply with the reason why that is impossible.
 
         Raises:
             KgtuiError: there is none of that name, or it failed.

@@ -1,7 +1,7 @@
-"""Measured peaks of this device: moving bytes, and multiplying matrices in each precision.
+"""Measured peaks of this device: copy bandwidth, and matrix multiplication in each precision.
 
-Floors are computed from these numbers, so they are the best of several rounds on random content:
-a peak that is too low would call an honest kernel impossible.  Nothing here is taken from a data sheet.
+Roofline times are computed from these numbers, so they are the best of several rounds on random content: a peak that is
+too low would call an honest kernel impossible.  Nothing here is taken from a data sheet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 
 Timer: TypeAlias = Callable[[Callable[[], object], int], float]
-"""Seconds on the device for that many calls of the function, one right after the other."""
+"""Seconds on the device for this number of consecutive calls of the function."""
 
 _WARM_UP_S = 0.1
 _ROUND_S = 0.1
@@ -35,7 +35,7 @@ _TF32_SINCE = (8, 0)
 class MeasuredPeaks:
     """Bytes read plus bytes written a second, and operations a second by precision.
 
-    A precision that the device does not have is absent.
+    A precision that the device does not support is absent.
     """
 
     copy_bytes_per_s: float
@@ -47,7 +47,7 @@ class MeasuredPeaks:
 
 @dataclass(frozen=True, kw_only=True)
 class Precision:
-    """One way to multiply matrices: `side` is how many rows and columns they have."""
+    """One way to multiply matrices: `side` is their number of rows and columns."""
 
     name: str
     dtype: torch.dtype
@@ -109,7 +109,7 @@ def event_timer(device: torch.device) -> Timer:
 
 
 def copy_size(*, cache_bytes: int, free_bytes: int) -> int:
-    """How many bytes to copy: 1 GiB, more where the cache is large, less where memory is short.
+    """Bytes to copy: 1 GiB, more if the cache is large, less if memory is short.
 
     Raises:
         UnsupportedError: a quarter of the free memory is less than eight times the cache.
@@ -125,7 +125,7 @@ def copy_size(*, cache_bytes: int, free_bytes: int) -> int:
 
 
 def side_within(precision: Precision, free_bytes: int) -> int:
-    """The side of the three matrices of a product, halved until they fit in a quarter of the free memory.
+    """Side length of the three matrices of a product, halved until they fit in a quarter of the free memory.
 
     Raises:
         UnsupportedError: not even small ones fit.
@@ -148,7 +148,7 @@ def copy_rate(device: torch.device, bytes_to_copy: int, *, timer: Timer) -> floa
 
 
 def product_rate(device: torch.device, precision: Precision, side: int, *, timer: Timer) -> float:
-    """Products and sums a second."""
+    """Multiplications and additions a second."""
     left, right = (torch.randn((side, side), dtype=precision.dtype, device=device) for _ in range(2))
     out = torch.empty_like(left)
     with _tf32(precision.tf32):
@@ -171,7 +171,7 @@ def best_call_s(work: Callable[[], object], *, timer: Timer) -> float:
 
 @contextmanager
 def _tf32(allowed: bool) -> Iterator[None]:
-    """Let products of float32 matrices round their inputs to TF32, or not, for as long as this lasts."""
+    """Context in which products of float32 matrices round their inputs to TF32, or do not."""
     before = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = allowed
     try:

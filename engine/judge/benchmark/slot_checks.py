@@ -1,8 +1,8 @@
 """Checks of timed calls: the content of a slot after a call against the content that the judge wrote there.
 
-First a look at several calls together, whose answer stays on the device so that a whole chunk is waited
-for once; then, only for what that look suspects, the full reports.  Both see the same private copy of the
-slot: the worker may still be writing to its own.
+First several calls are checked together, with the result left on the device so that there is one synchronisation per
+chunk; then full reports are made for the suspects alone.  Both use the same private copy of the slot: the worker may
+still be writing to its own.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Layout:
 
     @cached_property
     def written_only(self) -> frozenset[int]:
-        """The storages of arguments that are overwritten, whose content does not count."""
+        """The storages of arguments that are overwritten, whose content before a call is ignored."""
         by_name = zip(self.problem.arguments, self.specs, strict=True)
         return frozenset(
             part.storage
@@ -63,7 +63,7 @@ class Layout:
 
     @property
     def zones(self) -> list[protocol.StorageSpec]:
-        """The guard zones: zone n is before storage n, or before the outputs, the last one behind them."""
+        """The guard zones: zone n is before storage n, or before the outputs; the last one is behind the outputs."""
         return tensors.guard_zones(protocol.ArenaSpec(storages=self.storages, outputs=self.outputs, bytes=self.bytes))
 
     def parts(self, image: torch.Tensor) -> list[torch.Tensor]:
@@ -73,7 +73,7 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """A slot before and after a call; `poison` is what lay where nothing was to be read."""
+    """A slot before and after a call; `poison` filled the memory that had no content to be read."""
 
     image: torch.Tensor
     final: torch.Tensor
@@ -92,14 +92,14 @@ class Left:
 
 @dataclass(frozen=True, kw_only=True)
 class Explained:
-    """One report for each output, and what else was wrong."""
+    """One report for each output, and other errors of the call."""
 
     reports: tuple[OutputReport, ...]
     trouble: str | None
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the call did anything wrong."""
+        """Whether the call made any error."""
         return self.trouble is not None or any(report.outcome is not Outcome.PASS for report in self.reports)
 
 
@@ -109,10 +109,10 @@ def look(
     finals: torch.Tensor,
     returned: Sequence[tuple[protocol.ReturnedSpec, ...]],
 ) -> tuple[list[Left], torch.Tensor]:
-    """Work out what should have come of each call, and hold everything against it without waiting.
+    """Compute the expected results of each call, and check everything against them without synchronising.
 
-    `finals`, (n, bytes) uint8, are the `final` of all n calls.  The second are the suspects: (n,) booleans on the
-    device.
+    `finals`, (n, bytes) uint8, are the `final` of all n calls.  The second result are the suspects: (n,) booleans on
+    the device.
     """
     left = [_left(layout, one, specs) for one, specs in zip(written, returned, strict=True)]
     suspects = _changed(layout, written, finals)
@@ -159,7 +159,7 @@ def _left(layout: Layout, written: Written, returned: tuple[protocol.ReturnedSpe
 def _wrong(
     got: Sequence[torch.Tensor | OutputReport], expected: Sequence[torch.Tensor], tolerance: Tolerance
 ) -> torch.Tensor:
-    """Whether this output of each call is wrong: the values of all together, and another type or shape in any case."""
+    """Whether this output of each call is wrong, with all values compared together; another type or shape is."""
     alike = {
         number: (value, wanted)
         for number, (value, wanted) in enumerate(zip(got, expected, strict=True))
@@ -178,7 +178,7 @@ def _wrong(
 
 
 def _changed(layout: Layout, written: Sequence[Written], finals: torch.Tensor) -> torch.Tensor:
-    """Whether anything changed but what the entry may write: a boolean for each call, on the device."""
+    """Whether anything changed that the entry may not write: a boolean for each call, on the device."""
     allowed = torch.stack([one.image for one in written])
     outputs = slice(layout.outputs.offset, layout.outputs.offset + layout.outputs.bytes)
     allowed[:, outputs] = finals[:, outputs]
@@ -190,7 +190,7 @@ def _changed(layout: Layout, written: Sequence[Written], finals: torch.Tensor) -
 
 
 def _overrun(layout: Layout, written: Written) -> str | None:
-    """In words: the first guard zone that was written to, and from which side."""
+    """Description of the first write to a guard zone; None if there is none."""
     zones = [tensors.part(written.final, zone) for zone in layout.zones]
     damage = tensors.first_damage(zones, guard=written.poison)
     return cases.overrun(layout.problem, layout.specs, damage) if damage is not None else None

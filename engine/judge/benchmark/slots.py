@@ -1,8 +1,8 @@
 """The slots of a benchmark: new random inputs in device memory that the worker shares.
 
-A slot is one whole set of a case's inputs with a place for its outputs, guard zones around each.  Its
-content is made on the device, right before the calls that read it, from a seed that is drawn here and
-never sent; outputs are compared with the answer to a private copy of it.
+A slot is one whole set of a case's inputs with a place for its outputs, guard zones around each.  Its content is made
+on the device, right before the calls that read it, from a seed that is drawn here and never sent; outputs are compared
+with the answer to a private copy of it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _BEYOND_THIS_MACHINE = (UnsupportedError, UsageError, BaselineError, DeviceMemor
 
 
 class Block(Protocol):
-    """Device memory that other processes can open, as of `device_memory.DeviceBlock`."""
+    """Device memory that other processes can open, implemented by `device_memory.DeviceBlock`."""
 
     handle: str
     size_bytes: int
@@ -51,9 +51,9 @@ class Block(Protocol):
 
 @dataclass(kw_only=True)
 class _Arranged:
-    """A case and its slots; `images` are the private copies of what each slot was filled with last.
+    """A case and its slots; `images` are the private copies of each slot's last content.
 
-    `poisons` has the block in which that was, and the byte that is there where there is nothing to read.
+    `poisons` has the block that it was written to, and the byte in all memory without content.
     """
 
     layout: Layout
@@ -95,7 +95,7 @@ class Slots:
         | protocol.MeasurePeaks
         | protocol.FreeSlots,
     ) -> protocol.AnyReply:
-        """Carry out one command; what the machine cannot do is a Failed with UNSUPPORTED, faults are raised."""
+        """Carry out one command; a Failed with UNSUPPORTED if the machine cannot; errors are raised."""
         try:
             match command:
                 case protocol.Arrange():
@@ -127,7 +127,7 @@ class Slots:
         instruments = self._equipped()
         problem = self._problem_of(command.problem)
         layout = self._layout(problem, problem.case(command.case))
-        # Memory granted before is still ours: our blocks are never freed and must not count as used by others.
+        # Memory allocated before is still ours: our blocks are never freed and must not count as used by others.
         most_bytes = max(command.most_bytes, self._granted_bytes)
         slots = slots_for(
             layout, cache_bytes=instruments.cache_bytes, most_slots=command.most_slots, most_bytes=most_bytes
@@ -158,7 +158,7 @@ class Slots:
         )
 
     def _layout(self, problem: ProblemDefinition, case: Case) -> Layout:
-        """Layout of a slot, found with content that is thrown away."""
+        """Layout of a slot, determined with content that is discarded."""
         inputs = self._inputs(problem, case)
         specs, storages = lay_out(problem, inputs)
         with self._device:
@@ -180,7 +180,7 @@ class Slots:
         return protocol.Done(id=command.id)
 
     def _write(self, layout: Layout, image: torch.Tensor, poison: int) -> None:
-        """Write content of a new seed into a private image, and the byte `poison` everywhere else."""
+        """Write content of a new seed to a private image, and the byte `poison` everywhere else."""
         specs, storages = lay_out(layout.problem, self._inputs(layout.problem, layout.case))
         if specs != layout.specs:
             raise ValueError(f"{layout.problem.name}: shapes and scalars of {layout.case.name} depend on the seed")
@@ -258,7 +258,7 @@ class Slots:
         return self._arranged
 
     def _filled(self, numbers: tuple[int, ...], *, block: int | None = None) -> _Arranged:
-        """The arranged slots, all of these refreshed at least once, and last in this block where one is named."""
+        """The arranged slots; all of these were refreshed at least once, and last in this block if one is given."""
         arranged = self._arranged_slots()
         for number in numbers:
             written = arranged.poisons.get(number)
@@ -269,7 +269,7 @@ class Slots:
 
 
 def memory_by_block(make: Callable[[], cases.Memory]) -> Callable[[int, int], Block]:
-    """Memory for each block by its number, of that many bytes at least: what one worker has open is never another's."""
+    """Memory for each block by its number, of at least the given size; workers never share a block."""
     memories: dict[int, cases.Memory] = {}
 
     def block(number: int, size_bytes: int) -> Block:
@@ -279,7 +279,7 @@ def memory_by_block(make: Callable[[], cases.Memory]) -> Callable[[int, int], Bl
 
 
 def slots_for(layout: Layout, *, cache_bytes: int, most_slots: int, most_bytes: int) -> int:
-    """As many slots as exceed the cache several times together, within the limits.
+    """Number of slots that together exceed the cache several times, within the limits.
 
     Raises:
         UnsupportedError: not even the least number fits.
@@ -295,6 +295,6 @@ def slots_for(layout: Layout, *, cache_bytes: int, most_slots: int, most_bytes: 
 
 
 def _groups(positions: range, *, at_a_time: int) -> Iterator[range]:
-    """So many of them at a time, at least one."""
+    """Consecutive groups of `at_a_time` positions, at least one position each."""
     step = max(1, at_a_time)
     return (positions[begin : begin + step] for begin in range(0, len(positions), step))

@@ -19,10 +19,10 @@ _MAP_ROWS, _MAP_COLUMNS = 16, 48
 
 
 def compare(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, *, poison: int) -> OutputReport:
-    """How `got` compares with `expected`, element by element, under the rule of `Tolerance`.
+    """Report of `got` against `expected`, element by element, under the rule of `Tolerance`.
 
-    A nan must meet a nan and an infinity the same infinity.  `poison` is the byte that the memory of
-    `got` held before the call.
+    A nan must match a nan and an infinity the same infinity.  `poison` is the byte that the memory of `got` held before
+    the call.
     """
     another = of_another_kind(name, dtype_name(got.dtype), tuple(got.shape), expected)
     if another is not None:
@@ -48,7 +48,7 @@ def compare_masked(
 
 
 def of_another_kind(name: str, dtype: str, shape: tuple[int, ...], expected: torch.Tensor) -> OutputReport | None:
-    """A report for an output of another type or shape than expected, whose values are not compared; None for others."""
+    """A report for an output of another type or shape than expected, whose values are not compared; else None."""
     wanted = dtype_name(expected.dtype)
     if dtype != wanted:
         outcome, message = Outcome.WRONG_DTYPE, f"{name} is {dtype}, expected {wanted}"
@@ -64,7 +64,7 @@ def of_another_kind(name: str, dtype: str, shape: tuple[int, ...], expected: tor
 
 @dataclass(frozen=True, kw_only=True)
 class ElementComparison:
-    """Which elements are wrong; the `error` of each, how much is `allowed`, and the `size` of what was expected."""
+    """Which elements are wrong; the `error` of each, the `allowed` error, and the `size` of the expected values."""
 
     wrong: torch.Tensor
     error: torch.Tensor
@@ -90,9 +90,9 @@ class ElementComparison:
 def compare_elements(
     got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, *, scale: torch.Tensor | None = None
 ) -> ElementComparison:
-    """Every element of `got` under the rule of `Tolerance`; both are of one type and shape.
+    """Compare every element of `got` under the rule of `Tolerance`; both are of one type and shape.
 
-    Of a part of an output the `scale` is that of the whole, as `scale_of` has it.
+    For a part of an output, `scale` is that of the whole, as computed by `scale_of`.
     """
     wide = torch.complex128 if got.is_complex() else torch.float64
     got64, expected64 = got.to(wide), expected.to(wide)
@@ -115,7 +115,7 @@ def compare_elements(
 
 
 def scale_of(expected: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
-    """What an absolute tolerance is relative to: the typical size of the finite values, a scalar in float64."""
+    """Reference size of an absolute tolerance: the typical size of the finite values, a scalar in float64."""
     wide = expected.to(torch.complex128 if expected.is_complex() else torch.float64)
     return _typical_scale(wide.abs(), wide.isfinite(), tolerance)
 
@@ -165,7 +165,7 @@ def _report(
 def _read(
     counted: tuple[torch.Tensor, ...], largest: tuple[torch.Tensor | None, ...]
 ) -> tuple[list[int], list[float | None]]:
-    """How many are true of each of `counted`, and the values of `largest`, with one wait for the device."""
+    """Number of true elements of each of `counted`, and the values of `largest`, with one synchronisation."""
     nothing = torch.full((), -1.0, dtype=torch.float64, device=counted[0].device)
     sums = [mask.sum().double() for mask in counted]
     values = torch.stack([*sums, *(nothing if value is None else value for value in largest)]).tolist()
@@ -216,7 +216,7 @@ def _is_poison(got: torch.Tensor, poison: int) -> torch.Tensor:
 
 
 def _masked(values: torch.Tensor | None, where: torch.Tensor) -> torch.Tensor | None:
-    """The largest of the chosen values, -1 when none is chosen; None of nothing."""
+    """The largest of the chosen values, -1 if none is chosen; None without values."""
     return torch.where(where, values, -1.0).max() if values is not None else None
 
 

@@ -1,4 +1,4 @@
-"""How many elements of outputs are wrong by the rule of `compare`, counted a piece at a time."""
+"""Number of wrong elements of outputs by the rule of `compare`, counted a piece at a time."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engine.protocol.tensors import dtype_name
 
 @dataclass(frozen=True, kw_only=True)
 class WrongCounts:
-    """Wrong elements of each value, and elements at which all values of some of them are wrong."""
+    """Wrong elements of each value, and elements at which all of a subset of the values are wrong."""
 
     each: tuple[int, ...]
     of_all: int
 
 
 def count_wrong(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> int:
-    """How many elements `compare` calls wrong; of an output of another kind all of them are."""
+    """Number of elements that `compare` calls wrong; all elements of an output of another kind."""
     if of_another_kind("", dtype_name(got.dtype), tuple(got.shape), expected) is not None:
         return expected.numel()
     return count_wrong_each((got,), expected, tolerance).each[0]
@@ -31,7 +31,7 @@ def count_wrong(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance)
 def count_wrong_each(
     values: Sequence[torch.Tensor], expected: torch.Tensor, tolerance: Tolerance, *, together: Sequence[int] = ()
 ) -> WrongCounts:
-    """Counts for values that have the type and the shape of `expected`; `of_all` is of those numbered `together`."""
+    """Counts for values with the type and shape of `expected`; `of_all` is for those numbered `together`."""
     if not expected.numel() or not values:
         return WrongCounts(each=(0,) * len(values), of_all=0)
     scale = scale_of(expected, tolerance)

@@ -1,6 +1,6 @@
 """Measures of outputs: their typical size, and the number of representable values between two.
 
-Every way to compare outputs measures with these, so that none allows what another refuses.
+Every comparison uses these, so that no two comparisons differ in what they allow.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ INTEGER_OF = {
     torch.float8_e4m3fnuz: torch.int8,
     torch.float8_e5m2fnuz: torch.int8,
 }
-"""For the types whose representable numbers are counted: the integer type of the same size."""
+"""The integer type of the same size, for types whose representable values are counted."""
 
 
 def typical(sizes: torch.Tensor, count: torch.Tensor | int) -> torch.Tensor:
-    """Root mean square of `count` float64 values by their sizes, where further ones are 0.
+    """Root mean square of `count` float64 values, given by their absolute values; missing ones are 0.
 
-    Scaled first: squares of large values are infinite, and then everything would be allowed.
+    Scaled first: squares of large values overflow, and then everything would be allowed.
     """
     scale = sizes.max().clamp(min=sys.float_info.min)
     norm: torch.Tensor = torch.linalg.vector_norm(sizes / scale)
@@ -34,21 +34,21 @@ def typical(sizes: torch.Tensor, count: torch.Tensor | int) -> torch.Tensor:
 
 
 def typical_each(sizes: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
-    """As `typical`, of each row of `sizes`, (n, k) float64; `counts` and the answer are (n, 1)."""
+    """As `typical`, for each row of `sizes`, (n, k) float64; `counts` and the result are (n, 1)."""
     scales = sizes.amax(dim=1, keepdim=True).clamp(min=sys.float_info.min)
     norms: torch.Tensor = torch.linalg.vector_norm(sizes / scales, dim=1, keepdim=True)
     return scales * norms / counts.double().sqrt()
 
 
 def ulps(here: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
-    """How many representable numbers are between, in float64; both as `ordered` counts them."""
-    # On one side of zero exactly in int64; across it the sum may need one bit more than that has.
+    """Number of representable values in between, in float64; both as numbered by `ordered`."""
+    # Exact in int64 on one side of zero; across it the sum may need one bit more than int64 has.
     across = here.abs().double() + there.abs().double()
     return torch.where((here < 0) == (there < 0), (here - there).abs().double(), across)
 
 
 def ordered(values: torch.Tensor) -> torch.Tensor:
-    """Floats as int64 that count representable values, so that neighbours differ by one."""
+    """Floats as int64 that number the representable values, so that neighbours differ by one."""
     integer = INTEGER_OF[values.dtype]
     bits = values.contiguous().view(integer).long()
     magnitude = bits & torch.iinfo(integer).max
@@ -56,7 +56,7 @@ def ordered(values: torch.Tensor) -> torch.Tensor:
 
 
 def computable(values: torch.Tensor) -> torch.Tensor:
-    """The values in a type that torch has arithmetic and comparisons of; of others only equality is known.
+    """The values in a type with arithmetic and comparisons in torch; for other types only equality is defined.
 
     Float8 as float16, which holds each of them; unsigned integers as int64, where uint64 from 2 ** 63 wraps around.
     """
@@ -76,5 +76,5 @@ def bytes_of(values: torch.Tensor) -> torch.Tensor:
 
 
 def raw(values: torch.Tensor) -> torch.Tensor:
-    """The values in a type that can be compared for equality: a boolean may hold any byte."""
+    """The values in a type that can be compared for equality: the byte of a boolean may have any value."""
     return values.view(torch.uint8) if values.dtype == torch.bool else values

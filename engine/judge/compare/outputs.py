@@ -1,7 +1,7 @@
-"""All outputs of one call under the rule of their problem: its tolerance, or its own comparer.
+"""Compares all outputs of one call under the rule of their problem: its tolerance, or its own comparer.
 
-A comparer sees all outputs together and runs only where each has the right type and shape.  Its answer is a mask for
-each output; counts, places and words come of that here.
+A comparer gets all outputs together and runs only if each has the right type and shape.  Its result is a mask for each
+output, from which counts, places and messages are made here.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _NEGLIGIBLE = 2.0**-40  # of the scale of an output, where its tolerance allows 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Call:
-    """A finished call; `got` has a report in the place of an output that could not be taken over.
+    """A finished call; `got` has a report in place of an output that could not be taken.
 
-    The rest is as in CalledCase; `names` are those of the outputs, `rounding` the error of each that is allowed
-    everywhere, however small the expected values are, none by default.
+    The rest is as in CalledCase; `names` are those of the outputs, `rounding` the absolute error of each that is
+    allowed in addition to the tolerance, none by default.
     """
 
     problem: ProblemDefinition
@@ -49,7 +49,7 @@ class Call:
 
 
 def allowing(tolerance: Tolerance, error: float) -> Tolerance:
-    """A tolerance that allows this error everywhere; one that asks for equality to the bit is left as it is."""
+    """A tolerance that also allows this absolute error; one that requires bitwise equality is not changed."""
     if not error or not (tolerance.relative or tolerance.absolute):
         return tolerance
     absolute = tolerance.absolute or _NEGLIGIBLE
@@ -84,7 +84,7 @@ def _compared(call: Call, got: Sequence[torch.Tensor | OutputReport], *, poison:
 
 
 def right_counts(call: Call) -> tuple[int, ...]:
-    """How many elements of each output are right."""
+    """Number of right elements of each output."""
     matches = _matches(call)
     if matches is not None:
         return tuple(match.wrong.numel() - int(match.wrong.sum()) for match in matches)
@@ -95,10 +95,10 @@ def right_counts(call: Call) -> tuple[int, ...]:
 
 
 def _matches(call: Call) -> tuple[OutputMatch, ...] | None:
-    """Result of the problem's comparer; None where it has none, or an output is of another kind.
+    """Result of the problem's comparer; None if it has none, or an output is of another kind.
 
     Raises:
-        ValueError: the comparer answers with another number or shape of masks than there are outputs.
+        ValueError: the comparer returns another number or shape of masks than there are outputs.
     """
     outputs = tuple(value for value in call.got if isinstance(value, torch.Tensor))
     if call.problem.compare is None or len(outputs) != len(call.expected):

@@ -1,7 +1,7 @@
-"""The report of an output that is right everywhere, by as few operations on the device as possible.
+"""The report of an output that is right everywhere, with as few operations on the device as possible.
 
-Nearly every output is right, and of a small one each operation costs more than the arithmetic in it.
-What is not plainly right is left to the full comparison, which knows every rule and says what is wrong.
+Nearly every output is right, and for a small one each operation costs more than its arithmetic.  All other outputs go
+to the full comparison, which knows every rule and reports the errors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NARROW = tuple(dtype for dtype in INTEGER_OF if dtype.itemsize < 8)  # any diff
 
 
 def report_of_pass(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> OutputReport | None:
-    """The report when every value is finite and right, None when that is not plain to see.
+    """The report if every value is finite and right; None if the full comparison is needed.
 
     Both have one type and one shape, and at least one element.
     """
@@ -86,7 +86,7 @@ def _answers(
 
 
 def _typical(expected: torch.Tensor) -> torch.Tensor:
-    """As `typical`, of the sizes of all these values."""
+    """As `measures.typical`, for all these values."""
     parts = [part for (part,) in pieces(expected)]
     if len(parts) == 1:
         return typical(parts[0].double().abs(), expected.numel())

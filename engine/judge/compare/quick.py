@@ -1,8 +1,8 @@
-"""Whether outputs are wrong anywhere, by the rule of `compare`, without waiting for the device.
+"""Whether outputs are wrong anywhere, by the rule of `compare`, without synchronising with the device.
 
-For the many outputs of timed calls: their answers are worked out together, because asking a device for each is slow,
-and looked at together, and only what is wrong is compared in full.  The two may differ by the last bit of a sum; where
-they do, `compare` is right.
+For the many outputs of timed calls: their results are computed and read together, because reading each from a device is
+slow, and only wrong outputs are compared in full.  The two rules may differ by the last bit of a sum; then `compare`
+decides.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def wrong_anywhere(got: torch.Tensor, expected: torch.Tensor, tolerance: Toleran
 
 
 def wrong_among(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
-    """As many booleans as there are outputs: n of one shape and dtype, stacked along the first dimension."""
+    """(n,) booleans for n outputs of one shape and dtype, stacked along the first dimension."""
     if got.numel() == 0:
         return torch.zeros(len(got), dtype=torch.bool, device=got.device)
     got, expected = got.reshape(len(got), -1), expected.reshape(len(expected), -1)

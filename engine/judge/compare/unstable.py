@@ -1,9 +1,9 @@
-"""Elements at which a reference jumps: a threshold, a tie or a rounding that the last place of its inputs decides.
+"""Elements at which a reference is discontinuous: a threshold, tie or rounding decided by an input's last bit.
 
-A right kernel rounds on its way to the answer, and may come to the other side of the jump.  Such an element is right
-where the reference has its value too once inputs in 32 or 64 bits have moved by at most two units in the last place.
-Inputs in 16 bits are not moved: kernels compute in higher precision, and one of their units may be a real error.
-Only foreign problems need this: those of the catalogue compare such outputs by rules of their own.
+A right kernel rounds intermediate results and may end on the other side of the jump.  Such an element is right if the
+reference has its value too after inputs in 32 or 64 bits are moved by at most two units in the last place.  Inputs in
+16 bits are not moved: kernels compute in higher precision, and one of their units may be a real error.  Only foreign
+problems need this: those of the catalogue compare such outputs by rules of their own.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def settled(
     arguments: Arguments,
     reference: Callable[..., Outputs],
 ) -> list[torch.Tensor] | None:
-    """The outputs with every wrong element that the reference may have too replaced by the expected one.
+    """The outputs with each wrong element that the reference may produce, too, replaced by the expected one.
 
-    None where elements remain wrong.  The reference runs 16 times at most; where more than one element in a thousand is
-    wrong 8 times, and not again once the fourth run has explained none.  One that fails on moved inputs, which may be
-    outside of its domain, explains none.
+    None if elements remain wrong.  The reference runs 16 times at most; 8 times if more than one element in a thousand
+    is wrong, and not again after the fourth run if none is explained by then.  A run that fails on moved inputs, which
+    may be outside of its domain, explains none.
     """
     if not any(_is_moved(tensor) for value in arguments for tensor in tensors_in(value)):
         return None
@@ -72,7 +72,7 @@ def settled(
 def moved(  # Any: arguments of an untrusted function, nested
     value: Any, direction: tuple[float, float], generator: torch.Generator
 ) -> Any:
-    """The arguments with each float of 32 or 64 bits in a tensor moved by a random number of units in its last place.
+    """The arguments with each 32- or 64-bit float in a tensor moved by a random number of units in the last place.
 
     `direction` is the range of that number.
     """

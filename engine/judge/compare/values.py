@@ -1,4 +1,4 @@
-"""Single elements of tensors, as reports show them: where they are, and their values as text."""
+"""Single elements of tensors as reports show them: their index, and their values as text."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def unravel_index(flat: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def text_of(value: torch.Tensor) -> str:
-    """One element with as many digits as separate it from its neighbours; nan and inf in words."""
+    """One element with as many digits as distinguish it from its neighbours; nan and inf in words."""
     digits = _DIGITS.get(value.dtype)
     return f"{value.item():.{digits}g}" if digits else str(value.item())

@@ -1,1 +1,1 @@
-"""Why an output is wrong: hypotheses, how many elements each one explains, and the sentence for the best."""
+"""Why an output is wrong: hypotheses, the number of elements that each one explains, and a sentence for the best."""

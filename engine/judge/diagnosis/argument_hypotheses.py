@@ -1,8 +1,8 @@
-"""Answers of the reference under known mistakes of a kernel.
+"""Outputs of the reference under known mistakes of a kernel.
 
-Each supposition is the case's own arguments, changed as the mistake would have it: a scalar that is
-ignored, strides that are not looked at, a tail that is left out.  The trusted reference computes what
-would come of them, and that is held against what the candidate returned.
+Each hypothesis is the case's own arguments, changed according to the mistake: a scalar that is ignored, strides that
+are ignored, a tail that is left out.  The trusted reference computes the resulting outputs, which are compared with
+those of the candidate.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _scalars(problem: ProblemDefinition, inputs: Arguments, place: int) -> Itera
 
 
 def _cut_sizes(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
-    """A size that is an argument, of which only the whole blocks are looked at."""
+    """A size argument of which only whole blocks are processed."""
     name, given = problem.arguments[place], inputs[place]
     if isinstance(given, int) and not _is_stride(name, given):
         for cut, block in sorted({given // block * block: block for block in _BLOCKS}.items(), reverse=True):
@@ -104,7 +104,7 @@ def _shorter_buffers(inputs: Arguments, given: int, cut: int) -> Arguments:
 
 
 def _products(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
-    """A factor multiplied by another one that has nothing to do with it."""
+    """A factor multiplied by another, unrelated one."""
     name, given = problem.arguments[place], inputs[place]
     for other, value in zip(problem.arguments, inputs, strict=True):
         if other != name and isinstance(given, float) and isinstance(value, float) and value != 1.0:
@@ -115,7 +115,7 @@ def _products(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iter
 
 
 def _absences(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
-    """No tensor in place of one that may be left out, and one answer in place of a tensor of answers yes and no."""
+    """None in place of an optional tensor, and one constant in place of a boolean tensor."""
     name, tensor = problem.arguments[place], tensor_at(inputs, place)
     if re.search(rf"\b{name}: [^,]*\bNone\b", problem.signature):
         facts: Facts = {"argument": name, "given": "the tensor", "value": "None"}
@@ -128,7 +128,7 @@ def _absences(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iter
 
 
 def _wholes(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Hypothesis]:
-    """A factor of a part that multiplies all of the answer."""
+    """A factor of a part of the answer that multiplies all of it."""
     for place, given in enumerate(inputs):
         if isinstance(given, float) and given not in (0.0, 1.0):
             yield Hypothesis(
@@ -148,7 +148,7 @@ def _is_stride(name: str, value: Value) -> bool:
 
 
 def _narrower(inputs: Arguments, place: int, given: int, other: int, facts: Facts) -> Iterator[Hypothesis]:
-    """As many columns a shorter stride apart: a buffer of fewer elements, for references that look at its size."""
+    """The same number of columns with a shorter stride: a buffer of fewer elements, if references read its size."""
     for at, value in enumerate(inputs):
         if isinstance(value, torch.Tensor) and value.dim() == 1 and value.numel() % given == 0:
             shorter = replaced(inputs, at, value[: value.numel() // given * other])
@@ -158,7 +158,7 @@ def _narrower(inputs: Arguments, place: int, given: int, other: int, facts: Fact
 
 
 def _all_strides(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Hypothesis]:
-    """All strides that are arguments replaced by 1."""
+    """All stride arguments replaced by 1."""
     names = [name for name, value in zip(problem.arguments, inputs, strict=True) if _is_stride(name, value)]
     if len(names) > 1:
         ones: Arguments = tuple(
@@ -170,7 +170,7 @@ def _all_strides(problem: ProblemDefinition, inputs: Arguments) -> Iterator[Hypo
 
 
 def _constants(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
-    """A tensor that takes no part."""
+    """A tensor that is ignored."""
     tensor = tensor_at(inputs, place)
     if tensor.is_floating_point():
         facts: Facts = {"argument": problem.arguments[place]}
@@ -233,7 +233,7 @@ def _to_tf32(values: torch.Tensor) -> torch.Tensor:
 
 
 def _paddings(inputs: Arguments, places: Sequence[int]) -> Iterator[Hypothesis]:
-    """A dimension that is as long as the block that was to be masked, wherever it occurs."""
+    """A dimension as long as the block that should have been masked, wherever it occurs."""
     sizes = {size for place in places for size in tensor_at(inputs, place).shape if size > 1}
     for size in sorted(sizes):
         for width in sorted({-(-size // block) * block for block in _BLOCKS} | {1 << (size - 1).bit_length()}):
@@ -257,7 +257,7 @@ def _padded(inputs: Arguments, size: int, width: int) -> Arguments:
 
 
 def _ends(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
-    """A dimension of which the first or the last element takes no part."""
+    """A dimension of which the first or the last element is ignored."""
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         for symptom, left_out in ((Symptom.LAST_ONE, size - 1), (Symptom.FIRST_ONE, 0)):
             if size < 2 or (left_out and left_out % _BLOCKS[0] == 0):
@@ -269,7 +269,7 @@ def _ends(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator
 
 
 def _parts(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
-    """A dimension of which only the beginning, or only the last block, takes part."""
+    """A dimension of which only the beginning, or only the last block, is processed."""
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         starts = {(size - 1) // block * block: block for block in _BLOCKS if block < size}
         for start in sorted(starts, reverse=True) if tensor_at(inputs, place).is_floating_point() else ():
@@ -295,7 +295,7 @@ def _parts(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterato
 
 
 def _shared_out(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
-    """A dimension whose last elements take no part: as many as are over when it is shared out."""
+    """A dimension whose last elements are ignored: the remainder when it is divided among programs."""
     for words, dim, size in _sizes(tensor_at(inputs, place)):
         for count in range(2, _MOST_OVER + 1) if size > 2 * _MOST_OVER else ():
             facts: Facts = {
@@ -310,7 +310,7 @@ def _shared_out(problem: ProblemDefinition, inputs: Arguments, place: int) -> It
 
 
 def _sizes(tensor: torch.Tensor) -> list[tuple[str, int | None, int]]:
-    """The dimensions in words, each with its number and length, and all elements in one row."""
+    """The dimensions in words, each with its number and length, and all elements flattened."""
     sizes: list[tuple[str, int | None, int]] = [
         (f"dimension {dim}", dim, size) for dim, size in enumerate(tensor.shape)
     ]

@@ -1,9 +1,9 @@
 """Causes of a wrong output, as far as its values, the expected ones and the inputs show them.
 
-Only for outputs that are wrong, after the verdict on them: nothing here can make an output right.  The
-work is bounded by the size of the case, the memory by a limit, and what fitted the case before is tried
-first.  All of it is done on the host: a supposed index may be outside of its tensor, which the host
-refuses with an error, and a device by refusing everything from then on.
+Only for outputs that are wrong, after the verdict on them: nothing here can make an output right.  Time is bounded by
+the size of the case, memory by a limit, and the hypothesis that fitted the case before is tried first.  All of it runs
+on the host: a hypothetical index may be outside of its tensor, for which the host raises an error, while a device would
+refuse all further work.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _MOST_ELEMENTS = 1 << 22  # elements of all arguments and outputs: larger cases are not recomputed
 _MOST_WORK = 1 << 26  # elements times computations
 _MOST_TRIALS = 200
-_MOST_BYTES = 1 << 30  # of one trial: supposed numbers may make an output that no memory holds
+_MOST_BYTES = 1 << 30  # of one trial: the output under a hypothesis may be too large for any memory
 _MOST_ASKED = 40  # calls of a reference in another process, about 20 ms each
 _MOST_UNTRIED = 300  # characters
 _NOT_ASKED = "only the first wrong cases of a run are explained; run this case alone to have it explained"
@@ -46,7 +46,7 @@ _CERTAIN = (Symptom.POISON, Symptom.UNCHANGED, Symptom.DIFFERS)
 
 
 class Explainer:
-    """Explains wrong outputs; what fitted one is tried first on the next, which mostly has the same mistake."""
+    """Explains wrong outputs; the last hypothesis that fitted is tried first on the next output."""
 
     def __init__(self) -> None:
         self._last: tuple[str, Symptom] | None = None
@@ -59,9 +59,10 @@ class Explainer:
         *,
         repeated: bool | None,
     ) -> tuple[OutputReport, ...]:
-        """The reports of a call, those of wrong values with why they may be wrong.
+        """The reports of a call, those of wrong values with possible causes.
 
-        `repeated` is whether the outputs are those of the first call, None when that had other input or this is it.
+        `repeated` is whether the outputs equal those of the first call; None if that had other input or this is the
+        first.
         """
         if not prepared.problem.determinism.has_one_answer:
             return reports
@@ -113,13 +114,13 @@ class Explainer:
         return Explanation(diagnoses=found, feeds=feeds, feeding=count)
 
     def _is_plain(self, problem: ProblemDefinition, clue: Clue) -> bool:
-        """Whether a clue that fits leaves nothing to find out."""
+        """Whether a fitting clue needs no further explanation."""
         return clue.symptom in _CERTAIN or ((problem.name, clue.symptom) == self._last and says_cause(clue))
 
     def _tried(
         self, problem: ProblemDefinition, inputs: Arguments, number: int, comparison: Comparison
     ) -> Iterator[Clue]:
-        """A clue for each supposition that predicts anything, until one predicts every element."""
+        """A clue for each hypothesis that predicts anything, until one predicts every element."""
         supposed = list(hypotheses(problem, inputs, comparison.expected.shape))
         most = min(_MOST_TRIALS, _MOST_WORK // max(1, _elements(inputs, comparison)))
         if problem.suite is not None:  # the reference process has no other arithmetic
@@ -145,7 +146,7 @@ def left_unexplained(
     *,
     repeated: bool | None,
 ) -> tuple[OutputReport, ...]:
-    """The reports of a call as `Explainer.explained` gives them, with a word in the place of each explanation."""
+    """The reports of a call as from `Explainer.explained`, with a note in place of each explanation."""
     return tuple(
         replace(report, explanation=Explanation(untried=_NOT_ASKED)) if report.outcome in _VALUES_ARE_WRONG else report
         for report in reports
@@ -182,7 +183,7 @@ def _before(prepared: cases.PreparedCase, number: int, name: str) -> torch.Tenso
 
 
 def _inputs_on_host(content: cases.Content) -> Arguments:
-    """The arguments with all of the memory behind them, which some suppositions read beyond the tensors."""
+    """The arguments with all of the memory behind them, which some hypotheses read beyond the tensors."""
     storages = [storage.cpu() for storage in content.storages]
     return tuple(tensors.value_of(spec, storages) for spec in content.specs)
 
@@ -198,7 +199,7 @@ def _is_perfect(clue: Clue, comparison: Comparison) -> bool:
 def _guess(
     problem: ProblemDefinition, hypothesis: Hypothesis, number: int, comparison: Comparison
 ) -> torch.Tensor | None:
-    """Output of the reference under the supposition, cut to the shape of the output; None when there is none.
+    """Output of the reference under the hypothesis, cut to the shape of the output; None when there is none.
 
     Raises:
         MemoryError: the reference allocates too much.

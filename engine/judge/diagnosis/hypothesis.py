@@ -1,4 +1,4 @@
-"""A supposed mistake: the arguments that it amounts to, and what the reference makes of them."""
+"""A hypothetical mistake: the equivalent change of the arguments, and the reference's outputs for them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _MOST_STRETCH, _SMALL = (
 
 @dataclass(frozen=True, kw_only=True)
 class Hypothesis:
-    """A mistake and the arguments that it amounts to.
+    """A mistake and the arguments that have the same effect.
 
-    `arithmetic` is the type that all is computed in, if another; then it is only this mistake when numbers
-    become infinite on the way.  What the mistake does to an output beyond that is `after`.
+    `arithmetic` is the type that everything is computed in, if it differs; then the mistake counts only if
+    intermediates overflow.  `after` is the further effect of the mistake on an output.
     """
 
     symptom: Symptom
@@ -66,7 +66,7 @@ def tensor_at(inputs: Arguments, place: int) -> torch.Tensor:
 
 
 def require_small_enough(elements: int, tensor: torch.Tensor) -> None:
-    """Raise unless the supposed tensor needs at most a few times the memory of the tensor.
+    """Raise unless the hypothetical tensor needs at most a few times the memory of the tensor.
 
     Raises:
         ValueError: it does; a hypothesis must not exhaust the memory.

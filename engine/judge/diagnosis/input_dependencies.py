@@ -1,8 +1,8 @@
 """Which elements of the arguments an output element depends on, by the reference.
 
-Where the reference can be differentiated its derivative in float64 says so: every element with a
-derivative that is not 0.  Indices and integers have none; of them, groups of elements are exchanged for
-other values of the same tensor, halved as long as the output element changes.
+If the reference can be differentiated, these are the elements whose float64 derivative is not 0.  Indices and integers
+have none: groups of their elements are exchanged for other values of the same tensor, and halved as long as the output
+element changes.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _MOST_CALLS = 48
 def feeding(
     problem: ProblemDefinition, inputs: Arguments, *, number: int, index: tuple[int, ...]
 ) -> tuple[tuple[InputElement, ...], int | None]:
-    """Elements that output `number` depends on at `index`, and how many there are; None if not all were found.
+    """Elements that output `number` depends on at `index`, and their count; None if not all were found.
 
     Raises:
-        Exception: whatever the reference raises.
+        Exception: any exception of the reference.
     """
     weights = _derivatives(problem, inputs, number, index)
     found: dict[int, list[int]] = {}
@@ -53,7 +53,7 @@ def feeding(
 def _derivatives(
     problem: ProblemDefinition, inputs: Arguments, number: int, index: tuple[int, ...]
 ) -> dict[int, torch.Tensor]:
-    """By place, the derivative of the output element by every element of a floating argument; {} where it has none."""
+    """By position, the derivative of the output element by every element of a floating argument; {} if none exists."""
     copies = private_copies(inputs)
     doubled = [
         value.double().requires_grad_() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
@@ -82,7 +82,7 @@ def _heaviest(derivative: torch.Tensor) -> tuple[list[int], int]:
 
 
 class _Exchange:
-    """Looks for the elements of one argument that the output element depends on, by giving them other values."""
+    """Searches the elements of one argument that the output element depends on, by giving them other values."""
 
     def __init__(
         self, problem: ProblemDefinition, inputs: Arguments, number: int, index: tuple[int, ...], place: int
@@ -97,7 +97,7 @@ class _Exchange:
         self._usual = self._output(self._values)
 
     def dependent(self) -> tuple[list[int], int | None]:
-        """Positions, and how many; None when not all were looked for."""
+        """Positions, and their number; None if the search was not complete."""
         self._search(0, self._values.numel())
         exhausted = self._calls >= _MOST_CALLS or len(self._found) >= MOST_SHOWN
         return self._found, None if exhausted else len(self._found)
@@ -113,7 +113,7 @@ class _Exchange:
         self._search(middle, behind)
 
     def _matters(self, first: int, behind: int) -> bool:
-        """Whether the output element is another when the values in between are exchanged."""
+        """Whether the output element changes when the values in between are exchanged."""
         self._calls += 1
         changed = self._values.clone()
         changed[first:behind] = self._others[first:behind]
@@ -131,7 +131,7 @@ class _Exchange:
 
 
 def _shared_out(problem: ProblemDefinition, inputs: Arguments, found: dict[int, list[int]]) -> tuple[InputElement, ...]:
-    """As many of each argument as there is room for, argument by argument."""
+    """As many elements of each argument as there is room for, argument by argument."""
     room = dict.fromkeys(found, 0)
     left = MOST_SHOWN
     while left and any(room[place] < len(flat) for place, flat in found.items()):

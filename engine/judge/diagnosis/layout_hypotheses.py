@@ -1,4 +1,4 @@
-"""Suppositions on how a kernel reads the memory of a tensor: with other strides, along other lines, or repeated."""
+"""Hypotheses on how a kernel reads the memory of a tensor: with other strides, along other lines, or repeated."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _first_line(tensor: torch.Tensor, dim: int) -> torch.Tensor:
 def _row_strides(
     inputs: Arguments, tensor: torch.Tensor, hypothesis: Callable[..., Hypothesis], shape: torch.Size
 ) -> Iterator[Hypothesis]:
-    """Rows as far apart as those of another tensor."""
+    """Rows with the stride of another tensor's rows."""
     given = tensor.stride(0)
     others = {size for value in inputs if isinstance(value, torch.Tensor) for size in value.shape} | {*shape}
     for other in sorted(others - {given, 0})[:8]:
@@ -61,7 +61,7 @@ def _row_strides(
 
 
 def _steps(tensor: torch.Tensor, hypothesis: Callable[..., Hypothesis]) -> Iterator[Hypothesis]:
-    """One dimension walked in the steps of another."""
+    """One dimension read with the stride of another."""
     for dim, right in enumerate(tensor.stride()):
         for other in sorted(set(tensor.stride()) - {right, 0}):
             strides = tuple(other if at == dim else stride for at, stride in enumerate(tensor.stride()))
@@ -73,7 +73,7 @@ def _plain_strides(shape: torch.Size) -> tuple[int, ...]:
 
 
 def _read_as(tensor: torch.Tensor, shape: torch.Size, strides: Sequence[int]) -> torch.Tensor:
-    """The memory from the first element of `tensor` on, seen with other strides; 0 beyond its storage."""
+    """The memory from the first element of `tensor` on, viewed with other strides; 0 beyond its storage."""
     needed = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     require_small_enough(needed, tensor)
     first = tensor.storage_offset()

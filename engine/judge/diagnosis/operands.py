@@ -1,4 +1,4 @@
-"""Clues from the input elements that belong to the wrong elements: those at their place, or those they point at."""
+"""Clues from the input elements of wrong output elements: those at the same position, or those they point at."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def operand_clues(comparison: Comparison, problem: ProblemDefinition, inputs: Arguments) -> Iterator[Clue]:
-    """Clues of inputs that broadcast to the shape of the output, and of those that it may hold positions in."""
+    """Clues of inputs that broadcast to the shape of the output, and of those that it may contain positions of."""
     operands = dict(_operands(comparison, problem, inputs))
     if comparison.got.dtype == torch.bool:
         numbers = [one for one in inputs if isinstance(one, int | float) and not isinstance(one, bool)]
@@ -87,7 +87,7 @@ def _ties(comparison: Comparison, name: str, values: torch.Tensor) -> Iterator[C
 
 
 def _sorted_lines(comparison: Comparison, name: str, values: torch.Tensor) -> Iterator[Clue]:
-    """Positions of elements that equal the right ones, and lines that are right but for the places of their NaN."""
+    """Positions of elements that equal the right ones, and lines that are right except for the places of NaN."""
     for dim, count in enumerate(values.shape):
         got, expected = comparison.got, comparison.expected
         facts = {"argument": name, "where": "are in lines whose numbers are in the right order without the NaN"}
@@ -103,12 +103,12 @@ def _sorted_lines(comparison: Comparison, name: str, values: torch.Tensor) -> It
 
 
 def _nan_last(values: torch.Tensor, dim: int) -> torch.Tensor:
-    """Lines along a dimension with their numbers in the order that they had, and NaN behind them."""
+    """Lines along a dimension with their numbers in the original order, followed by NaN."""
     return values.gather(dim, (values != values).sort(dim=dim, stable=True).indices)
 
 
 def _nan_place(comparison: Comparison, name: str, has_nan: torch.Tensor) -> Iterator[Clue]:
-    """A clue where lines with NaN are wrong and all others, of which there are some, are right."""
+    """A clue if lines with NaN are wrong and all others, of which there are some, are right."""
     if bool(has_nan.any()) and not bool(has_nan.all()) and not bool((comparison.wrong & ~has_nan).any()):
         right = int((has_nan & ~comparison.wrong).sum())
         facts = {"argument": name, "where": "belong to lines with a NaN, and no line without one is wrong"}
@@ -125,7 +125,7 @@ def _is_nan(operand: torch.Tensor | float) -> torch.Tensor | bool:
 
 
 def _lines(values: torch.Tensor, shape: torch.Size) -> Iterator[torch.Tensor]:
-    """The input as rows, one for each position of an output of this shape that has the dimension no more, or as 1."""
+    """The input as rows, one for each position of an output of this shape, in which the dimension is reduced or 1."""
     if shape.numel() == 1:
         yield values.reshape(1, -1)
     for dim in range(values.dim()):

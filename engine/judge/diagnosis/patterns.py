@@ -1,6 +1,6 @@
-"""Clues in a wrong output itself: values that were never written, are elsewhere, or are off by a rule.
+"""Clues in a wrong output itself: values that were never written, are elsewhere, or follow a rule.
 
-Every function looks at one comparison and yields clues; none of them judges, none changes a tensor.
+Every function reads one comparison and yields clues; none of them decides, none changes a tensor.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _places(comparison: Comparison) -> Iterator[Clue]:
 
 
 def _moved(comparison: Comparison) -> Iterator[Clue]:
-    """Elements with the value of another one, whose position is a multiple of theirs or a step away."""
+    """Elements with the value of another one, at a position that is a multiple of theirs or a step away."""
     expected, count = comparison.expected.flatten(), comparison.expected.numel()
     if count < 2 * _LEAST_IN_LINE:
         return
@@ -98,7 +98,7 @@ def _moved(comparison: Comparison) -> Iterator[Clue]:
 
 
 def _moved_along(comparison: Comparison, dim: int, size: int) -> Iterator[Clue]:
-    """Elements that hold what belongs to their neighbour along a dimension, or to its other end."""
+    """Elements with the value of their neighbour along a dimension, or of its other end."""
     everywhere = torch.ones_like(comparison.wrong)
     turned = comparison.expected.flip(dim)
     yield from _from_elsewhere(comparison, turned, everywhere, f"element {size - 1} - i of dimension {dim}")
@@ -114,7 +114,7 @@ def _moved_along(comparison: Comparison, dim: int, size: int) -> Iterator[Clue]:
 
 
 def _from_elsewhere(comparison: Comparison, guess: torch.Tensor, inside: torch.Tensor, text: str) -> Iterator[Clue]:
-    """A clue of elements with the values of `guess`; none where there are none `inside`."""
+    """A clue of elements with the values of `guess`; none if there are none `inside`."""
     fits = comparison.agrees(guess) & inside
     explained = int((comparison.wrong & fits).sum())
     if explained >= _LEAST_IN_LINE:
@@ -166,7 +166,7 @@ def _region(comparison: Comparison, symptom: Symptom, region: torch.Tensor, **fa
 
 
 def _block_of(start: int, size: int) -> int | None:
-    """The largest power of two that divides `start` but not `size`, so that its last block begins there."""
+    """The largest power of two that divides `start` but not `size`, so that the last block begins there."""
     fitting = (block for block in _BLOCKS if start and start % block == 0 and size - start < block)
     return next(fitting, None)
 
@@ -195,7 +195,7 @@ def _rounded_toward_zero(comparison: Comparison) -> Iterator[Clue]:
 
 
 def _held_in_floats(comparison: Comparison, expected: torch.Tensor) -> Iterator[Clue]:
-    """Integers with the error of a float that cannot hold them, of the widest that explains most of them."""
+    """Integers with the error of a float that cannot represent them, of the widest that explains most of them."""
     difference = (comparison.got.long() - expected).abs()  # float64 cannot distinguish large integers
     error = float((difference.double() / comparison.scale)[comparison.wrong].max())
     for dtype, bits in _SIGNIFICANDS:
@@ -252,7 +252,7 @@ def _block_factors(comparison: Comparison, usable: torch.Tensor) -> Iterator[Clu
 
 
 def _ratio(got: torch.Tensor, expected: torch.Tensor, usable: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
-    """got / expected along these dimensions as least squares see it; 0 where there is nothing to see."""
+    """got / expected along these dimensions by least squares; 0 where there are no usable elements."""
     zero = torch.zeros((), dtype=got.dtype, device=got.device)
     got, expected = got.where(usable, zero), expected.where(usable, zero)
     if not dims:
@@ -264,7 +264,7 @@ def _ratio(got: torch.Tensor, expected: torch.Tensor, usable: torch.Tensor, dims
 
 
 def _distances(comparison: Comparison) -> Iterator[Clue]:
-    """Errors that are a distance: one for all, one for each line, or what was to be carried over from a block."""
+    """Errors that are an offset: one for all, one for each line, or a missing carry between blocks."""
     difference = comparison.got64 - comparison.expected64
     usable = difference.isfinite() & comparison.wrong
     if int(usable.sum()) < _LEAST_IN_LINE:
@@ -282,7 +282,7 @@ def _distances(comparison: Comparison) -> Iterator[Clue]:
 
 
 def _carried(comparison: Comparison, difference: torch.Tensor, dim: int) -> Iterator[Clue]:
-    """Blocks that begin again from nothing: each is off by the expected value before its first element."""
+    """Blocks whose carry is lost: each is off by the expected value before its first element."""
     size = difference.shape[dim]
     expected = comparison.expected64
     for block in (block for block in _BLOCKS if size > block):
@@ -296,7 +296,7 @@ def _carried(comparison: Comparison, difference: torch.Tensor, dim: int) -> Iter
 
 
 def _small_errors(comparison: Comparison) -> Iterator[Clue]:
-    """Errors that are small beside the output, of both signs, and no larger than a narrow type makes them."""
+    """Errors that are small relative to the output, of both signs, and no larger than a narrow type causes."""
     if comparison.is_exact:
         return
     error = (comparison.got64 - comparison.expected64) / comparison.scale
@@ -335,7 +335,7 @@ def _same(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 
 def _where(comparison: Comparison, marked: torch.Tensor) -> str:
-    """From where on elements are marked, when all of them are from there on."""
+    """From which element on elements are marked, if all of them are from there on."""
     first = int(marked.flatten().byte().argmax())
     if bool(marked.flatten()[first:].all()) and first:
         return f" from element {first} on"

@@ -1,7 +1,7 @@
-"""One wrong output, and how well a supposed mistake predicts it.
+"""One wrong output, and how well a hypothetical mistake predicts it.
 
-A guess is a whole output as some mistake would have left it.  It is held against what was got by the
-rule that decides right and wrong, so that "fits" means the same as "right" does.
+A guess is a whole output that some mistake would produce.  It is compared with the actual output by the rule that
+decides right and wrong, so that "fits" means the same as "right" does.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _GUESSES, _MOST_CHANCE = 64, 0.1  # predictions per output, and the expected num
 class Comparison:
     """Computed and expected values of one output, of one shape and type.
 
-    `before` is what an argument that is written in place held before the call; `earlier` what the call before
-    left in this output, and `same_input` whether that had the same input.  `kind` is the type
-    that the output had before it was made one that torch computes with.
+    `before` is the content before the call of an argument that is written in place; `earlier` the content of this
+    output after the previous call, and `same_input` whether that had the same input.  `kind` is the type of the output
+    before conversion to one that torch computes with.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Comparison:
 
     @property
     def is_exact(self) -> bool:
-        """Whether values are compared to the bit: integers and booleans."""
+        """Whether values are compared bit for bit: integers and booleans."""
         return not (self.got.dtype.is_floating_point or self.got.is_complex())
 
     @property
@@ -80,22 +80,22 @@ class Comparison:
 
     @cached_property
     def scale(self) -> torch.Tensor:
-        """The typical size of what was expected, as the tolerance counts it."""
+        """The typical size of the expected values, as the tolerance defines it."""
         return _typical_size(self.expected64).clamp(min=self.tolerance.least_scale)
 
     def agrees(self, guess: torch.Tensor) -> torch.Tensor:
-        """Which elements of what was got are those of `guess`, a tensor of the same shape."""
+        """Which computed elements equal those of `guess`, a tensor of the same shape."""
         if self.is_exact:
             return raw(self.got) == raw(guess.to(self.got.dtype))
         guess64 = guess.to(self._wide)
-        # Scaled by the prediction too: small predicted values must not fit only because the expected ones are large.
+        # Also scaled by the prediction: small predicted values must not fit only because the expected ones are large.
         size = torch.minimum(self.scale, _typical_size(guess64))
         allowed = self.tolerance.relative * guess64.abs() + self.tolerance.absolute * size
         same_nonfinite = (self.got64 == guess64) | (self.got64.isnan() & guess64.isnan())
         return ((self.got64 - guess64).abs() <= _SLACK * allowed.nan_to_num(nan=0.0, posinf=0.0)) | same_nonfinite
 
     def clue(self, symptom: Symptom, guess: torch.Tensor, **facts: str | int | float) -> Clue:
-        """How well `guess` predicts this output; not at all where chance or a plain 0 would predict it as well."""
+        """How well `guess` predicts this output; not at all if chance or a plain 0 would predict it as well."""
         fits = self.agrees(guess)
         # Overflow produces nan, inf and 0; for other symptoms a predicted nan is weak evidence, since many mistakes
         # cause it.
@@ -114,17 +114,17 @@ class Comparison:
 
     @cached_property
     def _plain_hits(self) -> int:
-        """How many wrong elements are so small that 0 predicts them."""
+        """Number of wrong elements that are so small that 0 predicts them."""
         near = self.got64.abs() <= 0.5 * (self.got64 - self.expected64).abs()
         return int((self.wrong & near & self.agrees(torch.zeros_like(self.expected))).sum())
 
     def _is_significant(self, hits: int) -> bool:
-        """Whether so many elements are seldom predicted by a wrong guess."""
+        """Whether a wrong guess would seldom predict this many elements."""
         return _GUESSES * self._chance**hits < _MOST_CHANCE
 
     @cached_property
     def _chance(self) -> float:
-        """How likely a wrong guess is right about one wrong element."""
+        """Probability that a wrong guess is right for one wrong element."""
         if self.is_exact:
             return 1 / max(2, len(torch.unique(self.expected)))
         error = (self.got64 - self.expected64).abs()
@@ -135,7 +135,7 @@ class Comparison:
         return min(1.0, float((2 * _SLACK * allowed / error)[usable].median()))
 
     def counted(self, symptom: Symptom, fits: torch.Tensor, **facts: str | int | float) -> Clue:
-        """As `clue`, of elements that fit by whatever rule."""
+        """As `clue`, for elements that fit by any rule."""
         explained, contradicted = (self.wrong & fits).sum(), (~self.wrong & ~fits).sum()
         return Clue(symptom=symptom, explained=int(explained), contradicted=int(contradicted), facts=facts)
 

@@ -1,7 +1,7 @@
-"""From what was counted in a wrong output to what it looks like, in words.
+"""Ranks the clues of a wrong output and puts the best into words.
 
-Pure: no tensors here.  The judge tries what each known mistake would have left, and counts; this file
-ranks and words it.  Where nothing fits well there is no diagnosis: a wrong guess costs more than none.
+Pure: no tensors here.  The judge computes the output of each known mistake, and counts; this file ranks and words it.
+Where nothing fits well there is no diagnosis: a wrong guess costs more than none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import Diagnosis, DiagnosisKind
 
 Facts: TypeAlias = Mapping[str, str | int | float]
-"""What a sentence about a symptom is filled in with."""
+"""Values for the template of a symptom's sentence."""
 
 _LEAST_FIT = 0.6
 _MOST_DIAGNOSES = 3
@@ -27,7 +27,7 @@ _AS_GOOD, _NEARLY = (
 
 @dataclass(frozen=True, kw_only=True)
 class Clue:
-    """One symptom: how many wrong elements have it, and how many right ones speak against it."""
+    """One symptom: how many wrong elements have it, and how many right ones contradict it."""
 
     symptom: Symptom
     explained: int
@@ -36,7 +36,7 @@ class Clue:
 
 
 def diagnose(clues: Iterable[Clue], *, wrong: int) -> tuple[Diagnosis, ...]:
-    """The best reading of each kind, best first; nothing when no clue fits most of the `wrong` elements."""
+    """The best diagnosis of each kind, best first; none if no clue fits most of the `wrong` elements."""
     found: dict[DiagnosisKind, Diagnosis] = {}
     for clue in ranked(clues, wrong=wrong):
         words = WORDS[clue.symptom]

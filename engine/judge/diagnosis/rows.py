@@ -1,7 +1,7 @@
-"""Which lines of an output are wrong, and what their lines of input have that those of the others have not.
+"""Which lines of an output are wrong, and the common property of their input lines that right ones lack.
 
-A line runs along one dimension.  Where an input has the shape of the output, the line that a wrong line
-was computed from is known: its largest value, its position, and whether it holds -inf.
+A line runs along one dimension.  Where an input has the shape of the output, the input line of a wrong output line is
+known: its largest value, its position, and whether it contains -inf.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _of_lines(comparison: Comparison, symptom: Symptom, marked: torch.Tensor, fa
 
 
 def _rescaled(comparison: Comparison, values: torch.Tensor, dim: int, facts: Facts) -> Iterator[Clue]:
-    """Sums of exponentials whose parts were taken by the maximum so far, and never brought to the last one."""
+    """Sums of exponentials whose parts used the running maximum, and were never rescaled to the last one."""
     whole = (values - values.amax(dim, keepdim=True)).exp().sum(dim, keepdim=True)
     for block in (block for block in _BLOCKS if block < values.shape[dim]):
         total, so_far = torch.zeros_like(whole), torch.full_like(whole, -math.inf)

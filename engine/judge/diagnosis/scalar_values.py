@@ -1,7 +1,7 @@
 """Values that a kernel may have used in place of an argument that is no tensor.
 
-Each is one slip: a letter that is compared with the wrong one, a factor that divides, an imaginary part that is left
-out, a size in place of another.
+Each is one slip: a letter that is compared with the wrong one, a factor that divides, an imaginary part that is
+ignored, a size in place of another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)  # values often hard-coded in place of the
 
 
 def other_values(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[tuple[Value, str]]:
-    """Other values of the argument at this place, each once and in words."""
+    """Other values of the argument at this position, each once and in words."""
     name, given = problem.arguments[place], inputs[place]
     seen: list[Value] = [given]
     for other, words in (*_of_type(name, given, inputs), *_absent(problem, name, given)):
@@ -56,6 +56,6 @@ def _letters(name: str, given: str) -> Sequence[str]:
 
 
 def _absent(problem: ProblemDefinition, name: str, given: Value) -> Iterator[tuple[Value, str]]:
-    """None in place of a word or a number that may be left out."""
+    """None in place of an optional string or number."""
     if given is not None and re.search(rf"\b{name}: [^,]*\bNone\b", problem.signature):
         yield None, "None"

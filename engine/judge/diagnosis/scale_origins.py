@@ -1,6 +1,6 @@
-"""Origins of a factor or distance that an output is off by: the size of a dimension, a constant, a type.
+"""Origins of a factor or offset that an output is off by: the size of a dimension, a constant, a type.
 
-A number alone sends its reader to a calculator; 0.00389105 is 1 / 257, and the sum was divided by its length.
+A bare number such as 0.00389105 explains nothing; 1 / 257 shows that the sum was divided by its length.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CONSTANTS = (("the sign is wrong", -1.0), ("ln 2", math.log(2.0)), ("1 / ln 2",
 
 
 def with_origin(clue: Clue, problem: ProblemDefinition, inputs: Arguments, kind: torch.dtype) -> Clue:
-    """The clue of an output of this type, with what its factor is where that is known."""
+    """The clue with the origin of its factor, if that is known; the output has the type `kind`."""
     factor = clue.facts.get("factor")
     if clue.symptom is not Symptom.SCALE or not isinstance(factor, float):
         return clue

@@ -13,7 +13,7 @@ from engine.model import DiagnosisKind
 
 @dataclass(frozen=True)
 class Words:
-    """Templates that are filled with the facts of a clue; `counted` is how many of the wrong elements have it."""
+    """Templates for the facts of a clue; `counted` is for the number of wrong elements that have it."""
 
     kind: DiagnosisKind
     sentence: str

@@ -1,7 +1,7 @@
 """The symptoms of a wrong output; `symptom_words.py` has a sentence for each.
 
-A symptom stays while a kernel that was not written for it shows it: one of a sample of 1,810 mutants of the honest
-kernels, or a wrong kernel of the corpus.  `python -m tests.mutation.symptoms` counts both.
+A symptom is kept as long as a kernel that was not written for it shows it: one of a sample of 1,810 mutants of the
+honest kernels, or a wrong kernel of the corpus.  `python -m tests.mutation.symptoms` counts both.
 """
 
 from __future__ import annotations

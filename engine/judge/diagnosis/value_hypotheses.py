@@ -1,6 +1,6 @@
-"""Suppositions about what a kernel took its values for: the wrong sign, base or half, another number as an index.
+"""Hypotheses on misread values: the wrong sign, base or half, another number as an index.
 
-Where strides, tails and types are right, a wrong answer mostly comes of such a slip.  Each is one answer of the
+If strides, tails and types are right, a wrong answer mostly has such a cause.  Each hypothesis is one answer of the
 reference to arguments that were changed accordingly.
 """
 
@@ -46,7 +46,7 @@ def misreadings(problem: ProblemDefinition, inputs: Arguments, read: Sequence[in
 
 
 def _conjugates(problem: ProblemDefinition, inputs: Arguments, read: Sequence[int]) -> Iterator[Hypothesis]:
-    """All complex tensors conjugated at once, as where the other one of two is."""
+    """All complex tensors conjugated at once, as if the wrong one of two were conjugated."""
     places = [place for place in read if tensor_at(inputs, place).is_complex()]
     if len(places) > 1:
         conjugated = tuple(
@@ -69,7 +69,7 @@ def _signs(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]:
 
 
 def _bases(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]:
-    """Powers of 2 in the place of powers of e: exp2(x) is exp(x ln 2)."""
+    """Powers of 2 in place of powers of e: exp2(x) is exp(x ln 2)."""
     kind = tensor_at(inputs, place).dtype
     for divisor in (1.0, _LN2):
         yield Hypothesis(
@@ -86,12 +86,12 @@ def _times_ln2(values: torch.Tensor) -> torch.Tensor:
 
 
 def _as_if_given(values: torch.Tensor, *, kind: torch.dtype, divisor: float) -> torch.Tensor:
-    """An output for arguments of this type, where it is wide because one of them was made so."""
+    """An output for arguments of this type, if it is wide because one of them was converted."""
     return (values / divisor).to(kind) if values.dtype == torch.float64 else values
 
 
 def _halves(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]:
-    """Two parts that are side by side, as the cosines and sines of a table."""
+    """Two adjacent parts, such as the cosines and sines of a table."""
     width = tensor_at(inputs, place).shape[-1] if tensor_at(inputs, place).dim() > 1 else 0
     if width > 1 and width % 2 == 0:
         facts: Facts = {"argument": name}
@@ -125,7 +125,7 @@ def _indices(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]:
 
 
 def _negative_as_zero(inputs: Arguments, place: int, name: str, negative: torch.Tensor) -> Iterator[Hypothesis]:
-    """All numbers below 0, of which the last one counts; or one of them, which then was the last."""
+    """All negative numbers clamped to 0, of which the last one counts; or one of them, which then was the last."""
     tensor = tensor_at(inputs, place)
     sources = len(negative) + int((tensor == 0).sum())
     symptom = Symptom.TWO_SOURCES if sources > 1 else Symptom.NEGATIVE_INDEX
@@ -166,7 +166,7 @@ def _exchanged(inputs: Arguments, one: int, other: int) -> Arguments:
 
 
 def _backwards(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]:
-    """A dimension that is walked from its end."""
+    """A dimension that is read from its end."""
     tensor = tensor_at(inputs, place)
     for dim in range(tensor.dim()):
         if tensor.shape[dim] > 1:
@@ -180,5 +180,5 @@ def _backwards(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]
 
 
 def _flipped(values: torch.Tensor, *, dim: int, size: int) -> torch.Tensor:
-    """Turned round along `dim`, where that is a dimension of this size."""
+    """Flipped along `dim`, if that is a dimension of this size."""
     return values.flip(dim) if values.dim() > dim and values.shape[dim] == size else values

@@ -41,7 +41,7 @@ class CallSnapshot:
 
     @contextlib.contextmanager
     def restored(self) -> Iterator[None]:
-        """Put the case back to how it was then; afterwards it is again as the judge has it now."""
+        """Context in which the case has its state of that time; afterwards it has the current one again."""
         prepared = self.prepared
         now = prepared.arena, prepared.content, prepared.initial, prepared.poison
         prepared.arena, prepared.content, prepared.initial, prepared.poison = self._then
@@ -58,13 +58,13 @@ class CallSnapshots:
         self._calls: dict[str, CallSnapshot] = {}
 
     def keep(self, command: protocol.TakeSnapshot, prepared: PreparedCase, read: Callable[[], torch.Tensor]) -> None:
-        """Copy what this call left; `read` makes a private copy of what the entry returned."""
+        """Copy the results of this call; `read` makes a private copy of what the entry returned."""
         self._calls[command.id] = CallSnapshot(command, prepared, read)
         if len(self._calls) > _MOST_TAKEN:
             del self._calls[next(iter(self._calls))]
 
     def give(self, identifier: str) -> CallSnapshot:
-        """The call that was kept under this id, for good."""
+        """The snapshot with this id, removed from the collection."""
         if identifier not in self._calls:
             raise RuntimeError("nothing was copied that could be compared")
         return self._calls.pop(identifier)

@@ -1,8 +1,7 @@
-"""One case under judgement: content that only the judge has, in memory that the worker maps, and expected outputs.
+"""One case under verification: content that only the judge has, memory that the worker maps, and expected outputs.
 
-Inputs and expected outputs of a case are kept for the next save: the first calls of a case may meet
-content again that an earlier candidate has met, which is why every case whose content is kept also
-gets a call on new content.
+Inputs and expected outputs of a case are kept for the next save: the first calls of a case may use content that an
+earlier candidate has had, which is why every case whose content is kept also gets a call on new content.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ class Content:
 
     @property
     def bytes(self) -> int:
-        """The memory that all of it takes, expected outputs included."""
+        """The memory of all tensors, expected outputs included."""
         parts = (*self.storages, *self.expected)
         return sum(part.numel() * part.element_size() for part in parts)
 
@@ -76,7 +75,7 @@ class Content:
 class Made:
     """A variant of a case: its content, or why it cannot decide about a candidate.
 
-    Made from the content `before`, which was the present one then; `changed` and `kept` are as in VariantLaidOut.
+    Made from the content `before`, which was the current one then; `changed` and `kept` are as in VariantLaidOut.
     """
 
     variant: protocol.Variant
@@ -89,10 +88,10 @@ class Made:
 
 @dataclass(kw_only=True)
 class PreparedCase:
-    """A case and its arena: what was written to it for the current call, and what must come of that.
+    """A case and its arena: the content written for the current call, and the outputs expected of it.
 
-    `free` are the tensors that other numbers may be put into, None until they are needed; `prepared_variant` is the
-    variant that was made ahead.  `draws` gives the seeds of further contents.
+    `free` are the tensors whose numbers may be replaced, None until they are needed; `prepared_variant` is the variant
+    that was made ahead.  `draws` gives the seeds of further contents.
     """
 
     problem: ProblemDefinition
@@ -110,7 +109,7 @@ class PreparedCase:
 
 
 class Contents:
-    """Makes contents on the judge's device, and keeps those of the cases seen last."""
+    """Makes contents on the judge's device, and keeps those of the cases used last."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -118,9 +117,9 @@ class Contents:
         self._shapes: dict[tuple[ProblemDefinition, str], protocol.Shape] = {}
 
     def of_case(self, problem: ProblemDefinition, case: Case, seed: int | None) -> Content:
-        """The kept content, made first where there is none; with a `seed`, the content of that seed.
+        """The kept content, made first if there is none; with a `seed`, the content of that seed.
 
-        Only contents of cases are kept that get a call on unseen content as well: all of them on a device.
+        Contents are kept only of cases that get a call on new content as well: all of them on a device.
         """
         key = (problem, case.name)
         if seed is not None:
@@ -155,7 +154,7 @@ class Contents:
         """New content from this seed; the same seed makes the same content on the same kind of device.
 
         Raises:
-            DeviceMemoryError: it would not fit into the memory of the host, where that is the device.
+            DeviceMemoryError: the device is the host, and its memory is too small for the content.
         """
         if self._device.type == "cpu":
             cost = problem.cost(case)
@@ -174,9 +173,9 @@ class Contents:
 class Memory:
     """The device memory that arenas are in: one block, and a larger one when a case needs it.
 
-    A block is never freed: a worker that has it open would be left with an undefined mapping, and the
-    judge does not hear when workers end.  Each is at least twice the one before where there is room for
-    that, so that all of them together stay below four times what a case has needed.
+    A block is never freed: a worker that has it open would be left with an undefined mapping, and the judge does not
+    learn when workers exit.  Each is at least twice the one before if there is room for that, so that all of them
+    together stay below four times what a case has needed.
     """
 
     def __init__(
@@ -212,7 +211,7 @@ def arena_in_file(content: Content, path: Path, *, first: int = 0) -> tensors.Ar
 
 
 def arena_on_device(content: Content, memory: Memory, *, first: int = 0) -> tensors.DeviceArena:
-    """A place in device memory for this content and for what the entry returns, behind the `first` bytes."""
+    """A place in device memory for this content and for the outputs of the entry, behind the `first` bytes."""
     sizes = [storage.numel() for storage in content.storages]
     placed, size_bytes = tensors.place([*sizes, output_bytes(content.expected)], first=first)
     block = memory.block(size_bytes)
@@ -223,7 +222,7 @@ def arena_on_device(content: Content, memory: Memory, *, first: int = 0) -> tens
 
 
 def on_host(content: Content) -> Content:
-    """The content in host memory, as it travels through a file."""
+    """The content in host memory, as it is written to a file."""
     if all(storage.device.type == "cpu" for storage in content.storages):
         return content
     return Content(
@@ -237,7 +236,7 @@ def on_host(content: Content) -> Content:
 
 
 def output_bytes(expected: tuple[torch.Tensor, ...]) -> int:
-    """Room for outputs of these shapes, each at a multiple of the alignment."""
+    """Bytes for outputs of these shapes, each at a multiple of the alignment."""
     _, size_bytes = tensors.place([value.numel() * value.element_size() for value in expected])
     return size_bytes
 
@@ -264,7 +263,7 @@ def returned_bytes(
     """A private copy of the bytes of everything that the entry returned.
 
     Raises:
-        UntrustedFileError: the worker has left no file that can be read.
+        UntrustedFileError: the worker has left no readable file.
     """
     if not isinstance(prepared.arena, tensors.ArenaFile):
         return prepared.arena.outputs()
@@ -277,10 +276,10 @@ def outputs_of(
     command: protocol.Compare | protocol.CountCorrect | protocol.MeasurePrecision,
     final: list[torch.Tensor],
 ) -> list[torch.Tensor | OutputReport]:
-    """Returned values of the call in progress, and the `final` content of arguments written in place.
+    """Returned values of the current call, and the `final` content of arguments written in place.
 
     Raises:
-        UntrustedFileError: the worker has left no file that can be read.
+        UntrustedFileError: the worker has left no readable file.
     """
     problem, content = prepared.problem, prepared.content
     returned = returned_values(
@@ -290,7 +289,7 @@ def outputs_of(
 
 
 def finished_call(prepared: PreparedCase, got: Sequence[torch.Tensor | OutputReport]) -> Call:
-    """The present call with these outputs, to be compared."""
+    """The current call with these outputs, for comparison."""
     content = prepared.content
     return Call(
         problem=prepared.problem,
@@ -304,7 +303,7 @@ def finished_call(prepared: PreparedCase, got: Sequence[torch.Tensor | OutputRep
 
 
 def is_idle(problem: ProblemDefinition, content: Content) -> bool:
-    """Whether the reference changes nothing: it returns nothing, and what it writes in place was there before."""
+    """Whether the reference changes nothing: it returns nothing, and in-place outputs equal their earlier content."""
     if problem.returns != 0 or problem.written_only:
         return False
     before = [tensors.view(spec, content.storages[spec.storage]) for _, spec in written_specs(problem, content.specs)]
@@ -317,7 +316,7 @@ def mutated(
     initial: list[torch.Tensor],
     final: list[torch.Tensor],
 ) -> str | None:
-    """A change that is not permitted: in an input, or in memory between the elements of an output."""
+    """A forbidden change, in words: of an input, or of memory between the elements of an output; None without one."""
     owners = storage_owners(problem, specs)
     untouchable = list(initial)
     for _, part in written_specs(problem, specs):
@@ -337,14 +336,14 @@ def mutated(
 
 
 def _differ(pairs: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> bool:
-    """Whether any of these pairs does, with one wait for a device; nearly always none does."""
+    """Whether any of these pairs differs, with one synchronisation; nearly always none does."""
     if pairs[0][0].device.type == "cpu":
         return not all(torch.equal(after, allowed) for after, allowed in pairs)
     return bool(torch.stack([(after != allowed).any() for after, allowed in pairs]).any())
 
 
 def overrun(problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], damage: tensors.Damage) -> str:
-    """In words: what was written beside, and on the side of which argument."""
+    """Description of a write to a guard zone: the argument beside it, and on which side."""
     owners = {number: f"argument {names[0]}" for number, names in storage_owners(problem, specs).items()}
     past_an_end = damage.zone > 0 and (damage.zone == damage.zones - 1 or not damage.nearer_to_end)
     owner = owners.get(damage.zone - past_an_end, "the place for outputs")

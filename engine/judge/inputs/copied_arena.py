@@ -1,4 +1,4 @@
-"""The arena of a finished call, copied: it reads like the arena of a running one and is never written."""
+"""The arena of a finished call, copied: it is read like the arena of a running one and is never written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CopiedArena:
-    """A copy of the arena of a call that is over."""
+    """A copy of the arena of a finished call."""
 
     def __init__(self, spec: protocol.ArenaSpec, final: list[torch.Tensor], damage: tensors.Damage | None) -> None:
         self.spec = spec
@@ -24,18 +24,18 @@ class CopiedArena:
         self.returned: torch.Tensor | UntrustedFileError | None = None
 
     def read(self) -> list[torch.Tensor]:
-        """The storages as the call left them."""
+        """The storages after the call."""
         return self._final
 
     def damaged(self, *, guard: int) -> tensors.Damage | None:
-        """The first guard zone that was written to, None when none was."""
+        """The first guard zone that was written to; None if there is none."""
         return self._damage
 
     def outputs(self) -> torch.Tensor:
         """The bytes of everything that the entry returned.
 
         Raises:
-            UntrustedFileError: there were none where they should have been.
+            UntrustedFileError: the outputs are missing.
         """
         if isinstance(self.returned, UntrustedFileError):
             raise self.returned
@@ -43,7 +43,7 @@ class CopiedArena:
         return self.returned
 
     def write(self, storages: Sequence[torch.Tensor], *, guard: int) -> NoReturn:
-        """Refuse: the call is over."""
+        """Raise an error: the call is finished."""
         raise TypeError("a copy of an arena is never written")
 
     def close(self) -> None:

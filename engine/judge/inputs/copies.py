@@ -1,6 +1,6 @@
 """Private copies of a case's arguments, for calls whose writes must stay invisible.
 
-A warm-up call writes into its arguments as every call does; it must never touch the judge's own.
+A warm-up call writes to its arguments as every call does; it must never touch the judge's own.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _ALIGNMENT_BYTES = 16  # the widest load that compilers choose by the address of
 def private_copies(arguments: Arguments) -> Arguments:
     """Copies with the same strides, on the same devices; gaps between elements are copied too.
 
-    Only the memory that a tensor spans is copied, not all of its storage, and its address keeps its
-    remainder modulo 16 bytes.
+    Only the memory that a tensor spans is copied, not all of its storage, and its address keeps its remainder modulo 16
+    bytes.
     """
     return tuple(_private(value) for value in arguments)
 

@@ -1,4 +1,4 @@
-"""Hashes of the content of a call, so that two machines can compare whether they had the same numbers."""
+"""Hashes of the content of a call, so that two machines can check whether they had the same numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.model import OutputReport
 
 
 def digests_of(prepared: PreparedCase, got: Iterable[torch.Tensor | OutputReport]) -> protocol.ContentDigests:
-    """The digests of the present call with these outputs; an output that is no tensor has no bytes."""
+    """The digests of the current call with these outputs; an output that is no tensor has no bytes."""
     return protocol.ContentDigests(
         inputs=_digest(prepared.content.storages),
         expected=_digest(prepared.content.expected),

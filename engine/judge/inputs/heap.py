@@ -1,4 +1,4 @@
-"""Free memory of the judge's heap, handed back to the system.
+"""Returns free memory of the judge's heap to the system.
 
 The allocator of glibc raises its own threshold for mappings with each large block that is freed: the next blocks of
 that size come from the heap, which keeps their pages.
@@ -11,11 +11,11 @@ import functools
 from collections.abc import Callable
 
 LARGE_BYTES = 4 << 20
-"""From this size of a case on its memory is worth handing back; it takes a millisecond or so."""
+"""Size of a case from which on returning its memory is worth about a millisecond."""
 
 
 def return_free_memory() -> None:
-    """Give free pages back to the system, where the allocator can be told so."""
+    """Return free pages to the system, if the allocator supports that."""
     _trim()(0)
 
 

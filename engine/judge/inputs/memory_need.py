@@ -1,7 +1,7 @@
-"""How much host memory a case needs, estimated before any of it is allocated.
+"""Host memory that a case needs, estimated before any of it is allocated.
 
-An estimate from the least work of the case: each byte of its arguments and outputs is there as it is, copied for the
-call, copied for the reference, and in float64, which is at most four times as wide as float16.
+An upper bound from the least work of the case: each byte of its arguments and outputs exists once as it is, copied for
+the call, copied for the reference, and in float64, which is at most four times as wide as float16.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from engine.devices.hardware.device_memory import DeviceMemoryError
 from engine.model import Case, Cost
 
 COPIES = 8
-"""Of the bytes of a case, at most, at one time: three as they are, and the float64 ones of the reference."""
+"""Most copies of a case's bytes at one time: three as they are, and the float64 ones of the reference."""
 
 _MEMORY_INFORMATION = Path("/proc/meminfo")
 _SMALL_BYTES = 64 << 20  # below this size the query costs more than it can save
@@ -24,10 +24,10 @@ def estimated_bytes(cost: Cost) -> int:
 
 
 def require_room(case: Case, cost: Cost, *, available_bytes: int | None) -> None:
-    """Raise unless the case fits; the available memory is unknown where it is None.
+    """Raise unless the case fits; None stands for unknown available memory.
 
     Raises:
-        DeviceMemoryError: the estimate is above what is available.
+        DeviceMemoryError: the estimate is above the available memory.
     """
     needed = estimated_bytes(cost)
     if available_bytes is not None and needed > available_bytes:
@@ -38,12 +38,12 @@ def require_room(case: Case, cost: Cost, *, available_bytes: int | None) -> None
 
 
 def available_bytes(cost: Cost, *, information: Path = _MEMORY_INFORMATION) -> int | None:
-    """Available memory of the system in bytes; None where it is unknown, or the case is too small for the question."""
+    """Available memory of the system in bytes; None if it is unknown, or the case is too small to check."""
     return None if estimated_bytes(cost) < _SMALL_BYTES else available_memory(information=information)
 
 
 def available_memory(*, information: Path = _MEMORY_INFORMATION) -> int | None:
-    """Available memory of the system in bytes; None where it is unknown."""
+    """Available memory of the system in bytes; None if it is unknown."""
     try:
         lines = information.read_text().splitlines()
     except OSError:

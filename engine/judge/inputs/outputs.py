@@ -1,4 +1,4 @@
-"""The outputs of a problem: their names, and their values as the worker left them and as the problem's code makes them.
+"""The outputs of a problem: their names, and their values as written by the worker and by the problem's code.
 
 Outputs have one order everywhere: the returned values, then each tensor that is written in place.
 """
@@ -24,7 +24,7 @@ _DTYPES_OF_NUMBERS = {bool: torch.bool, int: torch.int64, float: torch.float64, 
 
 
 def lay_out(problem: ProblemDefinition, inputs: Arguments) -> tuple[tuple[protocol.ValueSpec, ...], list[torch.Tensor]]:
-    """How these arguments travel; see engine.protocol.tensors."""
+    """Specs and storages of these arguments; see engine.protocol.tensors."""
     return tensors.lay_out(inputs, on_cpu=[problem.arguments.index(name) for name in problem.on_cpu])
 
 
@@ -82,7 +82,7 @@ def returned_values(
 
 
 def _lazy(name: str, spec: protocol.ReturnedSpec) -> OutputReport:
-    """Report of an output that was to be written out and is not."""
+    """Report of an output with a lazy conjugate or negative bit, which must be resolved."""
     message = f"{name} still has the lazy conjugate or negative bit: its values are not in memory"
     return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=message, shape=spec.shape)
 
@@ -90,9 +90,9 @@ def _lazy(name: str, spec: protocol.ReturnedSpec) -> OutputReport:
 def take(
     name: str, spec: protocol.ReturnedSpec, content: torch.Tensor, expected: torch.Tensor, *, is_scalar: bool = False
 ) -> torch.Tensor | OutputReport:
-    """A returned value from the raw bytes of all; nothing in `spec` is believed before it fits them.
+    """A returned value from the bytes of all outputs; `spec` is checked against them and not trusted.
 
-    A tensor of another type or shape than `expected` need not be there: the place is made for the right one.
+    A tensor of another type or shape than `expected` may be missing: the place has the size of the right one.
     """
     wanted = "a Python number" if is_scalar else "Tensor"
     if spec.is_number is not is_scalar or (spec.type_name != "Tensor" and not spec.is_number):
@@ -113,7 +113,7 @@ def take(
 def written_values(
     problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], final: list[torch.Tensor]
 ) -> list[torch.Tensor | OutputReport]:
-    """The arguments that are written in place, as they were left."""
+    """The arguments that are written in place, with their final content."""
     return [tensors.view(spec, final[spec.storage]).contiguous() for _, spec in written_specs(problem, specs)]
 
 

@@ -1,1 +1,1 @@
-"""Computations of the judge for probes: unusual inputs, contrasts of calls, precision, correctness without kernels."""
+"""Computations of the judge for probes: unusual inputs, repeated calls, precision, correctness without kernels."""

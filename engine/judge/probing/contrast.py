@@ -1,7 +1,7 @@
-"""Compares outputs of calls on the same content: how much is right, and how much has changed.
+"""Compares outputs of calls on the same content: number of right elements, and number of changed ones.
 
-Only bytes that the worker left count, copied before another process can write to them.  Callers decide what a
-change means: the order of a sum is free, and its last bits may differ in every call.
+Only bytes that the worker wrote count, copied before another process can write to them.  Callers interpret a change:
+the order of a sum is free, and its last bits may differ in every call.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.model import Outcome, OutputReport
 
 
 class Contrasts:
-    """The outputs that were kept last, and what differs from them."""
+    """The outputs that were kept last, and the differences from them."""
 
     def __init__(self) -> None:
         self._prepared: cases.PreparedCase | None = None
@@ -27,7 +27,7 @@ class Contrasts:
         """One entry for each output of the watched call that the worker has just made.
 
         Raises:
-            UntrustedFileError: the worker has left no file that can be read.
+            UntrustedFileError: the worker has left no readable file.
         """
         if self._prepared is not prepared:
             self._prepared, self._kept = prepared, []
@@ -60,7 +60,7 @@ def _handed_back(prepared: cases.PreparedCase, command: protocol.Contrast) -> li
 
 
 def _changed(value: torch.Tensor | OutputReport, kept: torch.Tensor | OutputReport | None) -> int | None:
-    """Of how many elements the bits are others; None when one of the two is no output."""
+    """Number of elements whose bits differ; None if one of the two is no output."""
     if not isinstance(value, torch.Tensor) or not isinstance(kept, torch.Tensor):
         return None
     if not value.numel():

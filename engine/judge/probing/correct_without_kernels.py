@@ -1,8 +1,8 @@
-"""How much of an output is right although the kernel that should have written it did not run.
+"""Number of right output elements although the kernel that should have written them did not run.
 
-Only the judge can count this, for only it has the expected values.  Elements that are right without computing
-are counted separately: a zero, a one, what lay in the memory before, an element of an input.  Zeros and what lay in the
-memory before also count in any mixture: a product over nothing leaves such an answer.
+Only the judge can count this, for only it has the expected values.  Elements that are right without computing are
+counted separately: a zero, a one, the previous content of the memory, an element of an input.  Zeros and previous
+content also count in any mixture: a product over nothing leaves such an answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def count_correct(prepared: cases.PreparedCase, command: protocol.CountCorrect) 
     """One entry for each output of the call that the worker has just made.
 
     Raises:
-        UntrustedFileError: the worker has left no file that can be read.
+        UntrustedFileError: the worker has left no readable file.
     """
     got = cases.outputs_of(prepared, command, prepared.arena.read())
     call = cases.finished_call(prepared, got)
@@ -32,7 +32,7 @@ def count_correct(prepared: cases.PreparedCase, command: protocol.CountCorrect) 
 
 
 def _left_open(prepared: cases.PreparedCase, call: Call) -> tuple[int, ...]:
-    """How many elements of each output the problem's comparer accepts of zeros or of new memory; 0 without one."""
+    """Elements of each output for which the problem's comparer accepts zeros or new memory; 0 without a comparer."""
     if prepared.problem.compare is None:
         return (0,) * len(call.expected)
     zeros = [torch.zeros_like(wanted) for wanted in call.expected]
@@ -57,7 +57,7 @@ def _correct_count(
 
 
 def _given(prepared: cases.PreparedCase, expected: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The arguments that could be the output as they are."""
+    """The arguments that could be the output unchanged."""
     for spec in (part for value in prepared.content.specs for part in protocol.tensor_specs(value)):
         given = tensors.view(spec, prepared.initial[spec.storage])
         if given.numel() == expected.numel() and given.is_complex() <= expected.is_complex():

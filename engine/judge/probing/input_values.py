@@ -1,8 +1,8 @@
-"""Values that `make_inputs` seldom draws, made of values that it drew: other scales, orders and repetitions.
+"""Values that `make_inputs` seldom draws, derived from drawn values: other scales, orders and repetitions.
 
-Only arithmetic on one tensor.  What is not finite stays as and where it is, for it means something; so do
-shape, dtype and memory.  No value comes near the limits of its type: there an honest kernel may overflow,
-or take a denormal number for zero.
+Only arithmetic on one tensor.  Non-finite elements are kept in place, for they have a meaning; so are shape, dtype and
+memory.  No value comes near the limits of its type: there an honest kernel may overflow, or flush a denormal number to
+zero.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def values_of(variant: Variant, tensor: torch.Tensor, rng: torch.Generator) -> t
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """One element of a tensor, and the value that it gets."""
+    """One element of a tensor, and its new value."""
 
     index: tuple[int, ...]
     value: float
@@ -47,10 +47,10 @@ class Place:
 def one_element(
     tensor: torch.Tensor, rng: torch.Generator, *, factor: float, hidden: bool = True, in_range: bool = False
 ) -> Place:
-    """One element, and another value for it, `factor` times a usual one; `in_range` of the finite ones there.
+    """One element and another value for it, `factor` times a typical one; `in_range` of the finite ones there.
 
-    A `hidden` one is where a sample would miss it: not near either end, and at no multiple of a small
-    number, where the tensor is large enough for that.  Its value is at most half of the largest one of the type.
+    A `hidden` one is where a sample would miss it: not near either end, and at no multiple of a small number, if the
+    tensor is large enough for that.  Its value is at most half of the largest one of the type.
     """
     flat = _hidden(tensor.numel(), rng) if hidden else _below(tensor.numel(), rng)
     index = _index(flat, tensor.shape)
@@ -90,7 +90,7 @@ def _permuted(usual: torch.Tensor, dtype: torch.dtype, rng: torch.Generator) -> 
 
 
 def _scaled(usual: torch.Tensor, dtype: torch.dtype, rng: torch.Generator) -> torch.Tensor:
-    """Every row gets a power of two, and all of them one sign: rows of different signs would cancel in a sum."""
+    """Each row scaled by a power of two, and all with one sign: rows of different signs would cancel in a sum."""
     octaves = _OCTAVES.get(dtype, _MOST_OCTAVES)
     sign = 2 * _below(2, rng) - 1
     rows = _rows(usual)
@@ -99,7 +99,7 @@ def _scaled(usual: torch.Tensor, dtype: torch.dtype, rng: torch.Generator) -> to
 
 
 def _even(usual: torch.Tensor, dtype: torch.dtype, rng: torch.Generator) -> torch.Tensor:
-    """About half of the rows, and one at least, hold their mean throughout, so that sums stay as they are."""
+    """About half of the rows, at least one, filled with their mean, so that sums do not change."""
     rows = _rows(usual)
     chosen = torch.rand(len(rows), generator=rng, device=usual.device) < 0.5
     chosen[_below(len(rows), rng)] = True
@@ -134,7 +134,7 @@ _MADE: dict[Variant, Callable[[torch.Tensor, torch.dtype, torch.Generator], torc
 
 
 def _rows(usual: torch.Tensor) -> torch.Tensor:
-    """The rows of the last dimension, or blocks of a vector, the last of them filled up with its last element."""
+    """The rows of the last dimension, or blocks of a vector, the last one padded with its last element."""
     if usual.dim() >= 2:
         return usual.reshape(-1, usual.shape[-1])
     flat = usual.flatten()
@@ -142,7 +142,7 @@ def _rows(usual: torch.Tensor) -> torch.Tensor:
 
 
 def _unrowed(rows: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """The tensor that `_rows` was made of, with these values."""
+    """The tensor from which `_rows` was made, with these values."""
     return rows.reshape(-1)[: like.numel()].view(like.shape)
 
 

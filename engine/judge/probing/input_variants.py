@@ -1,10 +1,10 @@
-"""Content that a case seldom has, laid out where a candidate was right on what it usually has.
+"""Unusual content of a case, laid out after a candidate was right on the usual content.
 
-Only what an honest kernel must get right is laid out.  So the content changes nothing but numbers that
-`make_inputs` draws again for every seed; the reference must be finite; and the problem's `eager`, the honest
-witness in the same precision, must be right on that very content with half of the tolerance.
+Only content that an honest kernel must get right is laid out.  So the content changes nothing but numbers that
+`make_inputs` draws again for every seed; the reference must be finite; and the problem's `eager`, an honest computation
+in the same precision, must be right on that content with half of the tolerance.
 
-Errors of a few roundings in float32 at the usual scale of the case are allowed too.  Of small inputs an honest kernel
+Errors of a few roundings in float32 at the usual scale of the case are allowed too.  For small inputs an honest kernel
 may lose digits by cancellation, as 1 - exp(-2x) does: its constants are not small, and neither are the errors of what
 it adds to them, while the answer is.
 """
@@ -51,7 +51,7 @@ class Variants:
         self._memory = memory
 
     def vary(self, prepared: cases.PreparedCase, command: protocol.LayOutVariant) -> protocol.VariantLaidOut:
-        """Lay out the variant, or reply with the reason why not; then everything is as it was."""
+        """Lay out the variant, or reply with the reason why not; then everything is unchanged."""
         if command.variant is not protocol.Variant.MOVED:
             return self._changed(prepared, command)
         prepared.arena = self._moved(prepared, command)
@@ -63,7 +63,7 @@ class Variants:
         prepared.prepared_variant = self._made(prepared, variant)
 
     def _moved(self, prepared: cases.PreparedCase, command: protocol.LayOutVariant) -> cases.Arena:
-        """An arena that shares no byte with the present one, whose content is overwritten."""
+        """An arena that shares no byte with the current one, whose content is overwritten."""
         spoilt = [torch.full_like(storage, command.poison) for storage in prepared.initial]
         prepared.arena.write(spoilt, guard=command.poison)
         prepared.arena.close()
@@ -118,7 +118,7 @@ class Variants:
     def _with_another_element(
         self, prepared: cases.PreparedCase, free: tuple[protocol.TensorSpec, ...], rng: torch.Generator
     ) -> tuple[cases.Content, str]:
-        """The present content but for one element that the answer depends on, and that in words."""
+        """The current content with one element changed that the answer depends on, and a description of it."""
         before = tuple(value.to(self._device) for value in prepared.content.expected)
         # An outlier makes the other answers of its row 0 and so ties, on which integer answers depend.
         in_range = any(map(_is_whole, before))
@@ -173,7 +173,7 @@ class Variants:
     def _require_suitable(
         self, prepared: cases.PreparedCase, variant: protocol.Variant, content: cases.Content
     ) -> None:
-        """Raise UnsuitableContentError where an honest kernel may have a reason to be wrong on this content."""
+        """Raise UnsuitableContentError if an honest kernel may have a reason to be wrong on this content."""
         if not prepared.problem.determinism.has_one_answer:
             raise UnsuitableContentError("the operator has several right answers")
         if not all(bool(computable(value).isfinite().all()) for value in content.expected):
@@ -204,7 +204,7 @@ def _elements(spec: protocol.TensorSpec) -> int:
 
 
 def _floats(prepared: cases.PreparedCase) -> Iterator[tuple[str, protocol.TensorSpec]]:
-    """The tensors of numbers that are read, each with the name of its argument."""
+    """The floating-point tensors that are read, each with the name of its argument."""
     for name, value in zip(prepared.problem.arguments, prepared.base.specs, strict=True):
         for part in protocol.tensor_specs(value):
             is_read = name not in prepared.problem.written_only and _elements(part)
@@ -250,7 +250,7 @@ def _typical(value: torch.Tensor) -> float:
 
 
 def _is_whole(value: torch.Tensor) -> bool:
-    """Whether these are integers."""
+    """Whether the values are integers."""
     return not (value.is_floating_point() or value.is_complex())
 
 

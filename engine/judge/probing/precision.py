@@ -1,8 +1,8 @@
-"""How precise an answer is, next to an honest one and to one of the next lower precision.
+"""Precision of an answer, compared with an honest one and with one of the next lower precision.
 
-All three are held against float64 on the content of the call.  A tolerance has to allow for the longest sum
-that is added up in the worst order, and so it leaves room for a sum of rounded terms; where errors of the
-honest answer and of the lower one are far apart, the candidate's is near the one or the other.
+All three are compared with float64 on the content of the call.  A tolerance has to allow for the longest sum that is
+added up in the worst order, and so it leaves room for a sum of rounded terms; if the errors of the honest answer and of
+the lower one are far apart, the candidate's is near one of the two.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def measure_precision(
     """One entry for each output of the call that the worker has just made.
 
     Raises:
-        UntrustedFileError: the worker has left no file that can be read.
+        UntrustedFileError: the worker has left no readable file.
     """
     problem, content = prepared.problem, prepared.content
     got = cases.outputs_of(prepared, command, prepared.arena.read())
@@ -78,13 +78,13 @@ def honest_outputs(problem: ProblemDefinition, inputs: Arguments) -> list[torch.
 def stepwise_outputs(
     problem: ProblemDefinition, inputs: Arguments, *, bits: int, running: _Running
 ) -> list[torch.Tensor]:
-    """The reference with every step rounded to so many bits, and sums added up by `running`."""
+    """The reference with every step rounded to this number of bits, and sums added up by `running`."""
     with _Rounding(bits, running):
         return list(expected_outputs(problem, _widened(inputs)))
 
 
 def lowered_outputs(problem: ProblemDefinition, inputs: Arguments, *, bits: int) -> list[torch.Tensor]:
-    """The reference with the inputs and every step rounded to so many bits, but sums that are exact until then."""
+    """The reference with inputs and steps rounded to this number of bits, and sums rounded only at the end."""
     rounded = tuple(_each_tensor(value, partial(_rounded, bits=bits)) for value in _widened(inputs))
     with _Rounding(bits, None):
         return list(expected_outputs(problem, rounded))
@@ -124,7 +124,7 @@ def _each_tensor(value: Value, change: Callable[[torch.Tensor], torch.Tensor]) -
 
 
 def _rounded(values: torch.Tensor, bits: int) -> torch.Tensor:
-    """Float64 to the nearest numbers of so many significant bits, ties to the even one; nan and infinity stay."""
+    """Float64 rounded to this number of significant bits, ties to even; nan and infinity are kept."""
     # On the bits: frexp and ldexp take twice as long.
     below, raw = _DOUBLE_BITS - bits, values.view(torch.int64)
     increment = ((raw >> below) & 1).add_((1 << (below - 1)) - 1)
@@ -133,7 +133,7 @@ def _rounded(values: torch.Tensor, bits: int) -> torch.Tensor:
 
 
 def _running(terms: torch.Tensor, *, bits: int) -> torch.Tensor:
-    """Running sums along the first dimension, rounded as they go in a limited count of steps."""
+    """Running sums along the first dimension, rounded at a limited number of steps."""
     sums: list[torch.Tensor] = []
     carry = terms.new_zeros(terms.shape[1:])
     for part in torch.split(terms, max(1, -(-len(terms) // _MOST_STEPS))):
@@ -150,7 +150,7 @@ def _running_single(terms: torch.Tensor) -> torch.Tensor:
 
 
 class _Rounding(TorchDispatchMode):
-    """While active every result in float64 is rounded to so many bits; sums are added up by `running`, if any."""
+    """While active, float64 results are rounded to this number of bits; sums are added up by `running`, if any."""
 
     def __init__(self, bits: int, running: _Running | None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
