@@ -109,7 +109,7 @@ class CandidateSession:
             return await self._load()
 
     async def _load(self) -> protocol.Loaded | protocol.Done:
-        self.close_slots()
+        self.begin_clear()
         try:
             self._process = await self._spare.take()
         except (EngineError, OSError):
@@ -199,11 +199,11 @@ class CandidateSession:
 
     def end_other(self, other: CandidateSession) -> None:
         """Start ending the worker of another session; `clear` of this one waits for that, too."""
-        other.close_slots()
+        other.begin_clear()
         self._leaving += other._leaving
         other._leaving = []
 
-    def close_slots(self) -> None:
+    def begin_clear(self) -> None:
         """Kill the worker and all that it started without waiting; `clear` waits until it has exited."""
         if self._process is not None:
             process, self._process = self._process, None
@@ -211,7 +211,7 @@ class CandidateSession:
 
     async def clear(self) -> None:
         """Kill the worker with all that it started and remove its folders.  Safe to call twice."""
-        self.close_slots()
+        self.begin_clear()
         while self._leaving:
             leaving = self._leaving[0]
             await asyncio.wait([leaving])  # not cancelled with this task: the next caller waits for it

@@ -51,7 +51,7 @@ class ProbingStage:
                     LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.NOT_ASKED, why=why)
                 )
         if self._probes:
-            self._lab.session.close_slots()  # awaited at the end of the run, so that this stage ends immediately
+            self._lab.session.begin_clear()  # awaited at the end of the run, so that this stage ends immediately
         self._emitter.end(Stage.PROBE, began)
 
     async def _ask_apart(self, probe: Probe) -> None:

@@ -200,14 +200,14 @@ class Launches:
             except (UnsupportedError, MachineError) as error:
                 launcher.refused = error
             else:
-                self._compare_snapshot(launch, execution)
+                self._report_execution(launch, execution)
                 return execution
         self.reports.note_interpreted(launch.kernel, str(launcher.refused))
         self.allocations.clear()  # the interpreter does not report the bytes that it writes
         self._interpreter.run(launch.function, launch.values, launch.grid)
         return None
 
-    def _compare_snapshot(self, launch: KernelLaunch, execution: Execution) -> None:
+    def _report_execution(self, launch: KernelLaunch, execution: Execution) -> None:
         """Print what the kernel printed, report findings, and raise the one that stopped it."""
         for finding in execution.findings:
             self.reports.note(finding, launch.kernel, launch.grid)

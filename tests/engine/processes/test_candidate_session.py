@@ -123,7 +123,7 @@ async def test_dismissed_worker_has_exited_after_clearing(
     )
     await session.load()
     workspace = session.shared
-    session.close_slots()
+    session.begin_clear()
     assert (session.occupied, workspace.exists()) == (False, True)
     clearing = [asyncio.create_task(session.clear()) for _ in range(2)]
     await asyncio.gather(*clearing)
