@@ -6,7 +6,7 @@ is written unseen, as by numpy, shows by its content: memory that no longer hold
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,14 +61,6 @@ class Allocations:
         else:
             np.logical_or(allocation.written, seen, out=allocation.written)
         return allocation.written
-
-    def addresses(self) -> Iterator[tuple[int, int]]:
-        """Address and size in bytes of every allocation that is alive."""
-        for address in list(self._by_address):
-            if (allocation := self._alive(address)) is not None:
-                storage = torch.UntypedStorage._new_with_weak_ptr(allocation.reference.cdata)
-                if storage is not None:
-                    yield address, storage.nbytes()
 
     def _alive(self, address: int) -> _Allocation | None:
         allocation = self._by_address.get(address)

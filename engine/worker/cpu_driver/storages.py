@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import gc
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -28,6 +29,7 @@ _ELEMENTS = {
     torch.complex64: Scalar.F32,
     torch.complex128: Scalar.F64,
 }
+_PLAIN_TENSORS = (torch.Tensor, torch.nn.Parameter)
 _EMPTY_BASE = 1 << 60  # addresses of storages without memory, 512 bytes apart
 
 
@@ -59,10 +61,13 @@ class LaunchMemory:
         self._extents.setdefault(address, (name, 0, Scalar.I8))
         return address
 
-    def add_allocations(self) -> None:
-        """Include every allocation of the call that is alive."""
-        for number, (address, size) in enumerate(self._allocations.addresses()):
-            self._extents.setdefault(address, (f"allocation {number}", size, Scalar.I8))
+    def add_living(self) -> None:
+        """Include every tensor of this process: the address of any of them may be in an array of pointers."""
+        living = [one for one in gc.get_objects() if type(one) in _PLAIN_TENSORS]
+        with without_modes():
+            for number, tensor in enumerate(living):
+                if tensor.device.type == "cpu" and tensor.layout is torch.strided:
+                    self.add(f"tensor {number}", tensor)
 
     def memory(self) -> Memory:
         """All storages, in the order of their addresses."""
@@ -91,7 +96,7 @@ def arguments_of(
     """The run-time arguments of a launch in order, constants left out, and the memory that they point into.
 
     `others` are storages that no argument points to, for a kernel that makes pointers of integers: it may reach them
-    and all allocations of the call.
+    and all other tensors.
     """
     collected = LaunchMemory(allocations)
     leaves = [leaf for name, kind in signature.items() for leaf in _leaves(name, kind, values[name])]
@@ -99,7 +104,7 @@ def arguments_of(
     if others is not None:
         for name, tensor in others.items():
             collected.add(name, tensor)
-        collected.add_allocations()
+        collected.add_living()
     memory = collected.memory()
     arguments = tuple(_argument(value, at, memory) for (_, value), at in zip(leaves, first, strict=True))
     return arguments, memory

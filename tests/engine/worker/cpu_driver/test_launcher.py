@@ -172,6 +172,7 @@ def test_launch_is_recorded_with_types_and_grid(scenarios: Scenarios) -> None:
         },
         "constants": {"block": "8", "masked": "True"},
         "closure": "",
+        "generated_source": "",
         "divisible_by_16": ["x", "y", "n", "first"],
         "num_warps": 8, "num_stages": 2, "grid": [1], "count": 1, "options": {},
     }  # fmt: skip

@@ -105,10 +105,13 @@ def test_foreign_memory_has_an_address_and_no_bytes():
 
 
 def test_kernels_making_pointers_reach_other_storages():
-    allocations, own, other = Allocations(), torch.zeros(3), torch.zeros(5)
-    allocations.allocated(own, 0xAB)
-    _, memory = laid_out(x=torch.zeros(2), others={"z": other}, allocations=allocations)
-    assert {(one.name, one.bytes) for one in memory.storages} == {("x", 8), ("z", 20), ("allocation 0", 12)}
+    copy, empty, other = torch.zeros(3).clone(), torch.empty(7), torch.zeros(5)
+    _, memory = laid_out(x=torch.zeros(2), others={"z": other})
+    bytes_by_base = {one.base: one.bytes for one in memory.storages}
+    assert [bytes_by_base.get(one.data_ptr()) for one in (copy, empty, other)] == [12, 28, 20]
+    assert {"x", "z"} <= {one.name for one in memory.storages}
+    _, memory = laid_out(x=copy)
+    assert [one.bytes for one in memory.storages] == [12]
 
 
 def test_poison_in_an_allocation_counts_as_unwritten():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import torch
@@ -81,8 +82,8 @@ def an_address_from_memory_is_followed_where_it_is_allowed() -> Any:
 
 @scenario
 def an_address_from_memory_is_refused_elsewhere() -> Any:
-    elsewhere = torch.full((1,), 7.0)
-    follow[(1,)](torch.tensor([elsewhere.data_ptr()]), torch.zeros(1))
+    elsewhere = ctypes.c_float(7.0)  # memory of no tensor
+    follow[(1,)](torch.tensor([ctypes.addressof(elsewhere)]), torch.zeros(1))
 
 
 @scenario
