@@ -7,12 +7,10 @@ has the name and the attributes of the original and no methods but those that Py
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, make_dataclass
 from functools import lru_cache
 from typing import Any
-
-import torch
 
 from engine.model import ObjectKind, PlainObject, parts_of, with_parts
 
@@ -29,16 +27,9 @@ def with_instances(value: Any) -> Any:  # Any: nested values, in which objects b
     return with_parts(value, with_instances)
 
 
-def tensors_given(value: Any) -> Iterator[torch.Tensor]:  # Any: as above
-    """The tensors in an argument as an entry gets it, those of instances too, in the order of its spec."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from tensors_given(getattr(value, field.name))
-    else:
-        for part in parts_of(value):
-            yield from tensors_given(part)
+def parts_given(value: Any) -> Iterable[Any]:  # Any: as above
+    """The values in a list, tuple, dict or instance that an entry gets, in the order of its spec."""
+    return (getattr(value, field.name) for field in fields(value)) if is_dataclass(value) else parts_of(value)
 
 
 def _has_object(value: Any) -> bool:  # Any: as above

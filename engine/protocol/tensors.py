@@ -19,7 +19,7 @@ import torch
 from engine import protocol
 from engine.model import DType, PlainObject, PointerArray, parts_of
 from engine.protocol.messages import ObjectSpec
-from engine.protocol.objects import with_instances
+from engine.protocol.objects import parts_given, with_instances
 
 if TYPE_CHECKING:
     from engine.model import Value
@@ -278,6 +278,15 @@ def tensors_in(value: Value) -> Iterator[torch.Tensor]:
     else:
         for item in parts_of(value):
             yield from tensors_in(item)
+
+
+def tensors_given(value: object) -> Iterator[torch.Tensor]:
+    """The tensors in an argument as an entry gets it, those of instances too, in the order of its spec."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    else:
+        for part in parts_given(value):
+            yield from tensors_given(part)
 
 
 def argument_of(spec: protocol.ValueSpec, storages: Sequence[torch.Tensor]) -> object:

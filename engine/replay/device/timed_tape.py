@@ -9,8 +9,8 @@ import torch
 from engine import protocol
 from engine.errors import UnsupportedError
 from engine.protocol.messages import PointersSpec
-from engine.protocol.objects import tensors_given
 from engine.protocol.proof.tape import Addressed, Filled, Given, Launched, LookedUp, Moved, Tape
+from engine.protocol.tensors import tensors_given
 from engine.replay.checks import check_tape
 from engine.replay.device.kernels import DeviceKernels
 from engine.replay.device.memory import DeviceMemory

@@ -15,7 +15,7 @@ from engine import protocol
 from engine.model import ObjectKind, PlainObject
 from engine.protocol import tensors
 from engine.protocol.messages import ObjectSpec
-from engine.protocol.objects import tensors_given, with_instances
+from engine.protocol.objects import with_instances
 
 DTYPES = (
     torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8,
@@ -137,7 +137,7 @@ def test_objects_arrive_as_records_and_become_instances(tmp_path: Path, kind: Ob
     assert (got.name, got.kind, list(got.attributes)) == ("Config", kind, ["x", "limits"])
     assert (type(first).__name__, first.x.tolist(), first.limits[0].low) == ("Config", [1.0, 1.0], 0.5)
     assert (type(first) is type(second), first.limits == [(0.5, None)]) == (True, True)
-    assert [one.tolist() for one in tensors_given((first, {"y": torch.zeros(1)}))] == [[1.0, 1.0], [0.0]]
+    assert [one.tolist() for one in tensors.tensors_given((first, {"y": torch.zeros(1)}))] == [[1.0, 1.0], [0.0]]
 
 
 @pytest.mark.parametrize(
