@@ -26,6 +26,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=[(), (1,), (0, 5), (127,), (128,), (129,), (5001,)], dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(33, 129), dtype=FLOATS, p=["self", "tensor", "0.1", "0.5", "0.9"]),
     *_over(Tier.FULL, _NAME, shape=(33, 65), dtype=F32, p=["0.0", "1.0", "1e-3"]),
+    *_over(Tier.FULL, _NAME, shape=(40_001,), dtype=F32, p="1e-4"),
     *_over(Tier.FULL, _NAME, shape=[(12, 13, 14), (3, 4, 5, 6, 7)], dtype=F32),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(65, 129), dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),

@@ -4,7 +4,8 @@ Any rank, any strides; memory between the elements stays as it is, and what was 
 not negative and finite, independent of each other and of those of other calls; a kernel seeds its own generator, and
 the argument for one is left out.  What is judged: range, the distribution of all draws, and means over all, halves,
 every second element and products with neighbours and with the draws of an earlier call, all of u = 1 - exp(-lambd * y),
-which is uniform, and how many draws of float32 equal the one before, for which 20 random bits are enough; each by a
+which is uniform, and how many draws of float32 equal the one before, any before and any of an earlier call, for which
+20 random bits are enough; each by a
 bound that a right kernel breaks once in 2e9 tests, less than once in a million runs.  Draws that the dtype rounds to 0
 are right.  Returns self.  Overload: exponential_ is tested.
 """
@@ -23,6 +24,8 @@ from problems.kit.randomness import (
     mean_faults,
     neighbour_faults,
     repeat_faults,
+    repeated_faults,
+    shared_faults,
 )
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", lambd=1.0)
@@ -72,9 +75,11 @@ def _match(y: torch.Tensor, earlier: torch.Tensor | None, lambd: float, case: Ca
     shift = _MOVED * case.dtype.epsilon
     variances = torch.full_like(below, 1 / 12)
     faults = distribution_faults(below, "exponential", shift=shift)
-    faults += mean_faults(below - 0.5, variances, 0.5, shift=shift) + neighbour_faults(y.flatten())
+    faults += mean_faults(below - 0.5, variances, 0.5, shift=shift)
+    faults += neighbour_faults(y.flatten()) + repeated_faults(y.flatten())
     if earlier is not None:
         faults += repeat_faults(below - 0.5, _uniform(earlier, lambd) - 0.5, variances, 0.5, shift=shift)
+        faults += shared_faults(y.flatten(), earlier.flatten())
     return as_match(y, faults, ~((y >= 0) & y.isfinite()))
 
 

@@ -4,8 +4,9 @@ Any rank, any strides.  Rates are not negative; a rate of 0 gives 0.  Draws are 
 independent of each other and of those of other calls; a kernel seeds its own generator, and the argument for one is
 left out.  Rates of the cases are at most 60, so that every likely draw is exact in bfloat16.  What is judged: whole and
 not negative, the distribution for every rate that occurs often, the shares of draws above the median over all, halves,
-every second element, neighbours and an earlier call; each by a bound that a right kernel breaks once in 2e9 tests, less
-than once in a million runs.  Overloads: poisson is tested; .out computes the same.
+every second element, neighbours and an earlier call, and the skewness of both calls together; each by a bound that a
+right kernel breaks once in 2e9 tests, less than once in a million runs.  Overloads: poisson is tested; .out computes
+the same.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import partial
 from engine.model import CalledCase, Case, Category, Cost, Determinism, OutputMatch, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, torch, torch_dtype
 from problems.kit.movement import copied, count, exact
-from problems.kit.randomness import CANNOT_TELL, as_match, mean_faults, repeat_faults, steps_faults
+from problems.kit.randomness import CANNOT_TELL, as_match, mean_faults, repeat_faults, steps_faults, sum_faults
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, rates="some")
 _NAME = "{shape} {dtype} rates {rates}"
@@ -23,8 +24,10 @@ _RATES = {
     "some": (0.0, 0.125, 1.0, 4.5, 30.0),
     "small": (0.03125, 0.5),
     "large": (20.0, 60.0),
+    "twelve": (12.0,),
     "mostly zero": (0.0, 0.0, 0.0, 2.0),
 }
+_LEAST_SKEWED = 5.0  # rates from which a normal distribution is near enough to be taken for this one
 
 CASES = (
     *_over(Tier.SMOKE, _NAME, shape=(64, 65), dtype=[F32, BF16]),
@@ -32,6 +35,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=[(0, 5), (127,), (128,), (129,), (5001,)], dtype=F32),
     *_over(Tier.FULL, _NAME, shape=(33, 129), dtype=FLOATS, rates=["some", "small", "large"]),
     *_over(Tier.FULL, _NAME, shape=(33, 65), dtype=F32, rates="mostly zero"),
+    *_over(Tier.FULL, _NAME, shape=(20_001,), dtype=F32, rates="twelve"),
     *_over(Tier.FULL, _NAME, shape=[(), (1,)], dtype=F32, rates="any"),
     *_over(Tier.FULL, _NAME, shape=[(12, 13, 14), (3, 4, 5, 6, 7)], dtype=F32),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(65, 129), dtype=F32,
@@ -75,15 +79,30 @@ def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
     centred = (draws > median).double() - above
     faults += mean_faults(centred, above * (1 - above), 1.0)
     if called.earlier:
-        before = (called.earlier[0].double().flatten() > median).double() - above
-        faults += repeat_faults(centred, before, above * (1 - above), 1.0)
-    return (as_match(y, faults),)
+        first = called.earlier[0].double().flatten()
+        faults += repeat_faults(centred, (first > median).double() - above, above * (1 - above), 1.0)
+        draws, r = torch.cat((draws, first)), torch.cat((r, r))
+    return (as_match(y, faults + _skewness(draws, r)),)
 
 
 def _of_rate(draws: torch.Tensor, rate: float) -> list[str]:
     rates = torch.full_like(draws, rate)
     at, just_below = _distribution(draws, rates), _distribution(draws - 1, rates)
     return steps_faults(draws, at, just_below, f"Poisson of rate {rate:g}")
+
+
+def _skewness(draws: torch.Tensor, rates: torch.Tensor) -> list[str]:
+    """A sentence if too many draws are where a normal distribution has more of them than a skewed one.
+
+    With z = (draw - rate) / sqrt(rate) these are 0 < z < sqrt(3) and z < -sqrt(3), where the Hermite polynomial
+    z ** 3 - 3 z, the first term of the Edgeworth series, is negative.  The share is exact for each rate.
+    """
+    draws, rates = draws[rates >= _LEAST_SKEWED], rates[rates >= _LEAST_SKEWED]
+    reach = (3 * rates).sqrt()
+    is_inside = ((draws > rates) & (draws < rates + reach)) | (draws < rates - reach)
+    below, high = (rates - reach).ceil() - 1, (rates + reach).ceil() - 1
+    shares = _distribution(below, rates) + _distribution(high, rates) - _distribution(rates.floor(), rates)
+    return sum_faults(is_inside.double() - shares, shares * (1 - shares), 1.0, "skewness")
 
 
 def _distribution(draws: torch.Tensor, rates: torch.Tensor) -> torch.Tensor:

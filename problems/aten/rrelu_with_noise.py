@@ -4,9 +4,10 @@ Any rank, any strides of self and noise, of one shape.  In training noise[i] = r
 answer is computed from the slopes that noise holds; without training r = (lower + upper) / 2 and noise stays as it is.
 A NaN of self counts as positive and gives NaN.  Slopes are independent of each other and of those of other calls; a
 kernel seeds its own generator, and the argument for one is left out.  What is judged: noise against its range, the
-distribution, means and independence by bounds that a right kernel breaks once in 2e9 tests, less than once in a million
-runs; and the answer against self times the noise that the call left, with the tolerance of one rounded product.
-Overloads: rrelu_with_noise is tested; .out computes the same.
+distribution, means, independence, and how many slopes of float32 repeat, for which 20 random bits are enough, by bounds
+that a right kernel breaks once in 2e9 tests, less than once in a million runs; and the answer against self times the
+noise that the call left, with the tolerance of one rounded product.  Overloads: rrelu_with_noise is tested; .out
+computes the same.
 """
 
 from __future__ import annotations
@@ -29,7 +30,16 @@ from problems.kit import (
     torch,
 )
 from problems.kit.movement import any_values, copied, count
-from problems.kit.randomness import CANNOT_TELL, as_match, distribution_faults, mean_faults, repeat_faults
+from problems.kit.randomness import (
+    CANNOT_TELL,
+    as_match,
+    distribution_faults,
+    mean_faults,
+    neighbour_faults,
+    repeat_faults,
+    repeated_faults,
+    shared_faults,
+)
 
 _over = partial(
     cases_over, layout=Layout.CONTIGUOUS, noise_layout=Layout.CONTIGUOUS, values="mixed", training=True, lower=0.125,
@@ -120,7 +130,10 @@ def _slopes(called: CalledCase, x: torch.Tensor, lower: float, upper: float) -> 
     variances = drawn.flatten() / 12.0
     faults = distribution_faults(centred[drawn.flatten()] + 0.5, "slopes", shift=shift)
     faults += mean_faults(centred, variances, 0.5 + shift, shift=shift)
+    slopes = noise[drawn]
+    faults += neighbour_faults(slopes) + repeated_faults(slopes)
     if called.earlier:
+        faults += shared_faults(slopes, called.earlier[1][drawn])
         before = _centred(called.earlier[1], drawn, lower, upper)
         faults += repeat_faults(centred, before, variances, 0.5 + shift, shift=shift)
     return as_match(noise, faults)

@@ -3,8 +3,8 @@
 Every test is a bound that holds for any number of elements, not an approximation for many: Bernstein's and Freedman's
 inequality for sums of bounded terms, Chernoff's for counts, and that of Dvoretzky, Kiefer and Wolfowitz with Massart's
 constant for the distribution (Ann. Probab. 18, 1990).  Each test may fail with probability `ALARM` if the output is
-right.  A problem makes at most 32 tests of a call, and a run makes at most some 60 calls of it, so that the false-alarm
-rate of a run is below 1e-6.
+right.  A problem makes at most 32 tests of a call, those of a tensor that is written and returned counted once, and a
+run makes at most some 60 calls of it, so that the false-alarm rate of a run is below 1e-6.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from problems.kit.deferred import torch
 
 ALARM = 5e-10
 _LOG = math.log(2 / ALARM)
-_LAGS = (1, 2, 32, 127, 255, 1023, 1024)
-"""Lanes of a thread, a warp and a program, and programs whose offsets are one apart."""
+_LAGS = (1, 2, 32, 127, 255, 1023, 1024, 2048, 4096)
+"""Lanes of a thread, a warp and a program, programs whose offsets are one apart, and blocks that share a stream."""
+_LAGS_OF_CALLS = (0, 1, 256, 1024)
+"""How much later in the stream of one call the next may begin by mistake."""
 _EQUAL = 2.0**-20  # bound on the probability that two draws of 32 bits are equal
 _LEAST_FOR_A_REPEAT = 64  # draws of at least one bit each that do not agree by chance
 
@@ -87,10 +89,35 @@ def neighbour_faults(draws: torch.Tensor) -> list[str]:
     if draws.element_size() < 4 or expected == 0:
         return []
     equal = int((draws[1:] == draws[:-1]).sum())
-    limit = next(count for count in range(1, draws.numel() + 64) if _rarely(count, expected))
-    if equal >= limit:
-        return [f"{equal} draws are equal to the one before, fewer than {limit} are expected of {draws.numel()}"]
-    return []
+    return _few(equal, expected, draws.numel(), "are equal to the one before")
+
+
+def repeated_faults(draws: torch.Tensor) -> list[str]:
+    """A sentence if too many draws have the value of an earlier one, as where random numbers have few bits.
+
+    As `neighbour_faults`: flat draws of a continuous distribution in float32.  Whatever came before, draw number i
+    repeats one of i values with a probability of at most i * 2 ** -20, so that Chernoff's bound holds for the sum.
+    """
+    count = draws.numel()
+    expected = count * (count - 1) / 2 * _EQUAL
+    if draws.element_size() < 4 or not 0 < expected < count / 4:
+        return []
+    return _few(count - draws.unique().numel(), expected, count, "have the value of an earlier one")
+
+
+def shared_faults(draws: torch.Tensor, earlier: torch.Tensor) -> list[str]:
+    """A sentence if too many draws are among those of the `earlier` call, wherever they are; as `repeated_faults`."""
+    count = draws.numel()
+    expected = count * earlier.numel() * _EQUAL
+    if draws.element_size() < 4 or not 0 < expected < count / 4:
+        return []
+    return _few(int(torch.isin(draws, earlier).sum()), expected, count, "are among those of the call before")
+
+
+def _few(found: int, expected: float, count: int, what: str) -> list[str]:
+    """A sentence if so many are found where independent events, `expected` on average, are fewer (Chernoff)."""
+    limit = next(number for number in range(1, count + 64) if _rarely(number, expected))
+    return [f"{found} draws {what}, fewer than {limit} are expected of {count}"] if found >= limit else []
 
 
 def _rarely(count: int, expected: float) -> bool:
@@ -101,13 +128,21 @@ def _rarely(count: int, expected: float) -> bool:
 def repeat_faults(
     centred: torch.Tensor, earlier: torch.Tensor, variances: torch.Tensor, bounds: float, *, shift: float = 0.0
 ) -> list[str]:
-    """Sentences on two calls with the same input: they must not be equal, nor depend on each other."""
+    """Sentences on two calls with the same input: they must not be equal, nor depend on each other.
+
+    Products are those of the same place, and of places of which the later call's draw comes later in the stream.
+    """
     if int((variances > bounds / 64).sum()) < _LEAST_FOR_A_REPEAT:
         return []
     if bool((centred == earlier).all()):
         return ["two calls drew the same values; each call needs draws of its own"]
     shift = 2 * shift * bounds * centred.numel()
-    return sum_faults(centred * earlier, variances**2, bounds * bounds, "two calls are not independent", shift=shift)
+    faults = []
+    for lag in (lag for lag in _LAGS_OF_CALLS if lag < centred.numel()):
+        until, what = centred.numel() - lag, f"two calls are not independent at a distance of {lag}"
+        products, scales = centred[:until] * earlier[lag:], variances[:until] * variances[lag:]
+        faults += sum_faults(products, scales, bounds * bounds, what, shift=shift)
+    return faults
 
 
 def distribution_faults(below: torch.Tensor, what: str, *, shift: float = 0.0) -> list[str]:

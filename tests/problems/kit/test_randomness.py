@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from problems.kit.randomness import distribution_faults, mean_faults, neighbour_faults, repeat_faults
+from problems.aten import poisson
+from problems.kit.randomness import (
+    distribution_faults,
+    mean_faults,
+    neighbour_faults,
+    repeat_faults,
+    repeated_faults,
+    shared_faults,
+)
 
 UNIFORM = torch.rand(4096, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
 VARIANCES = torch.full_like(UNIFORM, 1 / 12)
@@ -47,3 +55,32 @@ def test_draw_shared_by_neighbouring_programs_is_found() -> None:
     assert neighbour_faults(shared) == ["7 draws are equal to the one before, fewer than 4 are expected of 4096"]
     assert neighbour_faults(UNIFORM.float()) == []
     assert neighbour_faults(shared.half()) == []
+
+
+def test_stream_that_begins_one_later_is_found() -> None:
+    faults = repeat_faults(UNIFORM[:-1] - 0.5, UNIFORM[1:] - 0.5, VARIANCES[1:], 0.5)
+    assert faults == []
+    faults = repeat_faults(UNIFORM[1:] - 0.5, UNIFORM[:-1] - 0.5, VARIANCES[1:], 0.5)
+    assert [fault for fault in faults if "at a distance of 1:" in fault] != []
+
+
+def test_draws_of_few_bits_repeat_too_often() -> None:
+    found = "133 draws have the value of an earlier one, fewer than 34 are expected of 4096"
+    assert repeated_faults((UNIFORM * 2**16).floor().float()) == [found]
+    assert repeated_faults(UNIFORM.float()) == []
+    assert repeated_faults(UNIFORM.half()) == []
+
+
+def test_draws_of_an_earlier_call_are_found_anywhere() -> None:
+    draws = UNIFORM.float()
+    found = "1048 draws are among those of the call before, fewer than 24 are expected of 2048"
+    assert shared_faults(draws[1000:3048], draws[:2048]) == [found]
+    assert shared_faults(draws[:2048], draws[2048:]) == []
+
+
+def test_rounded_normal_draws_are_not_as_skewed_as_poisson() -> None:
+    rates = torch.full((40_000,), 12.0)
+    rng = torch.Generator().manual_seed(5)
+    normal = (rates + rates.sqrt() * torch.randn(rates.shape, generator=rng)).round()
+    assert len(poisson._skewness(normal.double(), rates.double())) == 1
+    assert poisson._skewness(torch.poisson(rates, rng).double(), rates.double()) == []
