@@ -102,7 +102,7 @@ def repeated_faults(draws: torch.Tensor) -> list[str]:
     expected = count * (count - 1) / 2 * _EQUAL
     if draws.element_size() < 4 or not 0 < expected < count / 4:
         return []
-    return _few(count - draws.unique().numel(), expected, count, "have the value of an earlier one")
+    return _few(count - torch.unique(draws).numel(), expected, count, "have the value of an earlier one")
 
 
 def shared_faults(draws: torch.Tensor, earlier: torch.Tensor) -> list[str]:
