@@ -268,7 +268,7 @@ class Run:
             self._emitter.log(Stream.ENGINE, f"no more autotuner configurations are compiled after {budget_s:g} s")
 
     async def _run_ahead(self, dry_run: DryRun, ahead: Builder) -> None:
-        """Make the dry run; and when all is compiled, make the next spares: before a benchmark, never beside one."""
+        """Make the dry run; when all is compiled, make the next warm processes, but never during a benchmark."""
         await dry_run.run()
         await ahead.settle()
         self._process_pool.worker.prepare()

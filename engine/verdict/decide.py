@@ -55,12 +55,12 @@ class Breach:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """All that a run found out.  `planned` is how many cases the plan had, `policy` decides over the findings.
+    """All facts of a run.  `planned` is the number of cases in the plan, `policy` determines the effect of findings.
 
-    `launched_on` is the target of the device that really launched the kernels, None where they were interpreted:
-    a launch shows that a kernel builds for that target.  `unmade` are checks of the plan that could not be made.
-    `proofs` are those of the cases that passed, None where none was tried.  `weakness` is why the operator cannot tell
-    a right candidate from some wrong ones; empty where it can, or was not audited.
+    `launched_on` is the target of the device that actually launched the kernels, None if they were interpreted: a
+    launch shows that a kernel builds for that target.  `unmade` are checks of the plan that could not be made. `proofs`
+    are those of the cases that passed, None if none was tried.  `weakness` is why the operator cannot distinguish a
+    right candidate from some wrong ones; empty if it can, or was not audited.
     """
 
     planned: int

@@ -48,7 +48,7 @@ def of_worker_error(error: EngineError, doing: str) -> Stop:
 
 
 def of_trusted(reply: protocol.AnyReply | EngineError, doing: str) -> Stop:
-    """The end of a run in which the judge failed: never the candidate's fault, unless it cut the shared memory."""
+    """The end of a run in which the judge failed: not the candidate's fault, unless it truncated shared memory."""
     if isinstance(reply, protocol.Failed):
         if reply.kind is protocol.FailureKind.TAMPERED:
             return Stop(outcome=Outcome.TAMPERED, message=f"{doing}: {reply.message}")

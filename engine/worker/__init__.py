@@ -1,5 +1,5 @@
-"""The untrusted process: it loads one candidate, calls it, and hands back raw bytes.
+"""The untrusted process: it loads one candidate, calls it, and returns raw bytes.
 
-This code shares a process with untrusted code, so nothing that it reports becomes a
-verdict, and nothing worth stealing (expected values, seeds, tolerances) is ever sent to it.
+This code shares a process with untrusted code, so none of its reports becomes a verdict, and nothing secret (expected
+values, seeds, tolerances) is ever sent to it.
 """

@@ -1,9 +1,10 @@
 """Calls of a candidate's entry: a function directly, a module class after construction with its weights.
 
 The arguments of a MODULE problem are the inputs, then the arguments of the class, its parameters and buffers as pairs
-of name and tensor, the seed of its weights (0-d int64), and options: "packed" where the inputs are one tuple.  A class
-is made under the seed under which the reference was made, so that what its constructor derives from its weights is
-right where they are made in the same order; then parameters and buffers get the reference's values by name.
+of name and tensor, the seed of its weights (0-d int64), and options: "packed" if the inputs are one tuple.  A class is
+constructed under the seed of the reference, so that values its constructor derives from weights are right if it creates
+them in the same order; then parameters and buffers get the reference's values by name.
+
 A CALL problem has two arguments: positional ones as a tuple, and pairs of name and value.  A third one has those of
 their tensors that the reference writes in place, for the judge.
 """
@@ -22,14 +23,14 @@ Entry: TypeAlias = Callable[..., Any]  # Any: an untrusted function
 
 
 def entry_of(found: Entry, form: CandidateForm) -> Entry:
-    """The entry that is called with the arguments of a case."""
+    """The entry to call with the arguments of a case."""
     if form is CandidateForm.CALL:
         return lambda args, kwargs, _written=(): _without_nesting(found(*args, **dict(kwargs)))
     return ModuleEntry(found) if form is CandidateForm.MODULE else found
 
 
 def bound(entry: Entry, arguments: Sequence[Any]) -> Callable[[], Any]:
-    """The call on these arguments; a module is made and given its weights now, before anything is watched or timed."""
+    """The call on these arguments; a module is constructed and given its weights now, before recording or timing."""
     return entry.bind(arguments) if isinstance(entry, ModuleEntry) else lambda: entry(*arguments)
 
 
@@ -51,7 +52,7 @@ class ModuleEntry:
 
         Raises:
             TypeError: the class is no torch.nn.Module.
-            BaseException: whatever its constructor raises.
+            BaseException: any exception of its constructor.
         """
         *inputs, initial, state, weight_seed, options = arguments
         if _PACKED in options:

@@ -1,4 +1,4 @@
-"""The worker's main loop: load a candidate, call it case by case, until the pipe closes or we are killed."""
+"""The worker's main loop: load a candidate, call it case by case, until the pipe closes or the process is killed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _PARTS = 10  # parts of a pause: on a busy machine each part waits for a CPU, as
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    """Get warm, report that, and carry out commands."""
+    """Warm up, report that, and carry out commands."""
     line = Line(commands, replies)
     worker = _Worker(torch.device(os.environ[DEVICE_VARIABLE]), limits_reading=Measure.READING in in_force)
     versions = {"torch": str(torch.__version__), "triton": triton.__version__, "python": platform.python_version()}
@@ -66,7 +66,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 
 def warm_up(device: torch.device) -> None:
-    """Launch something small as calls do: the first use of a kernel in a process costs many times the next ones.
+    """Launch something small as calls do: the first use of a kernel in a process is many times slower than later ones.
 
     A driver loads each of torch's kernels when it is first launched: those of poison, zones and copies too.
     """
@@ -127,7 +127,7 @@ class _Worker:
 
     @property
     def unrecorded(self) -> str:
-        """Why the device's own record cannot be read here; "" when it can."""
+        """Reason why the device's activity record cannot be read here; "" if it can."""
         instruments = self._stopwatch.instruments
         if instruments is None:
             return f"the record of a {self._device.type} device cannot be read"
@@ -262,7 +262,7 @@ class _Worker:
         )
 
     def _tape_slot(self, command: protocol.TapeSlot) -> protocol.AnyReply:
-        """Call the entry on an open slot once more, with what autotuners have chosen by now, and leave the tape."""
+        """Call the entry on an open slot once more, with the current choices of autotuners, and write the tape."""
         storages, arguments = self._stopwatch.slot(command.slot)
         if self._recorder is not None:
             self._recorder.turn(on=True)
@@ -287,15 +287,15 @@ class _Worker:
 
     @contextlib.contextmanager
     def _observing_capture(self) -> Iterator[None]:
-        """Launches and operators within are reported, also in calls that are timed."""
+        """Context in which launches and operators are reported, also in calls that are timed."""
         recording = self._recorder.recording() if self._recorder is not None else contextlib.nullcontext()
         with recording, self._observer.capturing():
             yield
 
     def _has_edges(self, command: protocol.Call) -> bool:
-        """Whether stores past the end are looked for: where the machine does not, and nothing is withheld.
+        """Whether stores past the end are checked: where the machine does not check, and nothing is withheld.
 
-        On a tape tensors have the sizes that the candidate asked for.
+        On a tape tensors have the sizes that the candidate requested.
         """
         is_usual = command.withhold is None and command.program_order is None and not command.tape
         return not runtime_of(self._device).EXECUTED_ON_CPU and is_usual

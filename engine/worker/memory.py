@@ -1,7 +1,7 @@
 """Memory of a worker's calls: the tensors of their arguments, and the place for returned values.
 
-On the CPU that is a file of shared memory, on a device a block that the judge owns; and on a device
-whose driver shares no memory between processes, the file again, copied there and back.
+On the CPU that is a file of shared memory, on a device a block that the judge owns; and on a device whose driver shares
+no memory between processes, the file again, copied there and back.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 class NoRoomError(Exception):
-    """The machine has no room for the outputs of a call: no fault of the candidate."""
+    """The machine has no space for the outputs of a call, which is not the candidate's fault."""
 
 
 class CallMemory:
-    """The arena of the case being called; the same memory again for the same arena."""
+    """The arena of the current case; the same memory is used again for the same arena."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -53,7 +53,7 @@ class CallMemory:
         return self._blocks[handle]
 
     def storages(self, spec: protocol.ArenaSpec) -> tuple[torch.Tensor, ...]:
-        """The storages of this arena on the device, with what the judge wrote there."""
+        """The storages of this arena on the device, with the judge's content."""
         if spec.handle:
             if self._spec != spec:
                 content = self.block(spec.handle, spec.block_bytes)
@@ -71,10 +71,10 @@ class CallMemory:
     def leave(
         self, spec: protocol.ArenaSpec, returned: object, path: str, most_bytes: int
     ) -> tuple[protocol.ReturnedSpec, ...]:
-        """Leave what the entry returned for the judge; in device memory in the order of the current stream.
+        """Write the outputs of the entry for the judge; in device memory in the order of the current stream.
 
         Raises:
-            MemoryError: it is more than `most_bytes`, and goes to a file.
+            MemoryError: they are more than `most_bytes`, and go to a file.
             NoRoomError: the file cannot grow, since the disk is full.
         """
         values = values_of(returned)
@@ -117,7 +117,7 @@ def _write_out(
             if value.device.type != device.type:
                 specs.append(protocol.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
                 continue
-            # By the base class: a tensor subclass may override methods, which would run here.
+            # Uses the base class: a tensor subclass may override methods, which would run here.
             with without_modes():
                 content = Base.contiguous(Base.resolve_neg(Base.resolve_conj(Base.cpu(Base.detach(value)))))
                 size = tensor_bytes(content)

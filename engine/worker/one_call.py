@@ -31,7 +31,7 @@ LIMITS_READING = "limits-reading"
 
 
 def main() -> None:
-    """Carry out the request of the command line; what the candidate raises ends the process."""
+    """Carry out the request of the command line; an exception of the candidate ends the process."""
     request = protocol.decode_command(Path(sys.argv[1]).read_bytes())
     if not isinstance(request, protocol.Sanitize):
         raise TypeError(f"{sys.argv[1]} is no request to sanitize")

@@ -1,6 +1,6 @@
 """Facts about the tensors that a recorded operator takes: their addresses and properties.
 
-A candidate may replace the methods of torch.Tensor; these are of its base class, which is immutable.
+A candidate may replace the methods of torch.Tensor; these are methods of its base class, which is immutable.
 """
 
 from __future__ import annotations

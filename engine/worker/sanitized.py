@@ -1,9 +1,9 @@
 """The main loop of the child that runs compute-sanitizer over one call of a candidate.
 
-It runs no code of the candidate itself; the program that it starts does, below the sanitizer and as the same user.
-The sanitizer and that program talk over TCP and over sockets with a path, which they open with the device's driver.  So
-their network is one of their own that has nothing but its loopback, and the program gives up the rest of its rights
-after that and before it loads the candidate (`engine.worker.one_call`).  Where either cannot be had nothing is started.
+It runs no code of the candidate itself; the program that it starts does, below the sanitizer and as the same user. The
+sanitizer and that program communicate over TCP and over sockets with a path, which they open with the device's driver.
+So their network namespace has nothing but its own loopback, and the program gives up its remaining rights after that
+and before it loads the candidate (`engine.worker.one_call`).  If either is impossible nothing is started.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _run(command: protocol.Sanitize, tool: str, request: Path, *, limits_reading
 
 
 def _begin(log: Path, most_bytes: int) -> bytes:
-    """The first bytes of a report; nothing of one that is not there."""
+    """The first bytes of a report; empty if it does not exist."""
     try:
         with log.open("rb") as file:
             return file.read(most_bytes)
@@ -99,6 +99,6 @@ def _size(log: Path) -> int:
 
 
 def _last(handle: int, most_bytes: int) -> str:
-    """The end of what a program printed."""
+    """The end of a program's output."""
     size = os.fstat(handle).st_size
     return os.pread(handle, most_bytes, max(0, size - most_bytes)).decode("utf-8", "replace")

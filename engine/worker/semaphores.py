@@ -1,7 +1,7 @@
-"""Locks of `multiprocessing` for a candidate that may not write the folder of shared memory.
+"""Locks of `multiprocessing` for a candidate that may not write to the folder of shared memory.
 
 Libraries that launch kernels guard their caches with such locks, which need a file there.  A worker is one process, so
-a lock among its threads does the same.  A process that it forks would not share it.
+a lock among its threads has the same effect.  A process that it forks would not share it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _RECURSIVE = 0  # multiprocessing.synchronize.RECURSIVE_MUTEX
 
 
 class ThreadSemaphore:
-    """As much of `_multiprocessing.SemLock` as `multiprocessing.synchronize` uses, for the threads of one process."""
+    """The part of `_multiprocessing.SemLock` that `multiprocessing.synchronize` uses, for threads of one process."""
 
     SEM_VALUE_MAX = _multiprocessing.SemLock.SEM_VALUE_MAX
 
@@ -28,7 +28,7 @@ class ThreadSemaphore:
         self._depth = 0
 
     def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
-        """Acquire one, waiting for it as long as given."""
+        """Acquire one, waiting for at most `timeout`."""
         until_s = None if timeout is None else time.monotonic() + max(0.0, timeout)
         with self._changed:
             if self.kind == _RECURSIVE and self._owner == threading.get_ident():
@@ -44,11 +44,11 @@ class ThreadSemaphore:
             return True
 
     def release(self) -> None:
-        """Give one back.
+        """Release one.
 
         Raises:
-            AssertionError: a recursive lock that another thread holds.
-            ValueError: more than there were.
+            AssertionError: another thread holds the recursive lock.
+            ValueError: released more often than acquired.
         """
         with self._changed:
             if self.kind == _RECURSIVE and not self._is_mine():
@@ -85,7 +85,7 @@ class ThreadSemaphore:
 
 
 def install() -> None:
-    """Make locks that cannot be made as files among the threads of this process."""
+    """Replace locks that cannot be created as files by locks among the threads of this process."""
     real = _multiprocessing.SemLock
 
     def make(*args: Any) -> Any:

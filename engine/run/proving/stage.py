@@ -1,4 +1,4 @@
-"""The stage of proving: tapes of two calls of each passing case, and a replay where no line of the candidate runs."""
+"""The stage of proving: tapes of two calls of each passing case, and a replay without any code of the candidate."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class ProvingStage:
         self._emitter.emit(events.CaseProven(at_s=self._emitter.now(), number=number, total=total, proof=proof))
 
     async def _within_engine(self, one: Passed, work: Callable[[], Awaitable[_T]]) -> _T | CaseProof:
-        """Result of `work`; a fault of the engine that comes twice is a gap of its own, and never the kernel's."""
+        """Result of `work`; an engine error that occurs twice is a separate gap, never the kernel's."""
         if self._failures >= _MOST_FAILURES:
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason="not tried: the engine failed before")
         try:

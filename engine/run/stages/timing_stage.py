@@ -99,7 +99,7 @@ class TimingStage:
 
     @property
     def _end_s(self) -> float:
-        """When timing should end, by the clock: the probes that follow take about as long as judging did."""
+        """Clock time at which timing should end: the probes that follow take about as long as verification."""
         if self._plan.ends_s is None:
             return math.inf
         return self._emitter.clock() - self._emitter.now() + self._plan.ends_s - self._verified_s

@@ -230,7 +230,7 @@ class Verifier:
         return None
 
     async def _prepare(self, case: Case, arena: Path) -> protocol.AnyReply | EngineError:
-        """The case's inputs in memory that the worker maps: the device's own, or a file where that is not shared."""
+        """Prepare the case's inputs in memory that the worker maps: device memory, or a file if that is not shared."""
         shared = self._process_pool.shares_device
         prepare = protocol.Prepare(
             id=protocol.new_id(),

@@ -103,5 +103,5 @@ class VerifyingStage:
             )
 
     def _is_to_be_repeated(self, running: RunningCase, result: CaseResult) -> bool:
-        """Whether this says nothing of the candidate, for the first time: a process of ours failed, or was killed."""
+        """Whether this first result is no evidence about the candidate: an engine process failed or was killed."""
         return (result.outcome is Outcome.ENGINE_ERROR or running.killed) and result.case not in self._repeated

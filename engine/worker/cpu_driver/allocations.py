@@ -1,7 +1,7 @@
 """Uninitialized memory of a call: storages that the candidate allocated, and which of their bytes were written.
 
-Stores of kernels are known exactly.  An operator of torch that writes into a storage is taken to write all of it.  What
-is written unseen, as by numpy, shows by its content: memory that no longer holds the poison was written.
+Stores of kernels are known exactly.  An operator of torch that writes to a storage counts as writing all of it.  Other
+writes, as by numpy, are detected by content: memory that no longer holds the poison was written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.machine.numerics import Array
 
 @dataclass(kw_only=True)
 class _Allocation:
-    """A storage while it lives; `written` has a bool per byte, None until a kernel takes it."""
+    """A live storage; `written` has a bool per byte, None until a kernel gets it as an argument."""
 
     reference: StorageWeakRef
     poison: int
@@ -27,17 +27,17 @@ class _Allocation:
 
 
 class Allocations:
-    """Allocations without content of the call in progress, by address."""
+    """Uninitialized allocations of the current call, by address."""
 
     def __init__(self) -> None:
         self._by_address: dict[int, _Allocation] = {}
 
     def clear(self) -> None:
-        """A call begins."""
+        """Forget all allocations when a call begins."""
         self._by_address.clear()
 
     def allocated(self, tensor: torch.Tensor, poison: int) -> None:
-        """Memory was allocated and filled with the byte `poison`."""
+        """Record that memory was allocated and filled with the byte `poison`."""
         with without_modes():
             storage = Base.untyped_storage(tensor)
             reference = StorageWeakRef(storage)  # type: ignore[no-untyped-call]  # torch's own
@@ -51,7 +51,7 @@ class Allocations:
                     self._by_address.pop(Base.untyped_storage(tensor).data_ptr(), None)
 
     def written_of(self, address: int, data: Array, element_bytes: int) -> Array | None:
-        """Which bytes of the storage at `address` were written, to be kept up to date; None if all were."""
+        """Which bytes of the storage at `address` were written, for the caller to update; None if all were."""
         allocation = self._alive(address)
         if allocation is None or not data.size or data.size % element_bytes:
             return None

@@ -1,4 +1,4 @@
-"""The driver that Triton finds active on the CPU: one device, the target that launches are specialised for."""
+"""The active driver of Triton on the CPU: one device, and the target that launches are specialised for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.devices.hardware.targets import target_named
 
 
 class CpuDriver(DriverBase):  # type: ignore[misc]  # of Triton, which is not typed
-    """Triton's driver before a launch on the CPU, which makes launchers."""
+    """Triton's driver on the CPU, which makes launchers."""
 
     def __init__(self, target: str, launcher_cls: Callable[[Any, Any], Any]) -> None:
         described = target_named(target)
@@ -26,7 +26,7 @@ class CpuDriver(DriverBase):  # type: ignore[misc]  # of Triton, which is not ty
 
     @classmethod
     def is_active(cls) -> bool:
-        """Never found by itself: workers set it."""
+        """Always False: Triton never selects it, workers install it."""
         return False
 
     def map_python_to_cpp_type(self, ty: str) -> str:
@@ -42,7 +42,7 @@ class CpuDriver(DriverBase):  # type: ignore[misc]  # of Triton, which is not ty
         return 0
 
     def set_current_device(self, device: int) -> None:
-        """There is one device."""
+        """No operation: there is one device."""
 
     def get_current_stream(self, device: int = 0) -> int:
         """The only stream."""
@@ -61,21 +61,21 @@ class CpuDriver(DriverBase):  # type: ignore[misc]  # of Triton, which is not ty
         return _call_once
 
     def get_empty_cache_for_benchmark(self) -> torch.Tensor:
-        """Nothing needs to be cleared."""
+        """An empty tensor: there is no cache to clear."""
         return torch.empty(0)
 
     def clear_cache(self, cache: object) -> None:
-        """Nothing needs to be cleared."""
+        """No operation: there is no cache to clear."""
 
 
 class _Utilities:
     def get_device_properties(self, device: int) -> Any:
-        """Those of a GPU, which raises that there is none."""
+        """Properties of a GPU; raises, since there is none."""
         return torch.cuda.get_device_properties(device)
 
 
 def install(target: str, launcher_cls: Callable[[Any, Any], Any]) -> None:
-    """Make this the active driver; kernels that are specialised from now on are so for `target`."""
+    """Make this the active driver; kernels are specialised for `target` from now on."""
     runtime.driver.set_active(CpuDriver(target, launcher_cls))
 
 

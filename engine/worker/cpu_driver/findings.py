@@ -1,4 +1,4 @@
-"""Findings of the machine that end a launch, as errors with the line of the kernel."""
+"""Errors for findings of the machine that end a launch, with the line of the kernel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def error_of(finding: MemoryFinding, kernel: str, grid: tuple[int, int, int], fi
 
 
 def program_at(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
-    """The program of this number; they are counted with x fastest."""
+    """The program of this number; programs are counted with x fastest."""
     rest, x = divmod(number, grid[0])
     z, y = divmod(rest, grid[1])
     return x, y, z

@@ -1,7 +1,7 @@
-"""Compiles a kernel for the CPU: its TTIR takes the place of Triton's compiled kernel.
+"""Compiles a kernel for the CPU: its TTIR replaces Triton's compiled kernel.
 
-`install` replaces Triton's `compile` in this process.  What only a binary has, such as registers, raises
-`NotCompiledError`, so that host code that needs it is reported as needing a GPU.
+`install` replaces Triton's `compile` in this process.  Figures of a binary, such as registers, raise
+`NotCompiledError`, so that host code that needs them is reported as needing a GPU.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class MissingStageError(InterpreterLimitError, KeyError):
 
 
 class Stages(dict[str, str]):
-    """The texts of a kernel by stage; only TTIR is there."""
+    """The texts of a kernel by stage; only TTIR exists."""
 
     def __missing__(self, stage: str) -> str:
         raise MissingStageError(f"kernels are not compiled to {stage} on the CPU, only to TTIR; use a GPU")

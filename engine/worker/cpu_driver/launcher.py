@@ -1,7 +1,7 @@
-"""Launches on the CPU: every launch enters `Launches.carry_out`, and runs in `Launches._run`.
+"""Launches on the CPU: every launch enters `Launches.carry_out` and runs in `Launches._run`.
 
-The machine executes the TTIR; where it does not support an operation, Triton's interpreter runs the kernel, and the
-launch is noted in `reports`.
+The machine executes the TTIR; if it does not support an operation, Triton's interpreter runs the kernel, and the launch
+is noted in `reports`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from engine.worker.triton_interpreter.refusals import Refusals, explain_refusals
 # Triton's launcher is not typed: sources, metadata and arguments are Any throughout this file.
 
 LIMITS = Limits(steps=1 << 62, elements=1 << 62)
-"""A call has a deadline: work without end ends there, and not in a limit of the machine."""
+"""No limit of the machine: a call has a deadline, which ends work without end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +50,8 @@ class KernelLaunch:
     """A launch that is about to run.
 
     `specialisation` is the SHA-256 of `ttir`; `values` are the bound arguments by parameter, constants included;
-    `options` are those of the launch, such as its warps; `arguments` are those that the kernel takes at run time, in
-    order, with tensors as addresses in `memory`.
+    `options` are those of the launch, such as its warps; `arguments` are the kernel's run-time arguments, in order,
+    with tensors as addresses in `memory`.
     """
 
     specialisation: str
@@ -70,15 +70,15 @@ class KernelLaunch:
 
 
 class LaunchRecorder(Protocol):
-    """Records launches, as for a tape."""
+    """Interface of a recorder of launches, such as that of a tape."""
 
     def launching(self, launch: KernelLaunch) -> contextlib.AbstractContextManager[None]:
-        """The launch runs within."""
+        """Context in which the launch runs."""
         ...
 
 
 class Launches:
-    """Every launch of this process; one per worker on the CPU."""
+    """Runs every launch of this process; one per worker on the CPU."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Launches:
         explain_refusals(lambda: self._refusals)
 
     def watch(self, filename: str) -> None:
-        """Findings are attributed to lines of this file."""
+        """Attribute findings to lines of this file."""
         self._filename = filename
         self._interpreter.watch(filename)
         self.reports.watch(filename)
@@ -127,7 +127,7 @@ class Launches:
             driver.install(target, self.launcher)
 
     def begin_call(self, storages: Mapping[str, torch.Tensor]) -> None:
-        """A call begins; kernels may reach these storages of the case by pointers that they make of integers."""
+        """Begin a call; kernels may access these storages of the case by pointers made of integers."""
         self.reports.begin()
         self.allocations.clear()
         self._case_storages = dict(storages)
@@ -148,7 +148,7 @@ class Launches:
             self._refusals.check_limits(launcher.function.__name__, launcher.metadata, grid)
 
     def carry_out(self, launcher: Launcher, grid: Sequence[Any], args: Sequence[Any]) -> None:
-        """Run a launch, or leave it out where launches are withheld or only counted."""
+        """Run a launch, or skip it if launches are withheld or only counted."""
         if self._gpu_need.skips():
             return
         function = launcher.function
@@ -232,10 +232,10 @@ class Launcher:
 
     @functools.cached_property
     def module(self) -> Module:
-        """The TTIR, read.
+        """The parsed TTIR.
 
         Raises:
-            UnsupportedError: it has an operation, type or form that the machine does not have.
+            UnsupportedError: it has an operation, type or form that the machine does not support.
             MachineError: it exceeds a limit of the machine.
         """
         return read_module(self.metadata.ttir)
@@ -273,7 +273,7 @@ def _trimmed(x: int, y: int, z: int) -> tuple[int, ...]:
 
 
 def _options_of(metadata: Any) -> dict[str, Any]:
-    """The launch options that a launch record has: warps, stages, and the others that differ from the default."""
+    """The launch options for a launch record: warps, stages, and the others that differ from the default."""
     usual = parse_options(metadata.target, {})
     chosen = {name: getattr(metadata, name) for name in OPTIONS if hasattr(usual, name)}
     others = {name: value for name, value in chosen.items() if value != getattr(usual, name)}

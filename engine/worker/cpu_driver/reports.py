@@ -1,4 +1,4 @@
-"""Collects what a call reports of its launches, for the reply."""
+"""Collects the reports on the launches of a call, for the reply."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORD_CHARACTERS = 500
 
 
 class Reports:
-    """Of the launches of one call; each interpreted kernel is reported in the first call that launches it."""
+    """Reports on the launches of one call; an interpreted kernel is reported in the first call that launches it."""
 
     def __init__(self) -> None:
         self._filename = ""
@@ -36,21 +36,21 @@ class Reports:
         self._memory: list[MemoryReport] = []
 
     def watch(self, filename: str) -> None:
-        """Accesses are attributed to lines of this file."""
+        """Attribute accesses to lines of this file."""
         self._filename = filename
 
     def begin(self) -> None:
-        """A call begins."""
+        """Begin a call."""
         self._memory.clear()
 
     def note_interpreted(self, kernel: str, reason: str) -> None:
-        """Triton's interpreter runs a kernel."""
+        """Record that Triton's interpreter runs a kernel."""
         self._interpreted.setdefault(
             kernel, InterpretedKernel(kernel=kernel[:_WORD_CHARACTERS], reason=reason[:_WORD_CHARACTERS])
         )
 
     def note(self, finding: MemoryFinding, kernel: str, grid: tuple[int, int, int]) -> None:
-        """The machine found this in a launch of `kernel` over `grid`."""
+        """Record a finding of the machine in a launch of `kernel` over `grid`."""
         fault = _FAULTS.get(finding.kind)
         if fault is None or len(self._memory) >= MOST_REPORTS:
             return
@@ -79,7 +79,7 @@ class Reports:
 
     @property
     def race(self) -> protocol.Race | None:
-        """The first conflict of the call, as the witness of a race recorded it."""
+        """The first conflict of the call, as recorded by the race detector."""
         report = next((one for one in self._memory if one.fault in _CONFLICTS and one.other is not None), None)
         if report is None or report.other is None:
             return None

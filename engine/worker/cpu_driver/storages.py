@@ -1,4 +1,4 @@
-"""The memory of a launch: the storages behind its tensors, and its arguments as the machine takes them."""
+"""The memory of a launch: the storages behind its tensors, and its arguments in the machine's form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.machine.memory import Address, Argument, DescriptorArgument, Memory,
 from engine.machine.numerics import Array
 from engine.worker.cpu_driver.allocations import Allocations
 
-# Arguments of kernels are whatever Triton takes: Any throughout this file.
+# Triton accepts arguments of any type: Any throughout this file.
 
 _ELEMENTS = {
     torch.float64: Scalar.F64,
@@ -34,7 +34,7 @@ _EMPTY_BASE = 1 << 60  # addresses of storages without memory, 512 bytes apart
 
 
 class LaunchMemory:
-    """Collects the storages of a launch; storages that overlap in memory become one."""
+    """Collects the storages of a launch; storages that overlap in memory are merged."""
 
     def __init__(self, allocations: Allocations) -> None:
         self._allocations = allocations
@@ -42,7 +42,7 @@ class LaunchMemory:
         self._empty = 0
 
     def add(self, name: str, tensor: torch.Tensor) -> int:
-        """Include the storage of a tensor; the address of the tensor's first element.
+        """Include the storage of a tensor; returns the address of the tensor's first element.
 
         A tensor without elements has no address, whatever storage it views: it gets a storage of 0 bytes.
         """
@@ -57,7 +57,7 @@ class LaunchMemory:
         return first
 
     def add_foreign(self, name: str, address: int) -> int:
-        """Include an address of unknown extent, where only other tensors can be accessed; the address."""
+        """Include an address of unknown extent, where only other tensors can be accessed; returns the address."""
         self._extents.setdefault(address, (name, 0, Scalar.I8))
         return address
 
@@ -93,7 +93,7 @@ def arguments_of(
     allocations: Allocations,
     others: Mapping[str, torch.Tensor] | None = None,
 ) -> tuple[tuple[Argument, ...], Memory]:
-    """The run-time arguments of a launch in order, constants left out, and the memory that they point into.
+    """The run-time arguments of a launch in order, without constants, and the memory that they point to.
 
     `others` are storages that no argument points to, for a kernel that makes pointers of integers: it may reach them
     and all other tensors.
@@ -111,7 +111,7 @@ def arguments_of(
 
 
 def tensor_of(value: Any) -> torch.Tensor | None:
-    """The tensor that an argument points into: itself, or that of a descriptor or of `triton.reinterpret`."""
+    """The tensor that an argument points to: itself, or that of a descriptor or of `triton.reinterpret`."""
     if isinstance(value, torch.Tensor):
         return value
     base = getattr(value, "base", None)
@@ -119,7 +119,7 @@ def tensor_of(value: Any) -> torch.Tensor | None:
 
 
 def _collect(collected: LaunchMemory, name: str, value: Any) -> int | None:
-    """Address that an argument points to, None for a number."""
+    """Address that an argument points to; None for a number."""
     tensor = tensor_of(value)
     if tensor is None:
         return collected.add_foreign(name, value.data_ptr()) if hasattr(value, "data_ptr") else None
@@ -127,7 +127,7 @@ def _collect(collected: LaunchMemory, name: str, value: Any) -> int | None:
 
 
 def _leaves(name: str, kind: Any, value: Any) -> Iterator[tuple[str, Any]]:
-    """The values that a kernel still takes at run time, with their names: "sizes.2" in a tuple."""
+    """The run-time values of a kernel argument, with their names: "sizes.2" in a tuple."""
     if isinstance(kind, tuple | list):
         for place, (inner, part) in enumerate(zip(kind, value, strict=True)):
             yield from _leaves(f"{name}.{place}", inner, part)
@@ -151,14 +151,14 @@ def _argument(value: Any, first: int | None, memory: Memory) -> Argument:
 
 
 def _address(number: int, memory: Memory) -> Address:
-    """The storage that begins last at or before an address: of those that were collected one does."""
+    """The last collected storage that begins at or before an address; there is one."""
     bases = [storage.base for storage in memory.storages]
     place = bisect.bisect_right(bases, number) - 1
     return Address(storage=place, offset=number - bases[place])
 
 
 def _bytes_at(start: int, size: int) -> Array:
-    """The bytes of this process at an address, as an array that writes through."""
+    """The bytes of this process at an address, as an array that writes to them."""
     if not size:
         return np.zeros(0, np.uint8)
     return np.asarray(_Bytes(start, size))

@@ -1,4 +1,4 @@
-"""The traffic of a launch: what the machine counted, with lines of the candidate's file."""
+"""The memory traffic of a launch as counted by the machine, with lines of the candidate's file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.worker.cpu_driver.findings import line_in
 
 
 def traffic_of(execution: Execution, filename: str) -> Traffic:
-    """Work of a launch; lines are those of `filename`.  Of very many accesses the first are kept."""
+    """Work of a launch; lines are those of `filename`.  Accesses beyond a limit are left out."""
     operations = sorted(execution.elements_by_operation.items(), key=lambda item: (-item[1], item[0]))
     return Traffic(
         programs=execution.programs,

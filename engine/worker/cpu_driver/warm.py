@@ -1,4 +1,4 @@
-"""Preparation of a first launch on the CPU, done once in the fork server: later ones take milliseconds."""
+"""Preparation of a first launch on the CPU, done once in the fork server, so that later ones take milliseconds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ELEMENTS = 128
 
 
 def warm_up(target: str) -> None:
-    """Lower a small kernel to TTIR and execute it; no driver is set, and no function of Triton replaced."""
+    """Lower a small kernel to TTIR and execute it; sets no driver and replaces no function of Triton."""
     described = target_named(target)
     gpu = GPUTarget(described.backend, described.architecture, described.warp_size)
     kernel = warm_kernel.copy

@@ -1,8 +1,8 @@
-"""A dry run: the entry is called with every launch suppressed, to learn which kernels must be compiled.
+"""A dry run: the entry is called with every launch suppressed, to find the kernels to compile.
 
-Triton reports them: before it compiles a specialisation it calls a hook, which records the description
-and says that nothing is to be done.  What a suppressed launch should have written is missing, so the
-process of a dry run may have wrong entries in its caches; it is discarded afterwards.
+Triton reports them: before it compiles a specialisation it calls a hook, which records the description and makes Triton
+skip the launch.  Results of suppressed launches are missing, so the process of a dry run may have wrong entries in its
+caches; it is discarded afterwards.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engine.worker.launches.tuning import FEW_CONFIGURATIONS, Tuning
 
 
 class DryRun:
-    """Suppresses launches in this process from now on, for good."""
+    """Suppresses all launches of this process from now on."""
 
     def __init__(self, device: torch.device, tuning: Tuning) -> None:
         self._device = device
@@ -46,13 +46,13 @@ class DryRun:
         Autotuner.do_bench = property(bench)
 
     def call(self, entry: Callable[..., Any], command: protocol.RunDry) -> protocol.DryRunDone:
-        """Call the entry on zeros of the right shapes; what it would have launched, in that order."""
+        """Call the entry on zeros of the right shapes; returns the suppressed launches in order."""
         self._met.clear()
         self._tuning.forget()
         self._tunes = command.tunes
         storages = [torch.zeros(size, dtype=torch.uint8, device=self._device) for size in command.storages]
         arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
-        # The entry may fail on results that were not computed; its launches before that are valid.
+        # The entry may fail on missing results; its launches before that are valid.
         is_incomplete = True
         with contextlib.suppress(Exception):
             entry(*arguments)

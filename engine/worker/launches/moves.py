@@ -1,8 +1,8 @@
-"""Whether a launch only moved: its tensors hold what another of them held before, perhaps as another type.
+"""Whether a launch only moved data: its tensors hold earlier content of its other tensors, perhaps converted.
 
-A candidate that computes elsewhere may let a kernel copy the output, or store numbers that it is given, so that the
-output depends on that kernel.  Contents are compared in the order of the elements.  The arguments of the case were
-not computed elsewhere: for an operator that only moves elements, a launch that copies them may be the whole work.
+A candidate that computes elsewhere may have a kernel copy the output, or store numbers that it is given, so that the
+output depends on that kernel.  Contents are compared in the order of the elements.  The arguments of the case were not
+computed elsewhere: for an operator that only moves elements, a launch that copies them may be the whole work.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.clock.safe_torch import Base, without_modes
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """The tensors of a launch, what each held before it, and its numbers; empty where they could not be read.
+    """The tensors of a launch, their content before it, and its numbers; empty if they could not be read.
 
     `given` is whether each tensor is in memory of the case.
     """
@@ -30,7 +30,7 @@ class Look:
 
 
 def before(values: Iterable[object], *, case: Sequence[torch.Tensor] = ()) -> Look:
-    """Take what the tensors among the arguments of a launch hold; a descriptor represents its tensor.
+    """Read the tensors among the arguments of a launch; a descriptor represents its tensor.
 
     `case` are the storages of the case, as bytes.
     """
@@ -62,7 +62,7 @@ def _parts(values: Iterable[object]) -> Iterator[object]:
 
 
 def only_moved(look: Look) -> bool:
-    """Whether the launch changed something, and every element that it changed is one that was computed elsewhere."""
+    """Whether the launch changed something, and only elements that were computed elsewhere."""
     with without_modes():
         made = [one for one, given in zip(look.before, look.given, strict=True) if not given]
         changed = [
@@ -82,7 +82,7 @@ def _is_given(now: torch.Tensor, changed: torch.Tensor, given: Sequence[torch.Te
 
 
 def _is_passed_number(now: torch.Tensor, changed: torch.Tensor, numbers: Sequence[float]) -> bool:
-    """Whether each element that was changed is a number that the launch was given, but for a rounding."""
+    """Whether each changed element is a number argument of the launch, up to rounding."""
     if not now.is_floating_point() or not numbers:
         return False
     converted = Base.to(torch.tensor(numbers, dtype=torch.float64, device=now.device), now.dtype)

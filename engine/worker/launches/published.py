@@ -1,8 +1,8 @@
-"""Kernels that were compiled elsewhere: looked up before Triton compiles them here.
+"""Kernels that were compiled elsewhere: searched before Triton compiles them here.
 
-The folders belong to the parent, and a worker can only read them.  One holds what the fork server made for
-every child; the other is filled while a candidate runs, by compilers that have loaded nothing but this
-candidate, and is gone with it.
+The folders belong to the parent, and a worker can only read them.  One has the kernels that the fork server compiled
+for every child; the other is filled while a candidate runs, by compilers that have loaded only this candidate, and is
+removed with it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from triton.runtime.cache import FileCacheManager
 
 
 def read_from(*folders: Path) -> None:
-    """Have Triton look into these folders first from now on, for kernels and for launchers.
+    """Have Triton search these folders first from now on, for kernels and for launchers.
 
-    A group of files is found there whole or not at all.
+    A group of files is found there as a whole or not at all.
     """
 
     class Published(FileCacheManager):  # type: ignore[misc]  # Triton is not typed
-        """A cache that reads what was published before its own folder."""
+        """A cache that reads published files before its own folder."""
 
         def has_file(self, filename: str) -> bool:
             return self._published(filename) is not None or bool(super().has_file(filename))
@@ -50,7 +50,7 @@ def read_from(*folders: Path) -> None:
 
 
 def _names_in(listed: Path) -> tuple[str, ...]:
-    """The names of a group; it lists them with where their compiler wrote them, which does not matter here."""
+    """The file names of a group; the folders that it lists are those of its compiler and are ignored."""
     try:
         return tuple(json.loads(listed.read_text())["child_paths"])
     except (OSError, ValueError, KeyError, TypeError):

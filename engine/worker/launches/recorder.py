@@ -1,6 +1,6 @@
-"""Recording launches of compiled kernels, on devices where Triton really compiles.
+"""Records launches of compiled kernels, on devices for which Triton compiles.
 
-A kernel is launched by `JITFunction.run`, or as what that has compiled: `compiled[grid](...)`.
+A kernel is launched by `JITFunction.run`, or as the kernel compiled by that: `compiled[grid](...)`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Launch:
 
 
 class Launching(Protocol):
-    """Records launches while it is on."""
+    """Interface of a recorder of launches."""
 
     @property
     def is_on(self) -> bool:
@@ -41,23 +41,23 @@ class Launching(Protocol):
         ...
 
     def launching(self, launch: Any) -> contextlib.AbstractContextManager[None]:
-        """The launch runs within."""
+        """Context in which the launch runs."""
         ...
 
 
 class Tapes(Launching, Protocol):
-    """Records the tape of a call."""
+    """Interface of the recorder of a call's tape."""
 
     @property
     def capture(self) -> Launching | None:
-        """Records what a CUDA graph captures now."""
+        """Recorder of the current CUDA graph capture; None without one."""
         ...
 
 
 class LaunchRecorder:
-    """Notes every launch of this process after it was made, while it is on; and makes none that is withheld.
+    """While on, records every launch of this process after it was made; suppresses withheld ones.
 
-    A launch is on the tape of a call while one is recorded by `tapes`.
+    Launches are also recorded on the tape of a call while `tapes` records one.
     """
 
     def __init__(
@@ -69,13 +69,13 @@ class LaunchRecorder:
         self._recorded_launcher = _recorded_launcher(self._launcher, launch_log, withholding, tapes)
 
     def turn(self, *, on: bool) -> None:
-        """Begin or cease to record; calls that are timed must not pay for it."""
+        """Switch recording on or off; calls that are timed must not be slowed down by it."""
         JITFunction.run = self._recorded if on else self._run
         CompiledKernel.__getitem__ = self._recorded_launcher if on else self._launcher
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
-        """Record within, and go back to what was before."""
+        """Context in which launches are recorded; the previous state is restored afterwards."""
         was_on = JITFunction.run is self._recorded
         self.turn(on=True)
         try:
@@ -105,9 +105,9 @@ def _recorded(run: Any, launch_log: LaunchLog, withholding: Withholding, tapes: 
 def _taping(
     tapes: Tapes | None, function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any], grid: Any
 ) -> contextlib.AbstractContextManager[None]:
-    """The launch is within, and on the tape where one is recorded; `options` may have arguments too.
+    """Context of a launch, which records it on the current tape, if any; `options` may have arguments too.
 
-    What cannot be bound is left to Triton, which says what is wrong with it.
+    Arguments that cannot be bound are left to Triton, which reports the error.
     """
     receiver = tapes.capture or tapes if tapes is not None else None
     if receiver is None or not receiver.is_on:

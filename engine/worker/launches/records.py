@@ -1,7 +1,7 @@
-"""Records of launches, from which a kernel can be compiled again elsewhere, for any target.
+"""Records of launches, from which a kernel can be compiled elsewhere, for any target.
 
-Recorded once per specialisation, and again where its grid spreads along another axis.  Both ways of
-launching end here: the interpreter's grid executor and the compiled kernel's `run`.
+Recorded once per specialisation, and again if its grid extends along another axis.  Both kinds of launches are recorded
+here: those of the interpreter's grid executor and of the compiled kernel's `run`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class LaunchLog:
         *,
         traffic: Traffic | None = None,
     ) -> None:  # Any: kernels take everything
-        """Note one launch of the plain Python function `function` of a kernel; the first one's traffic is kept."""
+        """Record one launch of the plain Python function `function` of a kernel; the first one's traffic is kept."""
         launch = describe(function, args, kwargs, tuple(int(size) for size in grid))
         key = specialisation(launch)
         axes = {axis for axis, size in enumerate(launch.grid) if size > 1}
@@ -76,7 +76,7 @@ def bound_arguments(
 
 
 def parts_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:  # Any: kernels take everything
-    """An argument by its name, or what a tuple holds by the name and the place in it: "sizes.2"."""
+    """An argument by its name; items of a tuple by name and position: "sizes.2"."""
     if isinstance(value, tuple):
         for place, part in enumerate(value):
             yield from parts_of(f"{name}.{place}", part)
@@ -87,7 +87,7 @@ def parts_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:  # Any: kernel
 def describe(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: tuple[int, ...]
 ) -> Launch:
-    """The launch record of calling the plain Python function `function` of a kernel like this."""
+    """The launch record for the plain Python function `function` of a kernel with these arguments."""
     types: dict[str, str] = {}
     constants: dict[str, str] = {}
     divisible: list[str] = []
@@ -137,7 +137,7 @@ def is_constexpr(function: Callable[..., Any], name: str) -> bool:
 
 
 def _literal(value: object) -> str:
-    """The constant as text that the compiler child can read: a Python literal, "tl.float32", or "@name" of a kernel."""
+    """The constant as text for the compiler: a Python literal, "tl.float32", or "@name" of a kernel."""
     value = getattr(value, "value", value)  # a tl.constexpr
     if type(value).__module__.startswith("triton.language") and hasattr(value, "primitive_bitwidth"):
         return f"tl.{_DTYPE_WORDS.get(str(value), str(value))}"

@@ -1,11 +1,11 @@
-"""Choice of a candidate's autotuner: the first configuration that runs in verification, unchanged in timing.
+"""Choices of a candidate's autotuner: the first configuration that runs in verification, Triton's own in timing.
 
-While cases are verified a tuner's choice has no effect on the result, and Triton's own measuring takes longer than
-the rest: hundreds of launches, and for `restore_value` as many copies, which a ledger would count as work of torch.
-Of many configurations the smallest comes first, for it compiles soonest and fits everywhere.
-Before a benchmark every choice is forgotten, so that the timed choice was tuned by measurement, within a budget: when
-it is spent, the rest of a grid is not tried, and a note says so.  No choice is kept on disk, even if the candidate asks
-for it: a choice made without measuring would be read back from there.
+While cases are verified a tuner's choice has no effect on the result, and Triton's own measuring takes longer than the
+rest: hundreds of launches, and for `restore_value` as many copies, which a ledger would count as work of torch. Of many
+configurations the smallest comes first, for it compiles soonest and fits everywhere.  Before a benchmark every choice
+is forgotten, so that the timed choice was tuned by measurement, within a budget: when it is used up, the rest of a grid
+is not tried, and a note reports that.  No choice is kept on disk, even if the candidate requests it: a choice made
+without measuring would be read back from there.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _CHOSEN, _OTHERS = [0.0, 0.0, 0.0], [math.inf, math.inf, math.inf]  # the three 
 
 
 FEW_CONFIGURATIONS = 4
-"""Up to so many are tried in the candidate's own order."""
+"""Up to this number are tried in the candidate's own order."""
 _LEAST_REP_MS, _MOST_REP_MS, _WARM_UP_MS = 10.0, 100.0, 5
 _clock = time.perf_counter  # bound before a candidate can replace it
 
 
 class Tuning:
-    """Watches every tuner of this process from now on."""
+    """Controls every tuner of this process from now on."""
 
     def __init__(self) -> None:
         self._brief = True
@@ -42,7 +42,7 @@ class Tuning:
         self._watch()
 
     def start_measuring(self, budget_s: float = math.inf) -> None:
-        """Forget every choice made so far, and measure with the candidate's own settings from now on, for so long."""
+        """Forget every choice, and measure with the candidate's own settings from now on, for at most `budget_s`."""
         self._budget_s, self._spent_s = budget_s, 0.0
         self._tried = self._left_out = 0
         if self._brief:
@@ -56,7 +56,7 @@ class Tuning:
 
     @property
     def note(self) -> str:
-        """Configurations that were not tried since measuring began; "" when none was left out."""
+        """Number of configurations not tried since measuring began; "" if none was left out."""
         if not self._left_out:
             return ""
         of = self._tried + self._left_out
@@ -90,7 +90,7 @@ class Tuning:
         Autotuner.do_bench = property(measure)
 
     def _bench_of(self, tuner: Any, usual: Callable[[Any], Any]) -> Callable[..., Any]:
-        """The candidate's own way to measure; Triton's is made shorter where the budget requires it."""
+        """The candidate's own benchmark function; Triton's is shortened if the budget requires it."""
         bench: Callable[..., Any] = usual(tuner)
         if getattr(tuner, "_do_bench", None) is not None or not math.isfinite(self._budget_s):
             return bench
@@ -102,7 +102,7 @@ class Tuning:
     def _measure(
         self, tuner: Any, bench: Callable[..., Any], kernel_call: Callable[[], Any], quantiles: Any = None
     ) -> Any:
-        """Measure one configuration, unless the budget is spent and another one of the same choice was measured."""
+        """Measure one configuration, unless the budget is used up and another one of the same choice was measured."""
         asked = (id(getattr(tuner, "nargs", None)), len(tuner.cache))
         if self._spent_s >= self._budget_s and self._chosen.get(tuner) == asked:
             self._left_out += 1
@@ -117,9 +117,10 @@ class Tuning:
         return found
 
     def _try(self, tuner: Any, kernel_call: Callable[[], Any], quantiles: Any = None) -> list[float]:
-        """Call the configurations of one choice until one does not raise: that one is the fastest, and no other runs.
+        """Call the configurations of one choice until one does not raise: it gets the shortest time, and no other runs.
 
-        A tuner keeps every choice, so that all of one are asked for under the same arguments and as many choices.
+        A tuner keeps every choice, so all configurations of one choice come with the same arguments and number of
+        choices.
         """
         asked = (id(getattr(tuner, "nargs", None)), len(tuner.cache))
         if self._chosen.get(tuner) == asked:
@@ -130,6 +131,6 @@ class Tuning:
 
 
 def _size(config: Any) -> int:
-    """The product of the blocks of a configuration and its stages: how much code it becomes, and what it needs."""
+    """The product of a configuration's block sizes and stages: a measure of its code size and resources."""
     blocks = (value for value in config.kwargs.values() if type(value) is int and value > 0)
     return math.prod(blocks) * max(1, int(config.num_stages or 1))

@@ -1,7 +1,7 @@
-"""Launches withheld: the candidate's own kernels made no-ops for one call, one by one or all together.
+"""Withholds launches: the candidate's own kernels become no-ops for one call, one by one or all together.
 
-Both ways of launching ask here first, from wrappers that were in place before the candidate was loaded,
-so that a launcher that it keeps a reference to is covered as well.
+Both kinds of launches check here first, from wrappers that were installed before the candidate was loaded, so that a
+launcher that it keeps a reference to is covered as well.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.worker.launches import moves
 
 
 class Withholding:
-    """Which launches of this process are withheld now, and how many were."""
+    """The launches of this process to withhold now, and how many were."""
 
     def __init__(self) -> None:
         self._withhold: protocol.Withhold | None = None
@@ -26,7 +26,7 @@ class Withholding:
 
     @contextlib.contextmanager
     def during(self, withhold: protocol.Withhold | None, *, case: Iterable[torch.Tensor] = ()) -> Iterator[None]:
-        """Withhold these until the block is left; None withholds, and counts, nothing.
+        """Context in which these launches are withheld; None withholds, and counts, nothing.
 
         `case` are the storages of the case, as bytes.
         """
@@ -38,7 +38,7 @@ class Withholding:
             self._withhold = None
 
     def withholds(self, function: Callable[..., Any]) -> bool:  # Any: kernels take everything
-        """Whether a launch of the plain Python function `function` of a kernel is to be left out."""
+        """Whether a launch of the plain Python function `function` of a kernel is to be skipped."""
         if self._withhold is None:
             return False
         kernel = protocol.Kernel(name=function.__name__, line=function.__code__.co_firstlineno)
@@ -50,7 +50,7 @@ class Withholding:
 
     @contextlib.contextmanager
     def launching(self, function: Callable[..., Any], values: Iterable[object]) -> Iterator[None]:
-        """Look what a launch within, on these arguments, leaves in them; only in a call that is looked at."""
+        """Context of a launch that checks whether it only moved data; only in a call with `look`."""
         if self._withhold is None or not self._withhold.look:
             yield
             return

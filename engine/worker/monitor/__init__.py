@@ -1,1 +1,1 @@
-"""A worker's records of its candidate; a record is a claim for the parent to weigh, never a verdict."""
+"""A worker's records of its candidate; a record is a claim that the parent evaluates, never a verdict."""

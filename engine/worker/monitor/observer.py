@@ -1,4 +1,4 @@
-"""All observations of a worker on its candidate: when each is made, and the reply that reports them."""
+"""All records of a worker on its candidate: when each is made, and the reply that reports them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _WORD_CHARACTERS = 500
 
 
 class Observer:
-    """Notes what the candidate of this process does while it is loaded and in calls that are verified.
+    """Records the effects of the candidate of this process while it is loaded and in verified calls.
 
-    To be made before there is one, when all that is ours has been put in place.
+    Created before the candidate is loaded, when all of our own changes to the process are made.
     """
 
     def __init__(
@@ -40,12 +40,12 @@ class Observer:
         torch_hooks.follow_threads(self._ledger.beside)
         torch_hooks.follow_operators(self._ledger.follow, self._ledger.within)
         self._modules = planted.modules()
-        # Now, and not after the candidate is loaded, when the verdict would wait for it.
+        # Done now: after the candidate is loaded it would delay the verdict.
         self._try("what was there before", self._watch.begin, None)
 
     @contextlib.contextmanager
     def loading(self, path: Path, folder: Path | None) -> Iterator[None]:
-        """The candidate at `path` is loaded within, once in the life of the process."""
+        """Context in which the candidate at `path` is loaded, once in the life of the process."""
         self._audit.install(path, folder)
         with self._audit.on(loading=True):
             yield
@@ -53,15 +53,15 @@ class Observer:
 
     @contextlib.contextmanager
     def calling(self, case: str, arguments: Sequence[object], *, operators: bool) -> Iterator[None]:
-        """The entry is called within, on these arguments; `operators` has those of torch noted too.
+        """Context in which the entry is called on these arguments; with `operators` those of torch are recorded, too.
 
-        Its result is read within as well: a lazy tensor computes when it is read.
+        Its result is read in this context as well: a lazy tensor computes when it is read.
         """
         with self._audit.on(), self._ledger.of_call(case, arguments, notes=operators):
             yield
 
     def capturing(self) -> contextlib.AbstractContextManager[None]:
-        """A CUDA graph is captured within: its operators are reported to the recorder."""
+        """Context in which a CUDA graph is captured: its operators are reported to the recorder."""
         return self._ledger.of_capture()
 
     def observed(self, identifier: str) -> Observed:

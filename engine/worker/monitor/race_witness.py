@@ -1,7 +1,7 @@
-"""Which two programs of a launch touch one element so that their order decides: where a race is.
+"""Detects a race: two programs of a launch that access one element so that their order matters.
 
-Only records, and only in a call whose programs run in another order because a witness was requested; what
-came out wrong is the judge's to say.  Loads and stores count: atomic accesses are made for meeting.
+It only records, and only in a call whose programs run in another order because a witness was requested; the judge
+decides what came out wrong.  Loads and stores count, but not atomics, which are meant for concurrent access.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Place = tuple[int, int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramAccess:
-    """One access of one program: `values` are what a store puts there, None for a load."""
+    """One access of one program: `values` are those of a store, None for a load."""
 
     program: Place
     line: int | None
@@ -31,12 +31,12 @@ class ProgramAccess:
 
     @property
     def is_store(self) -> bool:
-        """Whether something is written."""
+        """Whether it writes."""
         return self.values is not None
 
 
 class RaceDetector:
-    """The first meeting of a call that is witnessed."""
+    """Records the first conflict of a call."""
 
     def __init__(self) -> None:
         self.on = False
@@ -46,7 +46,7 @@ class RaceDetector:
 
     @contextlib.contextmanager
     def during(self, program_order: protocol.ProgramOrder | None) -> Iterator[None]:
-        """Record accessed elements until the block is left, if the program order requests it."""
+        """Context in which accessed elements are recorded, if the program order requests it."""
         self.on, self._first = program_order is not None and program_order.witness, None
         try:
             yield
@@ -56,11 +56,11 @@ class RaceDetector:
 
     @property
     def first(self) -> protocol.Race | None:
-        """The first meeting of the last block."""
+        """The first conflict of the last block."""
         return self._first
 
     def begin_launch(self) -> None:
-        """Forget the accesses of the last launch: launches follow each other, so their programs do not conflict."""
+        """Forget the accesses of the last launch: launches are ordered, so their programs do not conflict."""
         self._forget()
 
     def note(self, access: ProgramAccess, addresses: Any) -> int | None:
@@ -77,7 +77,7 @@ class RaceDetector:
         return next((address for address, content in pairs if self._conflicts_on_store(access, address, content)), None)
 
     def record(self, kernel: str, tensor: str, index: int, access: ProgramAccess) -> None:
-        """Keep the meeting that `note` has come upon, with the name of what was touched."""
+        """Keep the conflict that `note` has found, with the name of the accessed tensor."""
         assert self._other is not None
         other = self._other
         self._first = protocol.Race(

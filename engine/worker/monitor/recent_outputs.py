@@ -1,7 +1,7 @@
-"""Outputs of the last watched call, kept for a later comparison: a while later, or after other calls.
+"""Outputs of the last watched call, kept for a later comparison: some time later, or after other calls.
 
-What shares memory with the arguments is theirs, and holds other content in the next call: it is kept as it was
-when it was last looked at.
+Outputs that share memory with the arguments have other content in the next call: they are kept as they were when they
+were last read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OutputRepeater:
-    """Leaves for the judge what calls return; of the last one that was watched, again and again."""
+    """Writes the outputs of calls for the judge; those of the last watched call repeatedly."""
 
     def __init__(self, memory: CallMemory) -> None:
         self._memory = memory
@@ -33,7 +33,7 @@ class OutputRepeater:
     def write_outputs(
         self, command: protocol.Call, arguments: Sequence[Value], returned: object
     ) -> tuple[protocol.ReturnedSpec, ...]:
-        """Leave what the entry returned, and the tensors of the arguments that are watched."""
+        """Write the outputs of the entry, and the watched tensors among the arguments."""
         if command.watch is None:
             return self._leave(command, returned)
         self._call = command
@@ -45,7 +45,7 @@ class OutputRepeater:
         return self._leave(command, self._values)
 
     def again(self) -> tuple[protocol.ReturnedSpec, ...]:
-        """Leave the same once more, as it is now.
+        """Write the current content of the same outputs again.
 
         Raises:
             RuntimeError: no call was watched.

@@ -1,4 +1,4 @@
-"""Records the tape of a call: what allocated, moved and launched, as `engine.protocol.proof.tape` describes it.
+"""Records the tape of a call: allocations, moves and launches, in the format of `engine.protocol.proof.tape`.
 
-A tape is a claim.  What escapes the recorder is missing when the tape is replayed, and the case is not proven.
+A tape is a claim.  Steps that the recorder misses are missing when the tape is replayed, and the case is not proven.
 """

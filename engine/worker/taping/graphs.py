@@ -1,11 +1,11 @@
 """CUDA graphs on a tape: captured work is recorded once, and belongs to each call that replays the graph.
 
-A captured step works on the memory that it was captured with, whatever is there by then.  So each is kept as it was
-recorded, with its tensors, and is put on the tape before the graph runs, when unknown memory still has the content that
-the graph will read.
+A captured step works on the memory that it was captured with, with its content at that time.  So each step is kept with
+its tensors, and is put on the tape before the graph runs, when unknown memory still has the content that the graph will
+read.
 
-Captures are recorded whenever they happen: while the candidate is loaded and in calls that are timed too, since a later
-call may replay the graph.
+Captures are recorded whenever they happen: also while the candidate is loaded and in calls that are timed, since a
+later call may replay the graph.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _is_capturing = torch.cuda.is_current_stream_capturing  # bound before a candida
 
 
 class CallRecorder(StepReceiver, Protocol):
-    """Records the tape of a call; `capture` is what a graph captures meanwhile."""
+    """Interface of the recorder of a call's tape; `capture` receives the steps of a graph capture."""
 
     capture: Capture | None
     sees_operators: bool
@@ -34,7 +34,7 @@ class CallRecorder(StepReceiver, Protocol):
 
 
 class Capture:
-    """Receives the steps that a graph captures, and keeps them as `steps`; `incomplete` says why one is missing."""
+    """Receives the steps that a graph captures, and keeps them as `steps`; `incomplete` is why one is missing."""
 
     is_on = True
 
@@ -46,7 +46,7 @@ class Capture:
         self.incomplete = "" if tape.sees_operators else UNSEEN
 
     def put_on_tape(self) -> None:
-        """The graph is about to run: its steps are steps of the call."""
+        """Add the steps of the graph to the call before the graph runs."""
         if self._tape.capture is not None:
             self._tape.capture.keep(self.put_on_tape)
             return
@@ -72,47 +72,47 @@ class Capture:
             self.steps.append(put)
 
     def leave_incomplete(self, why: str) -> None:
-        """A step cannot be kept."""
+        """Record that a step cannot be kept."""
         self.incomplete = self.incomplete or why
         self.steps.clear()
 
     # ------------------------------------------------------------ as of StepReceiver
 
     def taken(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Nothing: the step itself names what it takes."""
+        """No operation: the step itself names the tensors that it takes."""
 
     def read(self, operator: str, tensor: torch.Tensor) -> None:
-        """No graph captures what the host reads."""
+        """No operation: a graph captures no reads of the host."""
         self.leave_incomplete(f"the host read results while a CUDA graph was captured: {operator}"[:200])
 
     def allocated(self, result: object) -> None:
-        """Memory of the graph's own."""
+        """Record memory of the graph's own."""
         self.keep(lambda: self._tape.allocated(result), tensors_in((result,)))
 
     def filled(self, target: torch.Tensor, number: Any) -> None:  # Any: what torch fills with
-        """Every element becomes this number."""
+        """Record that every element is set to this number."""
         self.keep(lambda: self._tape.filled(target, number), (target,))
 
     def moved(self, target: torch.Tensor, source: torch.Tensor) -> None:
-        """The elements are copied."""
+        """Record that the elements are copied."""
         self.keep(lambda: self._tape.moved(target, source), (target, source))
 
     def looked_up(
         self, target: torch.Tensor, source: torch.Tensor, positions: torch.Tensor, dimension: int, *, each: bool = False
     ) -> None:
-        """Elements at positions are copied."""
+        """Record that elements at positions are copied."""
         self.keep(
             lambda: self._tape.looked_up(target, source, positions, dimension, each=each), (target, source, positions)
         )
 
     def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
-        """An operator that is not replayed leaves content."""
+        """Record content of an operator that is not replayed."""
         left = tuple(tensors)
         self.keep(lambda: self._tape.given(operator, left, taken), (*left, *taken))
 
     @contextlib.contextmanager
     def launching(self, launch: Any) -> Iterator[None]:  # Any: as Triton's launchers have it
-        """A kernel is launched within."""
+        """Context in which a kernel is launched."""
 
         def put() -> None:
             with self._tape.launching(launch):
@@ -125,9 +125,9 @@ class Capture:
 def follow_graphs(
     tape: CallRecorder, observing: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
 ) -> None:
-    """Have every CUDA graph of this process report from now on what it captures and that it is replayed.
+    """Have every CUDA graph of this process report its captures and replays from now on.
 
-    Operators and launches are reported within what `observing` makes, which is open during each capture.
+    Operators and launches are reported in the context of `observing`, which is open during each capture.
     """
     graph_type: Any = torch.cuda.CUDAGraph
     begin, end, replay = graph_type.capture_begin, graph_type.capture_end, graph_type.replay

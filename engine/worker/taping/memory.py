@@ -17,19 +17,19 @@ _empty = torch.empty  # bound before a candidate can replace it
 
 
 class OverfullError(Exception):
-    """A call that exceeds the room of a tape; the text has the kind of its content."""
+    """A call exceeds the limits of a tape; the message has the kind of its content."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Known:
-    """A storage of the tape; it is kept, so that no other gets its memory meanwhile."""
+    """A storage of the tape, kept alive so that its memory is not reused."""
 
     number: int
     storage: torch.UntypedStorage
 
 
 class TapedMemory:
-    """Which storages a tape has, by the address of their bytes.
+    """The storages of a tape, by the address of their bytes.
 
     `derived` are the numbers of those whose content may depend on the arguments.
     """
@@ -46,12 +46,12 @@ class TapedMemory:
                 self.derived.add(self._add(storage, number))
 
     def number_of(self, tensor: torch.Tensor) -> int | None:
-        """The number of the tensor's storage; None where it is not on the tape."""
+        """The number of the tensor's storage; None if it is not on the tape."""
         known = self._known.get(Base.untyped_storage(tensor).data_ptr())
         return known.number if known is not None else None
 
     def is_divided_otherwise(self, tensor: torch.Tensor) -> bool:
-        """Whether the storage of a tensor shares bytes with one of the tape, and is not the same memory as a whole."""
+        """Whether a tensor's storage overlaps one of the tape without being the same memory as a whole."""
         storage = Base.untyped_storage(tensor)
         start, size = storage.data_ptr(), storage.nbytes()
         known = self._known.get(start)
@@ -65,15 +65,15 @@ class TapedMemory:
         """The number of a new storage.
 
         Raises:
-            OverfullError: a tape has no room for another.
+            OverfullError: the tape has its maximum number of storages.
         """
         return self._add(Base.untyped_storage(tensor), None)
 
     def add_empty(self) -> int:
-        """The number of the storage of 0 bytes that launches are given for tensors without elements.
+        """The number of the storage of 0 bytes that launches get for tensors without elements.
 
         Raises:
-            OverfullError: a tape has no room for another storage.
+            OverfullError: the tape has its maximum number of storages.
         """
         if self._empty is None:
             self._empty = self._add(Base.untyped_storage(_empty(0, dtype=torch.uint8)), None)
@@ -87,7 +87,7 @@ class TapedMemory:
             return bytes(Base.numpy(Base.cpu(Base.clone(Base.set_(whole, storage, 0, (storage.nbytes(),), (1,))))))
 
     def places_of(self, addresses: Sequence[int]) -> tuple[TapedPlace, ...] | None:
-        """The places in storages of the tape that these addresses name; None unless all of them do."""
+        """The places in storages of the tape at these addresses; None unless all of them have one."""
         starts = sorted(self._known)
         places = []
         for address in addresses:

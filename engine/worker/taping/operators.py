@@ -11,7 +11,7 @@ from engine.clock.safe_torch import Base, without_modes
 from engine.worker.operands import dtype_of, tensors_in
 from engine.worker.taping.steps import StepReceiver
 
-# Operators take everything, and torch has no public names for them: they are Any throughout this file.
+# Operators take arguments of any type, and torch has no public names for them: Any throughout this file.
 
 Note: TypeAlias = Callable[[StepReceiver, Sequence[Any], Mapping[str, Any], Any], None]
 
@@ -36,7 +36,7 @@ def note(recorder: StepReceiver, packet: Any, args: Sequence[Any], kwargs: Mappi
 
 
 def note_view(recorder: StepReceiver, args: Sequence[Any], result: Any) -> None:
-    """Record a view that had to be a copy: a reshape of elements that are in another order."""
+    """Record a view that had to be a copy: a reshape of elements in another order."""
     if isinstance(result, torch.Tensor) and args and isinstance(args[0], torch.Tensor):
         source = args[0]
         if not _share_storage(source, result) and Base.is_contiguous(result):
@@ -51,12 +51,12 @@ def _allocated(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str,
 
 
 def _brought_in(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
-    """A number from outside of torch became a tensor: memory of unknown origin."""
+    """Record a tensor made from a number outside of torch: memory of unknown origin."""
     recorder.given("", (result,), ())
 
 
 def _unchanged(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
-    """The result is the argument, whose content is known or of unknown origin."""
+    """Record nothing: the result is the argument, whose content is known or of unknown origin."""
 
 
 def _made_of(number: Any) -> Note:
@@ -98,7 +98,7 @@ def _cloned(recorder: StepReceiver, args: Sequence[Any], kwargs: Mapping[str, An
 
 
 def _share_storage(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether two tensors have one storage; a tensor subclass may have none that has an address."""
+    """Whether two tensors have one storage; the storage of a tensor subclass may have no address."""
     try:
         return bool(Base.untyped_storage(one).data_ptr() == Base.untyped_storage(other).data_ptr())
     except RuntimeError:
@@ -158,7 +158,7 @@ class _LookUp(NamedTuple):
 
 
 def _indexed(args: Sequence[Any], kwargs: Mapping[str, Any]) -> _LookUp | None:
-    """An index by one tensor; None for one by several, or by none."""
+    """An index by one tensor; None for an index by several, or by none."""
     places = [number for number, value in enumerate(args[1]) if value is not None]
     return _LookUp(args[0], args[1][places[0]], places[0]) if len(places) == 1 else None
 

@@ -1,4 +1,4 @@
-"""Records the tape of one call: steps in their order, as the ledger of operators and launches report them."""
+"""Records the tape of one call: its steps in order, as reported by the ledger of operators and by launches."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _LARGEST_NUMBER = 2**63
 _ADDRESS = struct.Struct("<q")
 _full = torch.full  # bound before a candidate can replace it
 
-# Kernels take everything, and torch has no public names for operators: they are Any throughout this file.
+# Kernels take any arguments, and torch has no public names for operators: Any throughout this file.
 
 
 class TakenLaunch(Protocol):
@@ -63,7 +63,7 @@ class TakenLaunch(Protocol):
 
     @property
     def grid(self) -> tuple[int, int, int]:
-        """The programs along each axis."""
+        """The number of programs along each axis."""
         ...
 
     @property
@@ -80,8 +80,8 @@ class TakenLaunch(Protocol):
 class TapeRecorder:
     """Records while `of_call` is open; one per process.
 
-    `capture` receives the steps while a CUDA graph is captured, and `is_in_graph` is true while those of one that is
-    replayed are put here.  `sees_operators` is whether the operators that are called now are reported.
+    `capture` receives the steps while a CUDA graph is captured, and `is_in_graph` is true while the steps of a replayed
+    graph are added.  `sees_operators` is whether the operators called now are reported.
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class TapeRecorder:
         self._start((), "")
 
     def _start(self, storages: Iterable[torch.Tensor], filename: str) -> None:
-        """Begin a tape with nothing on it."""
+        """Begin an empty tape."""
         self._filename = filename
         self.capture = None  # drops a capture that never ended
         self._memory = TapedMemory(storages)
@@ -102,7 +102,7 @@ class TapeRecorder:
 
     @contextlib.contextmanager
     def of_call(self, storages: Iterable[torch.Tensor], filename: str) -> Iterator[None]:
-        """Record a call within whose arguments view these storages; lines are those of the file `filename`."""
+        """Context that records a call whose arguments view these storages; lines are those of the file `filename`."""
         self._start(storages, filename)
         self.is_on = True
         try:
@@ -111,11 +111,11 @@ class TapeRecorder:
             self.is_on = False
 
     def leave_incomplete(self, why: str) -> None:
-        """Something happens that a tape has no step for, such as work that was prepared in an earlier call."""
+        """Record that a step cannot be recorded, such as work that was prepared in an earlier call."""
         self._incomplete = self._incomplete or why
 
     def tape(self, returned: Sequence[object]) -> bytes:
-        """The tape as JSON; `returned` is what the entry returned, before anything else is called."""
+        """The tape as JSON, made before anything else is called; `returned` is what the entry returned."""
         self.is_on = False
         views: list[TapedView | None] = []
         with self._within_limits():
@@ -145,28 +145,28 @@ class TapeRecorder:
     # ------------------------------------------------------------ operators
 
     def taken(self, tensors: Iterable[torch.Tensor]) -> None:
-        """An operator is about to work on these tensors."""
+        """Record that an operator is about to work on these tensors."""
         with self._within_limits():
             for tensor in tensors:
                 if not is_meta(tensor):
                     self._used(tensor)
 
     def allocated(self, result: object) -> None:
-        """An operator made memory without content."""
+        """Record that an operator allocated memory without content."""
         with self._within_limits():
             for tensor in tensors_in((result,)):
                 if self._memory.number_of(tensor) is None and not is_meta(tensor):
                     self._memory.add(tensor)
 
     def filled(self, target: torch.Tensor, number: Any) -> None:
-        """Every element of a tensor became this number."""
+        """Record that every element of a tensor was set to this number."""
         with self._within_limits(), without_modes():
             if elements_of(target):
                 element = Base.view(_full((1,), number, dtype=dtype_of(target)), torch.uint8)
                 self._add(Filled(target=view_of(target, self._used(target)), element=bytes(Base.numpy(element))))
 
     def moved(self, target: torch.Tensor, source: torch.Tensor) -> None:
-        """The elements of a tensor were copied to another, which may be larger in broadcast dimensions."""
+        """Record that elements were copied to another tensor, which may be larger in broadcast dimensions."""
         if Base.is_conj(source) or Base.is_neg(source) or Base.is_conj(target) or Base.is_neg(target):
             self.given("aten::resolve_conj", (target,), (source,))
             return
@@ -183,7 +183,7 @@ class TapeRecorder:
     def looked_up(
         self, target: torch.Tensor, source: torch.Tensor, positions: torch.Tensor, dimension: int, *, each: bool = False
     ) -> None:
-        """New memory got the elements of a tensor at positions along a dimension: slices, or `each` single ones."""
+        """Record that new memory got the elements of a tensor at positions along a dimension: slices, or `each` one."""
         with self._within_limits(), without_modes():
             of, at = view_of(source, self._used(source)), view_of(positions, self._used(positions))
             self.allocated(target)
@@ -195,7 +195,7 @@ class TapeRecorder:
                 self._memory.derived.add(to.storage)
 
     def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
-        """An operator that is not replayed left content in these tensors; `taken` are those that it worked on."""
+        """Record content that an operator without replay left in these tensors; `taken` are those that it read."""
         if self.is_in_graph and not self.depends(taken):  # the result of the operator does not exist during a capture
             self.leave_incomplete(f"a CUDA graph that fills memory by {operator or 'other code'}"[:200])
         with self._within_limits():
@@ -217,7 +217,7 @@ class TapeRecorder:
         return any(self._memory.number_of(tensor) in self._memory.derived for tensor in tensors if not is_meta(tensor))
 
     def read(self, operator: str, tensor: torch.Tensor) -> None:
-        """The host read content of a tensor."""
+        """Record that the host read content of a tensor."""
         with self._within_limits():
             if len(self._reads) < MOST_READS and self.depends((tensor,)):
                 self._reads.append(HostRead(operator=operator[:200], line=self._line()))
@@ -268,7 +268,7 @@ class TapeRecorder:
             self._memory.derived |= used
 
     def _value(self, value: Any) -> TapedValue | None:
-        """An argument of a launch; None for what no kernel takes at run time."""
+        """A run-time argument of a launch; None for other values."""
         if isinstance(value, bool):
             return TapedNumber(value=value)
         if isinstance(value, int) and abs(value) <= _LARGEST_NUMBER:
@@ -287,7 +287,7 @@ class TapeRecorder:
         return self._view(base) if isinstance(base, torch.Tensor) else None
 
     def _view(self, tensor: torch.Tensor) -> TapedView:
-        """A tensor that a launch is given; one without elements has no address in the storage that it views."""
+        """A tensor argument of a launch; one without elements has no address in the storage that it views."""
         if elements_of(tensor):
             return view_of(tensor, self._used(tensor))
         return msgspec.structs.replace(view_of(tensor, self._memory.add_empty()), offset_bytes=0)
@@ -295,7 +295,7 @@ class TapeRecorder:
     # ------------------------------------------------------------ parts
 
     def _used(self, tensor: torch.Tensor) -> int:
-        """The number of a tensor's storage; memory of unknown origin is noted with what it holds."""
+        """The number of a tensor's storage; memory of unknown origin is recorded with its content."""
         number = self._memory.number_of(tensor)
         if self.is_in_graph and self._memory.is_divided_otherwise(tensor):
             self.leave_incomplete("a CUDA graph works on memory that has other bounds now")
@@ -310,7 +310,7 @@ class TapeRecorder:
         return number
 
     def _addresses(self, tensor: torch.Tensor, data: bytes | None) -> tuple[TapedPlace, ...] | None:
-        """The places that an array of pointers names; None where one names no memory of the tape."""
+        """The places of an array of pointers; None if one points outside of the tape's memory."""
         if data is None or dtype_of(tensor) is not torch.int64 or len(data) % _ADDRESS.size:
             return None
         if len(data) > MOST_ADDRESSES * _ADDRESS.size:
@@ -328,7 +328,7 @@ class TapeRecorder:
 
     @contextlib.contextmanager
     def _within_limits(self) -> Iterator[None]:
-        """Calls that do not fit, or cannot be described, make the tape incomplete and have no other effect."""
+        """Context in which steps that do not fit, or cannot be described, only make the tape incomplete."""
         was_on, self.is_on = self.is_on, False
         try:
             yield

@@ -1,4 +1,4 @@
-"""Listeners of operators and launches: the tape of a call, or of a graph capture."""
+"""Interface of listeners to operators and launches: the tape of a call, or of a graph capture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 
 class StepReceiver(Protocol):
-    """Takes the steps of a call in their order."""
+    """Receives the steps of a call in their order."""
 
     @property
     def is_on(self) -> bool:
@@ -26,11 +26,11 @@ class StepReceiver(Protocol):
         ...
 
     def allocated(self, result: object) -> None:
-        """An operator made memory without content."""
+        """An operator allocated memory without content."""
         ...
 
     def filled(self, target: torch.Tensor, number: Any) -> None:  # Any: what torch fills with
-        """Every element of a tensor became this number."""
+        """Every element of a tensor was set to this number."""
         ...
 
     def moved(self, target: torch.Tensor, source: torch.Tensor) -> None:
@@ -44,13 +44,13 @@ class StepReceiver(Protocol):
         ...
 
     def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
-        """An operator that is not replayed left content in these tensors; `taken` are those that it worked on."""
+        """An operator without replay left content in these tensors; `taken` are those that it read."""
         ...
 
     def launching(self, launch: Any) -> contextlib.AbstractContextManager[None]:  # Any: as Triton's launchers have it
-        """A kernel is launched within."""
+        """Context in which a kernel is launched."""
         ...
 
     def leave_incomplete(self, why: str) -> None:
-        """Something happens that cannot be recorded."""
+        """A step cannot be recorded."""
         ...

@@ -1,8 +1,8 @@
-"""bfloat16 arithmetic for Triton's interpreter, which keeps such numbers as integers.
+"""bfloat16 arithmetic for Triton's interpreter, which stores such numbers as integers.
 
-Without this a product or a sum of bfloat16 tensors is the product or sum of their bit patterns, and
-conversions truncate where a GPU rounds to nearest even.  Each operation is done in float32 and its
-result rounded once.  Patches Triton's builder in this process, for triton 3.6 to 3.9.
+Without this a product or a sum of bfloat16 tensors is the product or sum of their bit patterns, and conversions
+truncate where a GPU rounds to nearest even.  Each operation is done in float32 and its result rounded once.  Patches
+Triton's builder in this process, for triton 3.6 to 3.9.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def install() -> None:
 
 
 def widen(bits: Any) -> Any:
-    """uint16 bit patterns of bfloat16 as the float32 numbers that they are."""
+    """uint16 bit patterns of bfloat16 as float32 numbers."""
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
@@ -112,7 +112,7 @@ def _widened(value: Any) -> Any:
 
 
 def _is_floating(value: Any) -> bool:
-    """Whether these are floats; booleans of a comparison have the type of what was compared in Triton 3.9."""
+    """Whether these are floats; in Triton 3.9 booleans of a comparison have the type of the compared values."""
     return value.data.dtype != np.bool_ and bool(_scalar(value.dtype).is_floating())
 
 

@@ -1,10 +1,9 @@
 """tl.reduce and tl.associative_scan by a kernel's own function, on whole blocks at once.
 
-Triton's interpreter calls such a function for one pair of numbers after another, which takes a thousand times as long
-as the function of a library: an honest kernel would run into the deadlines of who judges it.  Here neighbours are
-combined in pairs, then the pairs, in their order, as associative functions allow and devices do.  A function that asks
-a number for yes or no has no answer for a block, and is called as Triton does.  Patches the interpreter for triton 3.6
-to 3.9; never used outside a worker.
+Triton's interpreter calls such a function for one pair of numbers after another, a thousand times slower than a library
+function: an honest kernel would exceed the deadlines.  Here neighbours are combined in pairs, then the pairs, in their
+order, as associative functions allow and devices do.  A function that branches on a value cannot be applied to a block,
+and is called as Triton does.  Patches the interpreter for triton 3.6 to 3.9; never used outside a worker.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ class _OneByOneError(Exception):
 
 
 def install() -> None:
-    """Have reductions and scans that are interpreted from now on combine blocks."""
+    """Have interpreted reductions and scans combine blocks from now on."""
     reducing, scanning = triton_interpreter.ReduceOps, triton_interpreter.ScanOps
     reducing.generic_reduce = _where_it_can(_reduced, reducing.generic_reduce)
     scanning.generic_scan = _where_it_can(_scanned, scanning.generic_scan)
@@ -33,7 +32,7 @@ def install() -> None:
 
 
 def _with_nan(apply: Callable[..., Any]) -> Callable[..., Any]:
-    """The place of the largest number by the kernel's own comparison where there are NaN: numpy has no answer then."""
+    """The position of the largest number by the kernel's own comparison if there are NaN, which numpy cannot order."""
     standard = tl.standard
     placing = (
         standard._argmin_combine_tie_break_left,
@@ -65,7 +64,7 @@ def _where_it_can(blockwise: Callable[..., Any], one_by_one: Callable[..., Any])
 
 @contextlib.contextmanager
 def _block_truth_is_error() -> Iterator[None]:
-    """Within, the truth of a block is an error; Triton's interpreter takes it for true."""
+    """Context in which the truth value of a block is an error; Triton's interpreter takes it for true."""
     answers = tl.tensor.__bool__
 
     def answer(value: Any) -> Any:
@@ -115,12 +114,12 @@ def _every_second(blocks: Sequence[Any], axis: int, start: int) -> list[Any]:
 
 
 def _cut(block: Any, axis: int, start: int) -> Any:
-    """Every second element along an axis from there on, as a view."""
+    """Every second element along an axis from `start` on, as a view."""
     return block[tuple(slice(start, None, 2) if axis % block.ndim == one else slice(None) for one in range(block.ndim))]
 
 
 def _interleaved(source: Any, even: Any, odd: Any, axis: int) -> Any:
-    """A scan by its two halves; its first element is the source's."""
+    """A scan interleaved from its two halves; its first element is the source's."""
     scan = np.empty_like(source)
     _cut(scan, axis, 0)[...], _cut(scan, axis, 1)[...] = even, odd
     np.moveaxis(scan, axis, 0)[0] = np.moveaxis(source, axis, 0)[0]

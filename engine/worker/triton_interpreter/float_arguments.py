@@ -1,9 +1,9 @@
-"""Arguments of an interpreted kernel that are Python's numbers, and tensors of a float type in compiled code.
+"""Python float arguments of an interpreted kernel, converted to tensors of a float type as in compiled code.
 
 There a float is a float32 unless its parameter is declared as another type (`alpha: tl.float64`),
-`alpha.to(tl.float32)` is right, and half-precision numbers times alpha are float32.  Triton's interpreter leaves floats
-Python's, which have no `to` and take the type of what they meet, and knows nothing of declarations.  Patches the
-interpreter for triton 3.6 to 3.9; never used outside a worker.
+`alpha.to(tl.float32)` is valid, and half-precision numbers times alpha are float32.  Triton's interpreter keeps Python
+floats, which have no `to` and take the type of the other operand, and ignores declarations.  Patches the interpreter
+for triton 3.6 to 3.9; never used outside a worker.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class DeclaredFloat:
 
 
 def install() -> None:
-    """Have floats become tensors where integers do, on their way into a kernel."""
+    """Convert floats to tensors where Triton converts integers, before they reach a kernel."""
     convert = triton_interpreter._implicit_cvt
 
     def converted(argument: Any) -> Any:
@@ -48,7 +48,7 @@ def install() -> None:
 
 
 def declared(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a kernel, with the numbers among them whose parameters are declared as floats marked as such."""
+    """The arguments of a kernel; numbers whose parameters are declared as floats are marked."""
     parameters = inspect.signature(function).parameters
     kinds = {name: _normalize_ty(parameters[name].annotation) for name in values if type(values[name]) in (int, float)}
     return {

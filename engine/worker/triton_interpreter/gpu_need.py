@@ -1,8 +1,8 @@
-"""Whether host code stops, or leaves its kernels out, only because this machine has no GPU.
+"""Whether host code stops, or skips its kernels, only because this machine has no GPU.
 
-Known by trying, not by words: the call is made once more on copies while tensors and torch say that they are on a
-GPU.  Where it then continues with another launch, or asks torch for a device, only a GPU can verify it.
-Launches are skipped meanwhile, and what comes of the call is dropped.
+Determined by a second call on copies, in which tensors and torch report a GPU.  If that continues with another launch,
+or requests a device from torch, only a GPU can verify the code.  Launches are skipped meanwhile, and the results of the
+call are dropped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.loading.failures import NeedsGpuError, is_raised, needs_gpu
 
 _TYPE = TORCH_DEVICE.partition(":")[0]
 _ASKING = re.compile(r"cuda|cpu|\bhip|get_device|is_available|\bdevice\.", re.IGNORECASE)
-"""A file without any of these cannot ask; it spares most files the second call, and decides nothing."""
+"""A file without any of these cannot ask for a GPU; this only saves most files the second call."""
 
 
 _MOST_CHARACTERS = 300
@@ -35,7 +35,7 @@ class _LaunchReachedError(BaseException):
 
 
 class GpuNeed:
-    """Counts the launches of a call, and makes it again as if there were a GPU; one per interpreting worker."""
+    """Counts the launches of a call, and repeats it as if there were a GPU; one per interpreting worker."""
 
     def __init__(self) -> None:
         self._path = ""
@@ -47,7 +47,7 @@ class GpuNeed:
         self._refused_lines: list[int | None] = []
 
     def install(self) -> None:
-        """Record requests of torch for a device that is not here, also where the candidate catches the error."""
+        """Record requests to torch for a device that is not here, even if the candidate catches the error."""
         lazy_init = torch.cuda._lazy_init
 
         def noting_lazy_init() -> Any:
@@ -57,12 +57,12 @@ class GpuNeed:
         torch.cuda._lazy_init = noting_lazy_init
 
     def watch(self, path: str) -> None:
-        """Questions are attributed to lines of this file."""
+        """Attribute requests to lines of this file."""
         self._path = path
         self._may_ask = _ASKING.search(Path(path).read_text(errors="replace")) is not None
 
     def skips(self) -> bool:
-        """Count a launch; whether it is to be skipped, as it is in a second call."""
+        """Count a launch; returns whether to skip it, as in a second call."""
         if self._left is None:
             self._launches += 1
             return False
@@ -107,7 +107,7 @@ class GpuNeed:
             raise NeedsGpuError(next(iter(self._lines), None), why)
 
     def _tried(self, again: Callable[[], Any]) -> BaseException | None:
-        """Make the second call; what it raised, if anything."""
+        """Make the second call; returns its exception, if any."""
         self._left, self._reached = self._launches, False
         self._lines.clear()
         try:
@@ -173,7 +173,7 @@ def _put_back(owner: Any, name: str, old: Any) -> None:
 
 
 class _Device(str):
-    """The CPU under the name of a GPU, for torch, which takes a device by its name."""
+    """The CPU under the name of a GPU, for torch, which accepts a device by its name."""
 
     _answer: Callable[[Any], Any]
 

@@ -1,7 +1,7 @@
-"""Triton's interpreter, made safe to point at broken kernels: what runs a kernel that the machine does not support.
+"""Triton's interpreter, made safe for broken kernels: it runs kernels that the machine does not support.
 
-Every load, store and atomic is checked against the tensors of its launch before it touches memory.  Patches
-classes of Triton's interpreter in this process, for triton 3.6 to 3.9; never used outside a worker.
+Every load, store and atomic is checked against the tensors of its launch before it touches memory.  Patches classes of
+Triton's interpreter in this process, for triton 3.6 to 3.9; never used outside a worker.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ class Interpreter:
         libdevice.functions()
 
     def watch(self, filename: str) -> None:
-        """Accesses are attributed to lines of this file."""
+        """Attribute accesses to lines of this file."""
         self._filename = filename
 
     def allow(self, storages: Mapping[str, torch.Tensor]) -> None:
-        """Also these storages may be touched, by launches that make pointers of integers that they read."""
+        """Allow these storages, too, for launches that make pointers of integers that they read."""
         self._always = tuple(_extent(name, storage) for name, storage in storages.items() if storage.numel())
 
     def run(self, function: Callable[..., Any], values: Mapping[str, Any], grid: tuple[int, int, int]) -> None:
@@ -88,7 +88,7 @@ class Interpreter:
 
         Raises:
             OutOfBoundsError: an access outside every tensor of the launch.
-            InterpreterError: what the kernel's own code raised, as its cause.
+            InterpreterError: the kernel's own code raised an exception, which is the cause.
         """
         parts = dict(part for name, value in values.items() for part in parts_of(name, value))
         outer = self._kernel, self._extents
@@ -146,7 +146,7 @@ class Interpreter:
             self._report(access, int(touched[~inside].flat[0]), touched, builder)
 
     def _record_access(self, values: Any, addresses: Any, mask: Any, builder: Any) -> None:
-        """Record the elements of this program's access, and name one where it conflicts with another."""
+        """Record the elements of this program's access, and report a conflict with another program."""
         chosen = np.broadcast_to(True if mask is None else mask, addresses.shape)
         line = self._line()
         action = ProgramAccess(
@@ -222,7 +222,7 @@ def _extent(name: str, tensor: torch.Tensor) -> _Extent:
 
 
 def _with_boolean_comparisons(splat: Callable[..., Any]) -> Callable[..., Any]:
-    """A comparison of scalars spread over a block stays boolean; Triton makes it what was compared, and no mask."""
+    """Keep a splatted scalar comparison boolean; Triton gives it the type of the compared values, which is no mask."""
 
     def create_splat(builder: Any, shape: Any, scalar: Any) -> Any:
         block = splat(builder, shape, scalar)

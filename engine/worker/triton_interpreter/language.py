@@ -1,8 +1,8 @@
-"""Triton's language as the interpreter needs it, while a kernel is interpreted in a process that compiles others.
+"""Triton's language in the interpreter's form, for interpreting a kernel in a process that compiles others.
 
-Triton decides at its import whether kernels are interpreted.  Here they are `JITFunction`s, and so are the functions
-of its library: within the scope each call of one is interpreted.  Everything is put back behind it, as the frontend
-needs the language unchanged.
+Triton decides at its import whether kernels are interpreted.  Here they are `JITFunction`s, and so are the functions of
+its library: within the scope each call of one is interpreted.  Everything is restored afterwards, as the frontend needs
+the language unchanged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def interpreted(kernel: Any) -> Any:
 
 @contextlib.contextmanager
 def interpreting() -> Iterator[None]:
-    """Within, kernels can be interpreted: functions of Triton that are called, too."""
+    """Context in which kernels, and the functions of Triton that they call, can be interpreted."""
     scope = _Scope()
     try:
         scope.open()
@@ -53,7 +53,7 @@ class _Scope:
 
     def open(self) -> None:
         """Patch the parts of Triton's interpreter that all kernels share."""
-        # Taken before the first patch, to find names such as `exp = tl.exp` that are bound to the original.
+        # Read before the first patch, to find names such as `exp = tl.exp` that are bound to the original.
         self._originals = {id(value): name for name, value in vars(tl).items() if callable(value)}
         self._set(JITFunction, "__call__", lambda kernel, *args, **kwargs: interpreted(kernel)(*args, **kwargs))
         for name, value in list(vars(tl.tensor).items()):
@@ -64,11 +64,11 @@ class _Scope:
         self._set(triton_interpreter, "_patch_lang", self._patch)
 
     def close(self) -> None:
-        """Put everything back."""
+        """Restore everything."""
         self._undo.close()
 
     def _patch(self, function: Any) -> _PermanentScope:
-        """Triton's own change of its language, once per scope and not before every call, where it takes 5 ms."""
+        """Apply Triton's own patch of its language, once per scope: before every call it would take 5 ms."""
         languages = {id(tl), id(tl.core)}  # by id: comparing an array with == returns an array
         visible = frozenset(languages.intersection(map(id, list(function.__globals__.values()))))
         if not visible or visible not in self._patched:
@@ -108,7 +108,7 @@ def _member(kernel: Any) -> Callable[..., Any]:
 
 
 def _remove_others(owner: type, names: frozenset[str]) -> None:
-    """Remove the attributes of a class beyond these: Triton puts back as its own what it had only inherited."""
+    """Remove all other attributes of a class: Triton restores inherited ones as its own."""
     for name in set(vars(owner)) - names:
         delattr(owner, name)
 

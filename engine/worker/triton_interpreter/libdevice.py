@@ -1,8 +1,8 @@
 """Functions of libdevice for Triton's interpreter, which has none of them.
 
-Without this `libdevice.exp(x)` is None there, and a right kernel raises an error without its reason.  The
-results are as exact as the type allows, also for functions that a device approximates.  For triton
-3.6 to 3.9; never used outside a worker.
+Without this `libdevice.exp(x)` is None there, and a right kernel fails with an unrelated error.  The results are as
+exact as the type allows, also for functions that a device approximates.  For triton 3.6 to 3.9; never used outside a
+worker.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _INTEGERS = {"abs": (0,), "pow": (1,)}
 
 @functools.cache
 def functions() -> tuple[tuple[ModuleType, str, Callable[..., Any]], ...]:
-    """Module, name and what computes it, for every function of Triton's libdevice."""
+    """Module, name and implementation of every function of Triton's libdevice."""
     known = dict(_known())
     return tuple(
         (module, name, known.get(name) or _missing(name))
@@ -95,7 +95,7 @@ def _known() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def _elementwise(name: str, formula: Callable[..., Any], *, asks: bool) -> Callable[..., Any]:
-    """A function of blocks of one type, from one of arrays; a predicate (`asks`) returns 0 or 1."""
+    """A function on blocks of one type, made from one on arrays; a predicate (`asks`) returns 0 or 1."""
     integers = _INTEGERS.get(name, ())
 
     def compute(*args: Any, _semantic: object = None) -> Any:

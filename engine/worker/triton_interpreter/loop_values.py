@@ -1,8 +1,8 @@
-"""The number of a loop in an interpreted kernel, which in compiled code is a tensor and can be cast.
+"""Loop counters of an interpreted kernel, which are tensors in compiled code and can be cast.
 
-`row.to(tl.int64)` in a loop over rows is how kernels keep offsets from overflowing.  Triton's interpreter has
-the loop count in Python, whose numbers have no `to`, and would refuse what compiles.  Patches the interpreter for
-triton 3.6 to 3.9; never used outside a worker.
+`row.to(tl.int64)` in a loop over rows is a common way to keep offsets from overflowing.  The counter of Triton's
+interpreter is a Python int without `to`, so it would reject valid code.  Patches the interpreter for triton 3.6 to 3.9;
+never used outside a worker.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _RANGES = frozenset({"range"})  # not static_range, whose counter is no tensor i
 
 
 class LoopNumber(int):
-    """A number that can be cast as a tensor can."""
+    """An integer that can be cast like a tensor."""
 
     def to(self, dtype: Any, *args: Any, **options: Any) -> Any:  # Any: Triton's interpreter is not typed
         """The number as a scalar tensor of this type."""
@@ -26,19 +26,19 @@ class LoopNumber(int):
 
 
 def loop_numbers(counted: Iterable[object]) -> Iterator[object]:
-    """Values of a loop's counter, as numbers that can be cast."""
+    """Values of a loop's counter, as integers that can be cast."""
     return (LoopNumber(one) if type(one) is int else one for one in counted)
 
 
 def install() -> None:
-    """Have the loops of kernels that are interpreted from now on count such numbers."""
+    """Use such counters in the loops of kernels that are interpreted from now on."""
     # The interpreter adds the names of its own module to the globals of kernels.
     setattr(triton_interpreter, _COUNTED, loop_numbers)
     triton_interpreter.FunctionRewriter.ast_transformer = _Loops()
 
 
 class _Loops(triton_interpreter.ASTTransformer):  # type: ignore[misc]  # Triton's interpreter is not typed
-    """Triton's rewriting of a kernel before it interprets it, and the ranges of its loops."""
+    """Triton's transformer of kernels for the interpreter, extended to the ranges of loops."""
 
     def visit_For(self, node: ast.For) -> ast.For:  # noqa: N802  # the name that ast looks for
         """`for i in range(n)` becomes `for i in loop_numbers(range(n))`."""

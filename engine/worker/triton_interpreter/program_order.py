@@ -1,8 +1,8 @@
-"""Runs programs in another order than the usual: a kernel that is right in only one order has a race.
+"""Runs programs in another order than the default: a kernel that is right in only one order has a race.
 
-The interpreter runs the programs of a grid one after another, so that it can run them backwards or shuffled.
-The order on a device cannot be chosen; there other work runs beside the call and interleaves with it.  This
-module only changes the order; it never reads an output.
+The interpreter runs the programs of a grid one after another, so that it can run them backwards or shuffled. The order
+on a device cannot be chosen; there other work runs beside the call and interleaves with it.  This module only changes
+the order; it never reads an output.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FEWEST_ROUNDS, _MOST_ROUNDS = 8, 64
 
 
 class ProgramOrder:
-    """Order in which the programs of this process run now, and the number of launches that it has changed."""
+    """Current order of the programs of this process, and the number of launches that it has changed."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -35,7 +35,7 @@ class ProgramOrder:
 
     @contextlib.contextmanager
     def during(self, program_order: protocol.ProgramOrder | None) -> Iterator[None]:
-        """Disorder whatever is launched until the block is left."""
+        """Context in which launches run in another order."""
         self._launches = 0
         if program_order is not None and not runtime_of(self._device).EXECUTED_ON_CPU:
             self._concurrent_work = self._concurrent_work or _ConcurrentWork(self._device)
@@ -48,7 +48,7 @@ class ProgramOrder:
 
     @property
     def launches(self) -> int:
-        """How many launches of the last block had several programs, which ran in another order."""
+        """Number of launches of the last block that had several programs and ran in another order."""
         return self._launches
 
     def seed_of(self, grid: tuple[int, int, int], *, waits: bool) -> int:
@@ -90,7 +90,7 @@ class _ConcurrentWork:
         torch.cuda.synchronize(device)
 
     def start(self, rounds: int) -> None:
-        """Have so many rounds of it begin."""
+        """Start this number of rounds."""
         with without_modes(), torch.cuda.stream(self._stream):
             for _ in range(rounds):
                 Base.add_(self._block, 1)

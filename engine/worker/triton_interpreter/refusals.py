@@ -1,6 +1,6 @@
 """Launches that a GPU refuses: grids and thread counts beyond its limits, and errors of arguments explained.
 
-Triton's own binder and option parser of the target decide, so that a refusal has the type that it has on a GPU: a
+Triton's own binder and option parser of the target decide, so that an error has the type that it has on a GPU: a
 candidate may catch it.
 """
 
@@ -28,7 +28,7 @@ _INT32 = 2**31 - 1
 
 
 class TooManyThreadsError(OutOfResources):  # type: ignore[misc]  # of Triton, which is not typed
-    """As Triton raises it when a kernel has more threads than a block may have; an autotuner passes over it."""
+    """Triton's error for a kernel with more threads than a block may have; an autotuner skips such a configuration."""
 
     def __init__(self, threads: int, limit: int, why: str) -> None:
         super().__init__(threads, limit, "threads")
@@ -50,10 +50,10 @@ class Refusals:
         self._binder_by_function: dict[Callable[..., Any], Callable[..., Any]] = {}
 
     def grid(self, asked: Any) -> tuple[int, ...]:
-        """The grid as Triton's launcher reads it: three whole numbers at most.
+        """The grid as Triton's launcher reads it: at most three integers.
 
         Raises:
-            Exception: what Triton raises where it is none.
+            Exception: that of Triton for an invalid grid.
         """
         sizes = [asked[axis] for axis in range(min(len(asked), 3))]
         if not sizes:
@@ -63,13 +63,13 @@ class Refusals:
     def check(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: Sequence[int]
     ) -> None:
-        """Raise what Triton raises for a launch of the plain Python function `function` of a kernel."""
+        """Raise Triton's error for an invalid launch of the plain Python function `function` of a kernel."""
         self.check_limits(function.__name__, self.check_arguments(function, args, kwargs), grid)
 
     def check_arguments(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:  # Any: options of Triton, which is not typed
-        """The parsed options of a launch; raises what Triton raises for its arguments, which the message names."""
+        """The parsed options of a launch; raises Triton's error for its arguments, with the argument's name."""
         args = tuple(map(_as_compiled, args))
         kwargs = {name: _as_compiled(value) for name, value in kwargs.items()}
         try:
@@ -86,7 +86,7 @@ class Refusals:
         return options
 
     def check_limits(self, kernel: str, options: Any, grid: Sequence[int]) -> None:
-        """Raise what Triton raises for a launch with these parsed options: too many threads, or too large a grid."""
+        """Raise Triton's error for a launch with these parsed options: too many threads, or too large a grid."""
         self._check_threads(kernel, options)
         self._check_grid(grid, getattr(options, "num_ctas", 1))
 
@@ -104,7 +104,7 @@ class Refusals:
     def _explained(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception
     ) -> Exception:
-        """The same error with the argument that it is about."""
+        """The same error with the name of the argument that it is about."""
         parameters = inspect.signature(function).parameters
         plain = str(error).replace("dynamic_func()", f"{function.__name__}()")
         given = {**dict(zip(parameters, args, strict=False)), **kwargs}
@@ -138,7 +138,7 @@ class Refusals:
 
 
 def explain_refusals(refusals: Callable[[], Refusals]) -> None:
-    """Have Triton's errors of arguments and options of a launch name the argument, and what may have been meant."""
+    """Have Triton's errors for arguments and options of a launch name the argument, and the likely intention."""
     run = JITFunction.run
 
     def explained(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> Any:
@@ -154,7 +154,7 @@ def explain_refusals(refusals: Callable[[], Refusals]) -> None:
 
 
 def _as_compiled(value: Any) -> Any:
-    """The argument as the compiler would see it: kernels given to kernels are constants, as None is."""
+    """The argument as the compiler sees it: kernels passed to kernels are constants, as None is."""
     if isinstance(value, JITFunction):
         return None
     if type(value) is tuple:

@@ -1,8 +1,8 @@
 """The device's record of one call, and of one more that is captured as a graph.
 
-The record gives times and names, the driver's calls give the function behind each name.  Both are proven
-first, on a launch that we know.  What is launched after the entry has returned, by whatever thread, is late:
-an honest call has put all of its work on the device by then.
+The record has times and names, the driver's calls have the function behind each name.  Both are validated first, on a
+known launch.  Launches after the entry has returned, by any thread, are late: an honest call has put all of its work on
+the device by then.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KINDS = {
 
 
 class DeviceTraceRecorder:
-    """Records calls of the entry; `instruments` are those of this worker, from before there was a candidate."""
+    """Records calls of the entry; `instruments` are those that this worker made before it loaded a candidate."""
 
     def __init__(self, instruments: Instruments | None, own: OwnKernels) -> None:
         self._instruments = instruments
@@ -42,10 +42,10 @@ class DeviceTraceRecorder:
     def record(
         self, identifier: str, call: Callable[[], object], leave: Callable[[object], tuple[protocol.ReturnedSpec, ...]]
     ) -> protocol.Recorded:
-        """Make the call, `leave` its result for the judge, and report the activities of the device.
+        """Make the call, write its result with `leave`, and report the activities of the device.
 
         Raises:
-            CuptiError: there is no record, or it is not what happened.
+            CuptiError: there is no record, or it is incorrect.
         """
         instruments = self._instruments
         if instruments is None or instruments.recorder is None or instruments.listener is None:
@@ -145,10 +145,10 @@ def _running(recorder: Recorder, listener: Listener) -> Iterator[None]:
 
 
 def _proven(instruments: Instruments, recorder: Recorder, listener: Listener) -> int:
-    """The number of the caller's stream, from a launch of ours that record and driver agree on.
+    """The number of the caller's stream, from a known launch on which record and driver agree.
 
     Raises:
-        CuptiError: they do not.
+        CuptiError: they do not agree.
     """
     instruments.synchronise()
     recorder.take()

@@ -1,8 +1,8 @@
-"""The edges of what a candidate allocates on a device: a zone behind each tensor that no store may touch.
+"""Guard zones behind the tensors that a candidate allocates on a device, to which no store may write.
 
-The interpreter checks every address; a device does not, and a write behind a tensor may reach unused memory
-unnoticed.  So allocations of a verified call get an additional zone, filled
-with a known byte, which is compared after the call.  Behind the tensors of the judge are its own guard zones.
+The interpreter checks every address; a device does not, and a write behind a tensor may reach unused memory unnoticed.
+So allocations of a verified call get an additional zone, filled with a known byte, which is checked after the call.
+Behind the tensors of the judge are its own guard zones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.devices.runtimes import runtime_of
 from engine.loading.raised import StrayStoreError
 
 ZONE_BYTES = 16 << 10
-"""Of each zone: a store without a mask goes past the end by less than what one program handles."""
+"""Size of each zone: a store without a mask exceeds the end by less than one program's block."""
 _MOST_BYTES = 256 << 20  # limit for one tensor, which is copied once, and for all that is kept until the call ends
 _MOST_ZONES = 64
 
@@ -44,7 +44,7 @@ class _Zone:
 
     @property
     def is_in_force(self) -> bool:
-        """Whether the memory is still as large as it was made."""
+        """Whether the memory still has its original size."""
         return self.storage.nbytes() == self.size_bytes + ZONE_BYTES
 
 
@@ -60,7 +60,7 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
         self._bytes = 0
 
     def widen(self, tensor: torch.Tensor) -> None:
-        """Give a new tensor its zone, where there is room for that.
+        """Give a new tensor its zone, if there is space for that.
 
         A tensor of a graph that is being captured gets none: nothing is filled before the graph is replayed.
         """
@@ -80,15 +80,15 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
         self._bytes += needed
 
     def forget(self, tensor: torch.Tensor) -> None:
-        """Drop the zone of a tensor that is made larger in place, and may grow into it."""
+        """Drop the zone of a tensor that is enlarged in place, and may grow into it."""
         address = tensor.untyped_storage().data_ptr()
         self._zones = [zone for zone in self._zones if zone.storage.data_ptr() != address]
 
     def check(self) -> None:
-        """Check the zones, once the device has finished its work, and release them.
+        """Check the zones, after the device has finished its work, and release them.
 
         Raises:
-            StrayStoreError: one is not as it was.
+            StrayStoreError: one was changed.
         """
         zones, self._zones, self._bytes = [zone for zone in self._zones if zone.is_in_force], [], 0
         if not zones:

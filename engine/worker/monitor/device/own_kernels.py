@@ -1,10 +1,10 @@
 """Which functions on the device belong to kernels of the candidate's own files.
 
-Triton loads a kernel's binary once and gets a function of a module for it.  That function is what a
-launch hands to the driver, so another kernel of the same name is not mistaken for it.
+Triton loads a kernel's binary once and gets a function of a module for it.  A launch passes that function to the
+driver, so another kernel of the same name is not mistaken for it.
 
-Files that the candidate writes while it runs are its own as well: operator libraries generate the source of
-pointwise kernels into a cache folder and import it from there.  What a library writes for it is not.
+Files that the candidate writes while it runs are its own as well: operator libraries generate the source of pointwise
+kernels into a cache folder and import it from there.  Files that a library writes for it are not.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_FRAMES = 64
 
 
 class OwnKernels:
-    """Notes every binary that Triton loads in this process from now on; to be made before there is a candidate."""
+    """Records every binary that Triton loads in this process; created before a candidate is loaded."""
 
     def __init__(self) -> None:
         self._file_by_function: dict[int, str] = {}
@@ -43,11 +43,11 @@ class OwnKernels:
         CompiledKernel._init_handles = noting
 
     def belong_to(self, *folders: Path) -> None:
-        """Files in these folders are the candidate's."""
+        """Treat files in these folders as the candidate's."""
         self._folders = folders
 
     def follow_writes(self) -> None:
-        """Have Python report which files the candidate writes from now on, for the rest of the process."""
+        """Record the files that the candidate writes from now on, by Python's audit events."""
         sys.addaudithook(self._on_event)
 
     def owns(self, function: int | None) -> bool:
@@ -56,7 +56,7 @@ class OwnKernels:
         return file is not None and self._is_own(file)
 
     def file_of(self, function: int | None) -> str:
-        """The file that defines the kernel which this function was loaded for; "" when there is none."""
+        """The file that defines the kernel of this function; "" if there is none."""
         return self._file_by_function.get(function, "") if function is not None else ""
 
     def _is_own(self, file: str) -> bool:
@@ -70,7 +70,7 @@ class OwnKernels:
             self._file_by_function[function] = getattr(code, "co_filename", "")
 
     def _on_event(self, event: str, args: tuple[Any, ...]) -> None:
-        """Note a file that was opened for writing, or one of those that was given another name."""
+        """Record a file that was opened for writing, or the new name of such a file."""
         if event == "open":
             path, mode, flags = args
             if (isinstance(mode, str) and set("wax+") & set(mode)) or (isinstance(flags, int) and flags & _WRITES):
@@ -102,5 +102,5 @@ def _is_path(path: object) -> bool:
 
 
 def _plain(path: Any) -> str:
-    """One spelling of a path, whatever it was written as."""
+    """The canonical spelling of a path."""
     return os.path.realpath(os.fsdecode(path))

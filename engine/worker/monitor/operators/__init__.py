@@ -1,1 +1,1 @@
-"""Operators of torch that a candidate calls: counted, classified, with hooks on the ways past the count."""
+"""Operators of torch that a candidate calls: counted, classified, with hooks on the ways around the count."""

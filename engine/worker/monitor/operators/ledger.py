@@ -1,8 +1,8 @@
-"""Which operators of torch a candidate calls, how often and on how much, while its calls are verified.
+"""The operators of torch that a candidate calls in verified calls, how often and on how many elements.
 
-Seen are the operators of the thread that calls the entry and of those that `beside` is active in, and what takes
-content out of torch; a candidate that knows of the ledger can step around it.  So it can show what was done, never
-that something was not.  Timed calls are not noted.
+Recorded are the operators of the thread that calls the entry and of those in which `beside` is active, and operations
+that take content out of torch; a candidate that knows of the ledger can avoid it.  So it can show what was done, never
+that something was not.  Timed calls are not recorded.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from engine.worker.taping.steps import StepReceiver
 
 _MOST_NAMES = 256
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
-"""On booleans these are questions, as the logical ones are; `&` and `|` between comparisons are written so."""
+"""On booleans these count as questions, as the logical operators do; `&` and `|` combine comparisons."""
 _REPORTED_BY_CASE = frozenset(
     {
         OperatorKind.LIGHT,
@@ -56,7 +56,7 @@ _REPORTED_BY_CASE = frozenset(
 _JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack", "_foreach_copy_"))
 _OF_NUMBERS = "fill_ lift_fresh full full_like new_full scalar_tensor linspace arange"
 _REPORTED_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_NUMBERS.split())
-"""What brings numbers in from outside of torch."""
+"""Operators that bring numbers into torch from outside."""
 _COPYING = torch.ops.aten.copy_
 _LOOKING_UP = frozenset(getattr(torch.ops.aten, name) for name in LOOKING_UP)
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
@@ -69,10 +69,10 @@ _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no typ
     torch._C.TensorBase.map_: "Tensor.map_",
     torch._C.TensorBase.map2_: "Tensor.map2_",
 }
-"""What makes arrays and numbers of a tensor, or gives them to Python; `observed_effects` knows these by "Tensor."."""
+"""Methods that convert a tensor to arrays or Python numbers; `observed_effects` knows these by "Tensor."."""
 _NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
 _ASKING: frozenset[Any] = frozenset({torch.isfinite, torch.Tensor.isfinite, torch.isinf, torch.Tensor.isinf})
-"""Questions that torch answers by arithmetic on all that is asked about."""
+"""Questions that torch answers by arithmetic on all elements."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -87,7 +87,7 @@ class _Entry:
 
 
 class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
-    """While active, notes the operators that this thread calls."""
+    """While active, records the operators that this thread calls."""
 
     def __init__(self, recorder: TapeRecorder | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -106,7 +106,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     def of_call(self, case: str, arguments: Sequence[object], *, notes: bool = True) -> Iterator[None]:
         """The ledger, active for one call of the entry with these arguments.
 
-        It is active as well in a call of which it `notes` nothing: none may know which it will be.
+        It is also active in a call without `notes`: the candidate must not be able to detect which calls are recorded.
         """
         self._case = case
         self._inputs = {address for tensor in tensors_in(arguments) if (address := address_of(tensor))}
@@ -120,7 +120,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
 
     @contextlib.contextmanager
     def of_capture(self) -> Iterator[None]:
-        """The ledger, active while a CUDA graph is captured; it notes nothing itself unless in a call of the entry."""
+        """The ledger, active while a CUDA graph is captured; it records only within a call of the entry."""
         if self._is_on:
             yield
             return
@@ -134,7 +134,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
-        """Note operators of this thread too, while another is in a call of the entry."""
+        """Record operators of this thread too, while another thread is in a call of the entry."""
         with _ThreadLedger(self), _Departures(self):
             yield
 
@@ -145,26 +145,26 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
 
     @property
     def is_on(self) -> bool:
-        """Whether the entry is being called, and what happens is noted."""
+        """Whether the entry is being called and operators are recorded."""
         return self._is_on
 
     @contextlib.contextmanager
     def asked(self) -> Iterator[None]:
-        """Note nothing of this thread within: torch answers a question."""
+        """Context in which nothing of this thread is recorded: torch answers a question."""
         with disabled_modes():
             yield
 
     def follow(self, operator: str) -> None:
-        """Run the Python behind this operator ("namespace::name") `within`, so that its own operators are recorded."""
+        """Run the Python code of this operator ("namespace::name") in `within`, to record its own operators."""
         self._followed.add(operator)
 
     def follows(self, packet: Any) -> bool:  # Any: an OpOverloadPacket, which has no public name
-        """Whether there is nothing to note of the operator itself."""
+        """Whether the operator itself need not be recorded."""
         return bool(self._followed) and packet._qualified_op_name in self._followed
 
     @contextlib.contextmanager
     def within(self) -> Iterator[None]:
-        """Note operators of this thread again, where torch has left the ledger to carry one out."""
+        """Context in which operators of this thread are recorded again, after torch has left the ledger to run one."""
         with contextlib.ExitStack() as stack:
             if self._is_on and not any(isinstance(mode, Ledger | _ThreadLedger) for mode in dispatch_modes()):
                 stack.enter_context(_ThreadLedger(self))
@@ -173,7 +173,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             yield
 
     def carried_out(self, how: str, tensor: torch.Tensor, *, kind: OperatorKind = OperatorKind.COMPUTE) -> None:
-        """Note that the content of a tensor was taken to where no operator of torch works on it."""
+        """Record that the content of a tensor was taken to where no operator of torch works on it."""
         if self.recorder.is_on:
             self.recorder.read(how, tensor)
         self.note(how, kind, (tensor,), (tensor,), self.reads((tensor,)))
@@ -197,7 +197,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         )
 
     def entry(self, packet: Any, kind: OperatorKind, *, reads: bool = False, integers: bool = False) -> _Entry | None:
-        """The entry of an operator that `reads` the entry's arguments or not; None when there is no room for it."""
+        """The entry of an operator that `reads` the entry's arguments or not; None when the ledger is full."""
         if not self._is_noting:
             return None
         by_case = kind in _REPORTED_BY_CASE or packet in _REPORTED_BY_CASE_TOO or isinstance(packet, str)
@@ -215,7 +215,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     def note(
         self, packet: Any, kind: OperatorKind, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor], reads: bool
     ) -> None:
-        """Note one use of an operator that made content."""
+        """Record one use of an operator that made content."""
         self._follow(made, reads)
         if packet is _COPYING and len(taken) == 2 and are_one(*taken):
             return  # Triton's interpreter copies the tensors of a launch back onto themselves
@@ -233,7 +233,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             entry.largest_out = max(entry.largest_out, elements_out)
 
     def reads(self, taken: Sequence[torch.Tensor]) -> bool:
-        """Whether one of these tensors is an argument of the entry, or what torch alone made of one."""
+        """Whether one of these tensors is an argument of the entry, or was made from one by torch alone."""
         return any(address_of(tensor) in self._inputs for tensor in taken)
 
     def _follow(self, made: Sequence[torch.Tensor], reads: bool) -> None:
@@ -304,7 +304,7 @@ def _carry_out(
 
 
 def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[object]:
-    """The arguments that an operator writes to; those of many tensors in place return none."""  # Any: as above
+    """The arguments that an operator writes to; in-place operators on tensor lists return none of them."""
     for place, argument in enumerate(operator._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             yield args[place] if place < len(args) else kwargs.get(argument.name)
@@ -321,7 +321,7 @@ Ledger.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
 
 
 class _ThreadLedger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
-    """A ledger in another thread, whose modes are its own."""
+    """A ledger in another thread, which has modes of its own."""
 
     def __init__(self, ledger: Ledger) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -344,7 +344,7 @@ _ThreadLedger.__torch_dispatch__ = _dispatch_in_thread  # type: ignore[method-as
 
 
 class _Departures(TorchFunctionMode):
-    """While active, has a ledger note which tensors are made numbers, arrays or raw memory of."""
+    """While active, has a ledger record which tensors are converted to numbers, arrays or raw memory."""
 
     def __init__(self, ledger: Ledger) -> None:
         super().__init__()

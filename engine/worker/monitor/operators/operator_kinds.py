@@ -1,4 +1,4 @@
-"""Kind of work of each torch operator, by name; one that is not in the table computes."""
+"""Kind of work of each torch operator, by name; an operator that is not in the table counts as COMPUTE."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The ways past the ledger of operators, with a bell on each.
+"""Audit events on the ways around the ledger of operators.
 
-A candidate can turn the modes of torch off, work in another thread, or carry content out of torch and compute
-with it elsewhere.  What is here is in place before it is loaded; what torch does for itself rings nothing.  Who
-knows of it can step around it too, so that silence proves nothing.
+A candidate can turn the modes of torch off, work in another thread, or take content out of torch and compute with it
+elsewhere.  These hooks are installed before it is loaded; uses by torch itself raise no event.  A candidate that knows
+of them can avoid them too, so that the absence of events proves nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import torch.utils.dlpack
 # Functions of torch and of candidates, with any arguments and results: Any throughout this file.
 
 HOOK_EVENT = "kgtui.torch_hook"
-"""The audit event of a door that was used; its argument is the name of the door."""
+"""The audit event of a hooked function that was called; its argument is the function's name."""
 
 _BYPASSES: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
     ("torch._C", torch._C, (
@@ -51,7 +51,7 @@ _BYPASSES: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
 
 
 def install_hooks() -> None:
-    """Have each door raise an audit event when it is used; for good, and only once in a process."""
+    """Have each hooked function raise an audit event when it is called; permanent, and only once in a process."""
     for place, owner, names in _BYPASSES:
         for name in names:
             function = getattr(owner, name, None)
@@ -60,7 +60,7 @@ def install_hooks() -> None:
 
 
 def follow_threads(noting: Callable[[], AbstractContextManager[object]]) -> None:
-    """Have every thread that is started from now on run within what `noting` makes; for good."""
+    """Run every thread that is started from now on in a context made by `noting`; permanent."""
     started = _thread.start_new_thread
 
     def start_new_thread(
@@ -76,10 +76,10 @@ def follow_threads(noting: Callable[[], AbstractContextManager[object]]) -> None
 
 
 def follow_operators(follow: Callable[[str], None], noting: Callable[[], AbstractContextManager[object]]) -> None:
-    """Have Python that is registered as an operator from now on run within what `noting` makes; for good.
+    """Run Python implementations of operators registered from now on in a context made by `noting`; permanent.
 
-    `follow` gets the operator.  Torch's own operators stay what they are, regardless of what gives them code; what
-    that does is noted as well.
+    `follow` gets the operator.  Torch's own operators are not changed by a registration; the operators within that
+    implementation are recorded as well.
     """
     registered: Callable[..., Any] = torch.library.Library.impl
     known = frozenset(name.partition(".")[0] for name in torch._C._dispatch_get_all_op_names())

@@ -1,8 +1,8 @@
 """Effects of the candidate's code on files, processes, sockets and live objects, by Python's audit events.
 
 Only the candidate's own actions count: the caller must be a line of the candidate, with nothing between it and the
-action but the standard library.  What torch and Triton do for it, compiling above all, is theirs.  Code
-that knows of the hook can avoid it, so that an empty record proves nothing.
+action but the standard library.  Actions of torch and Triton on its behalf, such as compiling, are theirs.  Code that
+knows of the hook can avoid it, so that an empty record proves nothing.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _GO_BETWEENS = ("inspect.py", "runpy.py", "code.py")
 
 
 class Audit:
-    """Notes actions of a candidate while it is on; its hook, once installed, stays for as long as the process."""
+    """Records actions of a candidate while it is on; its hook, once installed, stays for the life of the process."""
 
     def __init__(self) -> None:
         self._is_on = False
@@ -100,7 +100,7 @@ class Audit:
 
     @contextlib.contextmanager
     def on(self, *, loading: bool = False) -> Iterator[None]:
-        """Note what happens within; `loading` is reported with it."""
+        """Context in which actions are recorded; `loading` is reported with them."""
         self._is_on, self._is_loading = True, loading
         try:
             yield
@@ -115,7 +115,7 @@ class Audit:
         )
 
     def bypasses(self) -> tuple[ChangeSeen, ...]:
-        """The doors past the ledger that were used, as changes of what notes operators."""
+        """The hooked functions around the ledger that were called, as changes of the operator records."""
         return tuple(
             ChangeSeen(
                 kind=ChangeKind.FUNCTION,
@@ -163,7 +163,7 @@ class Audit:
             self._bypasses.setdefault(name[:_DETAIL_CHARACTERS], line)
 
     def _author(self, frame: FrameType | None, *, directly: bool, importing: bool = False) -> FrameType | None:
-        """The candidate's frame that did it, None when other code is in between or no frame is the candidate's.
+        """The candidate's frame that acted; None if other code is in between or no frame is the candidate's.
 
         Python's own importer is between where a native module is loaded by `importing`.
         """

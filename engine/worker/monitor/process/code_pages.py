@@ -1,8 +1,8 @@
 """Whether the machine code of this process is what was loaded from its files.
 
 Rewriting the first bytes of a clock function, or mapping other code over it, leaves a private copy of the page, which
-Linux counts as anonymous even when the old bytes are put back.  It must never read the code itself: that is
-gigabytes, and its bytes say nothing without the file.  A table of pointers that is rewritten is not seen.
+Linux counts as anonymous even when the old bytes are restored.  The code itself is never read: it has gigabytes, and
+its bytes show nothing without the file.  A rewritten table of pointers is not detected.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _KIB = re.compile(r"^(Size|Anonymous): +(\d+) kB$", re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True)
 class CodePages:
-    """The code of one file that is mapped for execution: how much, and how much of it is no longer the file's."""
+    """The mapped code of one file: its size, and how much of it is no longer the file's."""
 
     mapped_kib: int
     copied_kib: int
 
 
 def code_pages(smaps: Path = Path("/proc/self/smaps")) -> Mapping[str, CodePages] | None:
-    """The code in this process by file; None where the system does not list it."""
+    """The code in this process by file; None if the system does not list it."""
     try:
         text = "\n" + smaps.read_text(errors="replace")
     except OSError:
@@ -45,7 +45,7 @@ def code_pages(smaps: Path = Path("/proc/self/smaps")) -> Mapping[str, CodePages
 
 
 def rewritten(before: Mapping[str, CodePages], after: Mapping[str, CodePages]) -> Iterator[tuple[str, str]]:
-    """The files whose code is another than before, each with how it shows; one that is gone entirely was closed."""
+    """The files whose code has changed, each with the evidence; a file that is no longer mapped was closed."""
     for file, now in after.items():
         then = before.get(file, CodePages(mapped_kib=now.mapped_kib, copied_kib=0))
         if now.copied_kib > then.copied_kib:

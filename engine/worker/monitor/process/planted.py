@@ -1,7 +1,7 @@
 """Modules that a candidate replaced, so that a later import gets the replacement.
 
-Only what was imported before the candidate is compared: what it adds is its own, and what is taken away
-makes others import it again.
+Only modules imported before the candidate are compared: modules that it adds are its own, and removed ones are imported
+again by others.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _MADE_ANEW = frozenset({"__triton_launcher", "cuda_utils", "hip_utils"})  # by T
 
 
 def modules() -> Mapping[str, ModuleType]:
-    """Modules by name, as they are now."""
+    """Current modules by name."""
     return dict(sys.modules)
 
 
 def changes(before: Mapping[str, ModuleType]) -> tuple[ChangeSeen, ...]:
-    """The names that represent another module now."""
+    """The names that refer to another module now."""
     replaced = [
         name
         for name, old in before.items()

@@ -1,7 +1,7 @@
 """Changes that a candidate leaves in its process: functions of torch and Triton, settings, threads, children.
 
-A snapshot is taken before it is loaded and compared after its last verified call.  What it changed and put
-back in between is not seen, nor what it hides; a difference can show something, no difference shows nothing.
+A snapshot is taken before it is loaded and compared after its last verified call.  Changes that it undoes in between or
+hides are not detected; a difference can show something, no difference shows nothing.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ class _Snapshot:
 
 
 class Watch:
-    """Compares the process with what it was when `begin` was called."""
+    """Compares the process with its state when `begin` was called."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._before: _Snapshot | None = None
 
     def begin(self) -> None:
-        """Note how everything is, before a candidate is here."""
+        """Record the state before a candidate is loaded."""
         callables = {name: dict(_callables(vars(owner))) for name, owner in _namespaces()}
         codes = {
             id(value): value.__code__
@@ -94,12 +94,12 @@ class Watch:
         )
 
     def seeded(self) -> None:
-        """The candidate was loaded: a seed that it set meanwhile is ordinary, for the judge draws elsewhere."""
+        """Accept a seed set while the candidate was loaded: that is ordinary, for the judge draws elsewhere."""
         if self._before is not None:
             self._before = replace(self._before, random_states=self._random_states())
 
     def changes(self) -> tuple[ChangeSeen, ...]:
-        """Current differences, at most as much as fits."""
+        """Current differences, at most as many as fit."""
         before = self._before
         if before is None:
             return ()
@@ -199,7 +199,7 @@ def _rewritten(before: _Snapshot) -> Iterator[ChangeSeen]:
 
 
 def _is_libraries_own(name: str, old: Any, new: Any) -> bool:
-    """Whether a library put this there: Triton's interpreter does with its language, torch with what it wraps."""
+    """Whether a library made this change: Triton's interpreter in its language, or torch where it wraps."""
     if name == "static_print" and new is print:
         return True
     inner = getattr(new, "fget", None) or getattr(new, "func", new)  # of a property or a partial
@@ -287,7 +287,7 @@ def _new_threads(before: _Snapshot) -> Iterator[ChangeSeen]:
 
 
 def _burning() -> frozenset[int]:
-    """The kernel's ids of the threads that use the processor while this one does not."""
+    """Kernel ids of the threads that use the processor while this one does not."""
     before = _processor_s()
     time.sleep(_LOOK_S)
     now = _processor_s()
@@ -296,7 +296,7 @@ def _burning() -> frozenset[int]:
 
 
 def _processor_s() -> dict[int, float]:
-    """Processor seconds of each thread; none where the system does not report them."""
+    """Processor seconds of each thread; none if the system does not report them."""
     used: dict[int, float] = {}
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(OSError):  # it ended in the meantime
