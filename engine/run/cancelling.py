@@ -1,4 +1,4 @@
-"""Cancelling a run by a message, and clean-up that a cancellation must not cut short."""
+"""Cancelling a run by a message, and clean-up that a cancellation must not interrupt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.verdict.decide import Stop
 
 
 class RunsInProgress:
-    """The runs of one engine that are running or wait for their turn, by id."""
+    """The runs of one engine that are running or waiting for their turn, by id."""
 
     def __init__(self) -> None:
         self._cancelled: dict[str, asyncio.Event] = {}
@@ -54,7 +54,7 @@ async def work_until_stopped(
 ) -> Stop | None:
     """The result of `work`, CANCELLED, or the result of `excess`, which ends a run that uses too much.
 
-    Faults of ours become ENGINE_ERROR here and nowhere else; `log` gets their traces.
+    Internal errors become ENGINE_ERROR here and nowhere else; `log` gets their traces.
     """
     tasks = (asyncio.create_task(work), asyncio.create_task(excess()), asyncio.create_task(cancelled.wait()))
     working, exceeding, _ = tasks
@@ -80,9 +80,9 @@ async def work_until_stopped(
 
 
 async def to_its_end(task: asyncio.Task[None]) -> None:
-    """Wait until the task has ended, also when we are cancelled meanwhile, which is raised afterwards.
+    """Wait until the task has ended, even when this one is cancelled meanwhile, which is raised afterwards.
 
-    Processes of a run that are still being killed would hold up the loading of the next candidate.
+    Processes of a run that are still being killed would delay the loading of the next candidate.
     """
     cancelled: asyncio.CancelledError | None = None
     while not task.done():

@@ -1,7 +1,7 @@
 """Compiles launches with several compilers while the cases are still being verified.
 
-For the device that the candidate runs on, kernels are compiled before they are launched: a dry run
-tells which, and the results are published in a folder where the worker's Triton finds them.
+For the device that the candidate runs on, kernels are compiled before they are launched: a dry run determines them, and
+the results are published in a folder where the worker's Triton finds them.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class _Binary:
 
 @dataclass(kw_only=True)
 class _Job:
-    """One launch to compile; `done` is set when it is, well or badly.
+    """One launch to compile; `done` is set when that has ended, with or without success.
 
-    `launched` is whether it was really launched, and not only met by a dry run; `passed_over` whether it
-    did not build then, which is not reported unless it is launched.
+    `launched` is whether it was actually launched, and not only recorded by a dry run; `passed_over` whether it did not
+    build then, which is not reported unless it is launched.
     """
 
     launch: Launch
@@ -60,9 +60,9 @@ class _Job:
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class _Turn:
-    """A place in the queue: those of a lower rank first, of one rank in the order in which they came.
+    """A place in the queue: ordered by rank, and within one rank by arrival.
 
-    Without a job, nothing more comes.
+    A turn without a job ends the queue.
     """
 
     rank: int
@@ -76,9 +76,9 @@ _FIRST, _REST, _END = range(3)
 class Builder:
     """Compiles the launches of one run, each specialisation once.
 
-    For the device itself they are compiled in the order in which they come, for cases wait for them.  For another
-    target, which has no `publication`, the first specialisation of every kernel comes before the rest: what does not
-    build is known early.
+    For the device itself they are compiled in order of arrival, for cases wait for them.  For another target, which has
+    no `publication`, the first specialisation of every kernel comes before the rest, so that build errors are known
+    early.
     """
 
     def __init__(
@@ -121,10 +121,10 @@ class Builder:
         self.unkept = ""
 
     def add(self, launch: Launch, specialisation: str = "") -> list[asyncio.Future[None]]:
-        """Compile this one too, unless it is already; what must be done before it can be launched.
+        """Compile this launch unless it is compiled already; returns what must be done before it can be launched.
 
-        With Triton's own description, `specialisation`, it is to be compiled for a launch that is expected;
-        without one it has been launched.  Past the most that one candidate may ask for, `overfull` is set.
+        With Triton's own description, `specialisation`, it is compiled for an expected launch; without one it has been
+        launched.  Beyond the limit of one candidate, `overfull` is set.
         """
         key = specialisation_of(launch)
         job = self._job_by_specialisation.get(key)
@@ -151,7 +151,7 @@ class Builder:
 
     @property
     def held(self) -> bool:
-        """Whether compiling has still to be released."""
+        """Whether compiling waits for `release`."""
         return not self._released.is_set()
 
     def hold(self) -> None:
@@ -159,11 +159,11 @@ class Builder:
         self._released.clear()
 
     def release(self) -> None:
-        """Begin to compile, where that was held back."""
+        """Start compiling after `hold`."""
         self._released.set()
 
     def finish(self) -> None:
-        """No more launches will come; `run` returns after the last."""
+        """Declare that no more launches will be added; `run` returns after the last."""
         self.release()
         for _ in self._sessions:
             self._jobs.put_nowait(_Turn(rank=_END, arrival=next(self._arrivals), job=None))
@@ -193,7 +193,7 @@ class Builder:
         self._expects = False
 
     async def is_done_within(self, budget_s: float, ahead: asyncio.Task[None]) -> bool:
-        """Wait for the task that adds and compiles expected launches; after the deadline, expect no more."""
+        """Whether the task that adds and compiles expected launches ends in time; otherwise they are dropped."""
         _, late = await asyncio.wait([ahead], timeout=budget_s)
         if late:
             self.expect_no_more()
@@ -205,7 +205,7 @@ class Builder:
             await asyncio.wait(waiting)
 
     async def run(self) -> None:
-        """Compile until `finish`.  A file that does not load here leaves `trouble`, and its kernels UNSUPPORTED."""
+        """Compile until `finish`.  If the file does not load here, `trouble` is set and its kernels are UNSUPPORTED."""
         try:
             await self._released.wait()
             self._until_s = asyncio.get_running_loop().time() + self._patience_s
@@ -220,10 +220,10 @@ class Builder:
                 _settle(job)
 
     async def disassemble(self, on_artefact: Callable[[int, Artefact], None]) -> None:
-        """Turn every NVIDIA binary of this run into SASS, one after another."""
+        """Disassemble every NVIDIA binary of this run to SASS, one after another."""
         for binary in self._binaries:
             if not binary.session.occupied or binary.session.shared != binary.folder:
-                continue  # its compiler has died and its files are removed
+                continue  # its compiler has exited and its files are removed
             command = protocol.Disassemble(id=protocol.new_id(), folder=str(binary.folder), cubin=binary.name)
             try:
                 reply = await binary.session.ask(command, deadline_s=self._limits.compile_s)
@@ -254,7 +254,7 @@ class Builder:
                 _settle(job)
             if job.specialisation and kernel.outcome is not Outcome.PASS:
                 if not job.launched:
-                    # A tuner passes over a configuration that does not build.
+                    # A tuner skips a configuration that does not build.
                     self._pass_over(job)
                     continue
                 job.specialisation = ""
@@ -268,13 +268,13 @@ class Builder:
             self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
 
     def _pass_over(self, job: _Job) -> None:
-        """Report nothing of a job, unless it is launched after all."""
+        """Skip a job without a report, unless it is launched after all."""
         job.passed_over = True
         self._passed_over += 1
         self.unfinished -= 1
 
     async def _compile(self, session: CandidateSession, job: _Job) -> tuple[CompiledKernel, str | None]:
-        """The compiled kernel, and the name of its NVIDIA binary where it has one."""
+        """The compiled kernel, and the name of its NVIDIA binary if it has one."""
         with self._profile.span("compile") as span:
             reply = await self._ask(session, job)
         if isinstance(reply, protocol.Compiled) and self._publication is not None:

@@ -1,13 +1,14 @@
-"""Learning which kernels every case launches, and having them compiled, before the first call needs one.
+"""Determines which kernels every case launches, and has them compiled, before the first call needs one.
 
-A second worker calls the entry with launches suppressed, case after case; each kernel that it would
-launch goes to the compilers at once.  A case is ready when all its kernels are, in whatever order
-that comes about.  Where a dry run fails, the case is ready at once: its kernels are compiled when
-they are launched.  So they are when it all takes too long: nothing here can hold up a run for good.
-Of an autotuner a verified call launches the first configuration that runs, so that is compiled first; all the others
-are compiled behind that, and only for cases that are timed.
-What a case launches also says how long its call may take: an endless loop is reported in seconds where all
-is compiled, and an autotuner with many configurations gets the time to try them.
+A second worker calls the entry with launches suppressed, case after case; each recorded kernel goes to the compilers at
+once.  A case is ready when all its kernels are, in any order.  If a dry run fails, or all of it takes too long, the
+case is ready at once and its kernels are compiled when they are launched, so that a dry run cannot block a run for
+good.
+
+A verified call launches the first configuration of an autotuner that runs, so that is compiled first; all the others
+are compiled after that, and only for cases that are timed.  The launches of a case also determine how long its call may
+take: if all is compiled an endless loop is reported in seconds, and an autotuner with many configurations gets the time
+to try them.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ _FIRST_CASES = 2  # described first, so that compiling begins while the inputs o
 
 
 class DryRun:
-    """The dry run of one candidate; `run` once, beside the judging of the cases.
+    """The dry run of one candidate; `run` once, beside the verification of the cases.
 
     `add` has a launch compiled, by Triton's own description, and returns what must be done before it is launched.
-    `on_launch` gets every launch of a call that is verified; not those of further configurations of tuners.
+    `on_launch` gets every launch of a verified call, but not those of further configurations of tuners.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class DryRun:
         self._is_unreturned = False
 
     async def next_of(self, cases: Sequence[Case]) -> Case:
-        """The first of these cases that is ready; waits while none is, and for so long only."""
+        """The first of these cases that is ready; waits for one within the time limit."""
         while True:
             for case in cases:
                 if self._ready[case.name].done():
@@ -80,7 +81,7 @@ class DryRun:
                 await asyncio.wait(ready, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
 
     async def run(self) -> None:
-        """Run every case dry; afterwards the worker is gone, and every case is or becomes ready."""
+        """Run every case dry; afterwards the worker is closed, and every case is or becomes ready."""
         try:
             async with asyncio.timeout_at(self._until_s):
                 with self._profile.span("load for dry run"):
@@ -92,7 +93,7 @@ class DryRun:
                     (shape,) = await self._describe((case,))
                     await self._run_dry(case, shape, tunes=True)
         except (LoadError, EngineError, OSError, TimeoutError):
-            pass  # the worker that verifies meets and reports the same error
+            pass  # the verifying worker gets and reports the same error
         finally:
             for ready in self._ready.values():
                 if not ready.done() and not self._waiting_for(ready):
@@ -104,7 +105,7 @@ class DryRun:
         return self._launches.get(case, ())
 
     def call_s(self, case: Case) -> float:
-        """How long a call of this case may take: all that the limits give where it may have something to compile."""
+        """Time limit of a call of this case in seconds: the full limit if something may have to be compiled."""
         launches = self._launches.get(case.name)
         if launches is None or case.name in self._incomplete or not self._ready[case.name].done():
             return min(self._most_s, _UNRETURNED_S) if self._is_unreturned else self._most_s

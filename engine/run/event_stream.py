@@ -1,4 +1,4 @@
-"""Events of a run, reported in the order in which they happen."""
+"""Events of a run, reported in the order in which they occur."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class EventEmitter:
         self.find(Finding(check=check, severity=Severity.NOTE, message=message))
 
     def awaited(self, holder: Holder | None) -> None:
-        """Report that the device is waited for; None is a holder whose name cannot be read."""
+        """Report that the run waits for the device; None is a holder whose name cannot be read."""
         self.emit(events.DeviceAwaited(at_s=self.now(), holder=holder))
 
     def log(self, stream: Stream, text: str) -> None:
@@ -84,7 +84,7 @@ class EventEmitter:
             self.emit(events.LogWritten(at_s=self.now(), stream=stream, text=text))
 
     def trace(self, trace: str) -> None:
-        """Log the traceback of an error once, however many cases fail with it; each result has its own error."""
+        """Log the traceback of an error once, even if many cases fail with it; each result has its own error."""
         way = trace.rstrip().rpartition("\n")[0]
         if way not in self._ways:
             self._ways.add(way)

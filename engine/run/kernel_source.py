@@ -22,7 +22,7 @@ _UNKNOWN_MEMORY_BYTES = 16 << 30
 
 
 class TapedKernels:
-    """Tapes one call of each timed case, behind its times, so that tuners have chosen."""
+    """Tapes one call of each timed case, after its timing, when tuners have chosen."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class TapedKernels:
         """The replayer with the tape of this case.
 
         Raises:
-            NotTimedError: the launches cannot be timed apart.
+            NotTimedError: the launches cannot be timed separately.
             EngineError: a process failed.
         """
         tape = await self._tape(case)

@@ -57,7 +57,7 @@ _MEMORY_FOR_SPARE_BYTES = 16 << 30  # a waiting process has a device context of 
 
 
 class Run:
-    """Judges one candidate once; `stream` is called once.
+    """Verifies one candidate once; `stream` is called once.
 
     The plan's limits replace those of the engine.  `other` is timed beside the candidate; `probes` of None are all.
     """
@@ -146,7 +146,7 @@ class Run:
         return builder
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
-        """All events, in order.  Ends early, with everything killed, when `cancelled` is set."""
+        """All events, in order.  Ends early, with all processes killed, when `cancelled` is set."""
         working, stream = asyncio.create_task(self._work(cancelled)), self._emitter.stream()
         try:
             async for event in stream:
@@ -245,11 +245,11 @@ class Run:
         return stop
 
     def _builders(self) -> tuple[Builder, ...]:
-        """The builder of the plan's target and that of the device's own, which may be the same."""
+        """The builder for the plan's target and that for the device itself, which may be the same."""
         return tuple(dict.fromkeys(builder for builder in (self._ahead, self._builder) if builder is not None))
 
     def _run_dry(self) -> asyncio.Task[None] | None:
-        """Begin to learn what must be compiled, where kernels are really launched."""
+        """Start the dry run, if kernels are launched on a device."""
         if self._ahead is None:
             return None
         self._dry_run = DryRun(
@@ -259,7 +259,7 @@ class Run:
         return asyncio.create_task(self._run_ahead(self._dry_run, self._ahead))
 
     async def _wait_for_tuners(self, ahead: asyncio.Task[None]) -> None:
-        """Wait until what autotuners may choose from is compiled, for a limited time; the rest is left out."""
+        """Wait until the configurations of autotuners are compiled, for a limited time; the rest is left out."""
         plan = self._plan.benchmark
         if not self._is_timed or plan is None or self._ahead is None:
             return
@@ -335,7 +335,7 @@ class Run:
         return bool(plan and plan.cases) and self._measurement_context is not None and self._dry_run is not None
 
     async def _time(self) -> Stop | None:
-        """Time a candidate that is right; the reason why it is not, when a timed call was wrong."""
+        """Time a right candidate; returns the reason why it is not right, when a timed call was wrong."""
         plan = self._plan.benchmark
         if plan is None or not plan.cases:
             self._emitter.report(not_timed(Coverage.NOT_ASKED, "no case was to be timed"))

@@ -1,4 +1,4 @@
-"""Where the code of a candidate's kernels is left for its own device, and who compiles it."""
+"""The folders in which the code of a candidate's kernels is published for its own device, and its compilers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from engine.protocol.proof.binaries import Prebuilt
 class Publication:
     """Folders from which workers load code for their own device: kernels in `cache_folder`, launchers beside them.
 
-    `build` returns the binary of the TTIR of a launch, made without the candidate; None where there is none, so that
-    the candidate's compiler makes it.
+    `build` returns the binary of the TTIR of a launch, made without the candidate; None if there is none, so that the
+    candidate's compiler makes it.
     """
 
     cache_folder: Path
@@ -28,7 +28,7 @@ class Publication:
     async def prebuilt(
         self, session: CandidateSession, launch: Launch, *, target: str, deadline_s: float
     ) -> Prebuilt | None:
-        """The binary of a launch, made of the TTIR that a compiler with the candidate makes; None where there is none.
+        """The binary of a launch, built from TTIR made by a compiler with the candidate; None if there is none.
 
         Raises:
             EngineError: that compiler failed.

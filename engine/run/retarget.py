@@ -1,7 +1,7 @@
-"""Whether what a run launched builds elsewhere: its launches compiled for a list of targets.
+"""Compiles the launches of a run for a list of other targets.
 
-Needs no device of those targets, and decides nothing: a verdict is about the target of the run alone.
-These events follow the run's own, so that a stored run shows them again.
+Needs no device of those targets, and decides nothing: a verdict is about the target of the run alone.  These events
+follow the run's own, so that a stored run shows them again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PORTABILITY_TARGETS = ("sm_80", "sm_90", "sm_100", "sm_120", "gfx90a", "gfx942",
 class Retargeting:
     """Compiles the launches of one candidate, target after target; `stream` is called once.
 
-    `after_s` is when the last event of the run was: times count on from there.
+    `after_s` is the time of the run's last event, from which times continue.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Retargeting:
             self._emitter.close()
 
     async def _compile_all(self) -> None:
-        """Compile for every target first; machine code is printed after all targets."""
+        """Compile for every target first; machine code is disassembled after all targets."""
         built: list[tuple[int, Builder]] = []
         for target in self._targets:
             before = self._kernels

@@ -1,7 +1,7 @@
 """Limits on the resources of all processes of one run together.
 
-Each process has limits of its own from the kernel (`engine.sandbox.confinement`).  Many processes that each stay
-below theirs are stopped here: the parent adds them up while the run lasts, and ends the run when it is too much.
+Each process has limits of its own from the kernel (`engine.sandbox.confinement`).  Many processes that each stay below
+theirs are stopped here: the parent adds up their usage while the run lasts, and ends the run above the limit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _EVERY_S = 0.5
 
 
 async def watch_usage(limits: Limits, measure: Callable[[], Usage], *, every_s: float = _EVERY_S) -> Stop:
-    """Returns once the run has used more than `limits` allow for all of its processes together."""
+    """Return once all processes of the run together have used more than `limits` allow."""
     while True:
         stop = excess(await asyncio.to_thread(measure), limits)
         if stop is not None:
@@ -26,7 +26,7 @@ async def watch_usage(limits: Limits, measure: Callable[[], Usage], *, every_s: 
 
 
 def excess(usage: Usage, limits: Limits) -> Stop | None:
-    """Why a run that uses this much is ended; None when it is within its limits."""
+    """Why a run with this usage is ended; None if it is within its limits."""
     if usage.memory_bytes > limits.total_memory_bytes:
         used, most = usage.memory_bytes / 2**30, limits.total_memory_bytes / 2**30
         message = (

@@ -1,8 +1,8 @@
 """Static reading of a candidate: in this process when it is small, else in a separate one.
 
-Python's parser holds the lock of the whole program, and an identifier of combining characters costs it the square of
-its length.  So a large text is parsed and read in a child with a limit of its CPU time.  What the child could not
-finish is a finding, "could not check", and the candidate is run all the same: its worker says whether it loads.
+Python's parser holds the interpreter lock, and an identifier of combining characters takes it time quadratic in its
+length.  So a large text is parsed and read in a child with a limit of its CPU time.  A reading that the child does not
+finish is a finding, "could not check", and the candidate is run all the same: its worker determines whether it loads.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PERMITTED = {Determinism.UNSPECIFIED: ("unwritten_output",), Determinism.RANDOM
 
 @dataclass(frozen=True, kw_only=True)
 class StaticRead:
-    """Findings of the checks in a text, and the rules that it breaks where the policy has rules."""
+    """Findings of the checks in a text, and the rules that it breaks if the policy has rules."""
 
     findings: tuple[Finding, ...] = ()
     breaches: tuple[Breach, ...] = ()
@@ -51,7 +51,7 @@ class StaticRead:
 
 
 class Request(msgspec.Struct, forbid_unknown_fields=True):
-    """A text to read; `folder` is as the system spells it, None where no file beside it counts.
+    """A text to read; `folder` is in the system's spelling, None if no file beside it counts.
 
     `permits` names the checks whose pattern the operator permits.
     """
@@ -67,7 +67,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Reply(msgspec.Struct, forbid_unknown_fields=True):
-    """Reply to a reading; `error` where the text is no candidate."""
+    """Reply to a request; `error` if the text is no candidate."""
 
     findings: tuple[Finding, ...] = ()
     breaches: tuple[Breach, ...] = ()
@@ -78,7 +78,7 @@ class Reply(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Parsed:
-    """A candidate that was parsed: here, so that it has a tree, or in a child, which has read it, too."""
+    """A parsed candidate: with a tree if parsed in this process, else with the findings of the child."""
 
     request: Request
     source: Source | None = None
@@ -86,7 +86,7 @@ class Parsed:
 
 
 async def parse_candidate(candidate: Candidate, plan: Plan, *, cpu_s: int = CPU_S) -> Parsed:
-    """Parse the text, and read it where that is done in a child.
+    """Parse the text, and read it if that is done in a child.
 
     Raises:
         SourceError: not text, not Python, or without the entry.
@@ -150,7 +150,7 @@ def permitted_checks(problem: Problem) -> tuple[str, ...]:
 
 
 def _extensions(request: Request, source: Source) -> tuple[Extension, ...]:
-    """The native code of the file; none where it could not be read, which is a finding then."""
+    """The native code of the file; none if it could not be read, which is then a finding."""
     if not may_compile(source.text):
         return ()
     try:
@@ -160,7 +160,7 @@ def _extensions(request: Request, source: Source) -> tuple[Extension, ...]:
 
 
 def _unread(request: Request, why: str) -> StaticRead:
-    """A text that could not be read, which a policy that refuses by the text refuses for that."""
+    """The result for a text that could not be read, which a policy with static rules refuses."""
     finding = could_not_check("reading", why)
     return StaticRead(findings=(finding,), breaches=(unread_breach(finding),) if request.refuses else ())
 

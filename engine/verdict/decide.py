@@ -1,7 +1,7 @@
-"""The verdict: a pure function of what was observed.  This file and no other decides.
+"""The verdict: a pure function of the observed facts.  Only this file decides.
 
-Nothing that was not checked counts as right: no cases, unfinished cases and a stage that could not
-run are never a PASS.
+Nothing that was not checked counts as right: no cases, unfinished cases and a stage that could not run are never a
+PASS.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_SEVERE_FIRST = (
 _HEAVIEST_FIRST = tuple(reversed(Severity))
 _SEVERE = (Severity.PROOF, Severity.SUSPECT)
 NOT_BUILT_HERE = frozenset({Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR})
-"""A kernel that this machine, this version or this engine could not compile: it says nothing of the kernel."""
+"""Statuses of a kernel that this machine, version or engine could not compile: no evidence about the kernel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class Interim:
 
 @dataclass(frozen=True, kw_only=True)
 class Breach:
-    """A rule of strict benchmarks that a file breaks, as its sentence, and what breaks it."""
+    """A rule of strict benchmarks that a file breaks, as its sentence, and the finding that shows it."""
 
     rule: str
     finding: Finding
@@ -77,7 +77,7 @@ class Facts:
 
 
 def decide(facts: Facts) -> Verdict:
-    """The verdict on these facts; its sentence names the policy where that is not the default."""
+    """The verdict on these facts; its sentence names the policy if that is not the default."""
     verdict = _verdict(facts)
     match facts.policy:
         case Policy.DEFAULT:
@@ -92,7 +92,7 @@ def decide(facts: Facts) -> Verdict:
 def interim(facts: Facts) -> Interim | None:
     """The interim verdict of a run in progress; None as long as its facts decide nothing.
 
-    PASS says that every case passed; probes, builds and times may still make the verdict worse.
+    PASS means that every case passed; probes, builds and times may still make the verdict worse.
     """
     failed = [result.outcome for result in facts.cases if result.outcome is not Outcome.PASS]
     if failed:
@@ -107,7 +107,7 @@ def interim(facts: Facts) -> Interim | None:
 
 
 def refusal(policy: Policy, breaches: Sequence[Breach]) -> Stop | None:
-    """Why a file that breaks these rules is not run under this policy; None when it is."""
+    """Why a file with these breaches is not run under this policy; None if it is."""
     if not breaches or not WEIGHTS[policy].refuses:
         return None
     first, found = breaches[0], breaches[0].finding
@@ -150,7 +150,7 @@ def _verdict(facts: Facts) -> Verdict:
 
 
 def _unchecked(layers: Sequence[LayerReport], weights: Weights) -> Iterator[str]:
-    """Every required layer that could not be checked, and why; silence about a layer is no check of it."""
+    """Every required layer that could not be checked, and why; a layer without a report counts as not checked."""
     for layer in filter(weights.requires, Layer):
         reports = [report for report in layers if report.layer is layer]
         if not reports:
@@ -178,7 +178,7 @@ def _heaviest_first(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _count(findings: Sequence[Finding]) -> str:
-    """Number of findings of each severity, and the message of the heaviest where it is SUSPECT or PROOF."""
+    """Number of findings of each severity, and the message of the most severe if it is SUSPECT or PROOF."""
     ordered = _heaviest_first(findings)
     if not ordered:
         return "none"
@@ -209,7 +209,7 @@ def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:
 
 
 def _proven(facts: Facts) -> int | None:
-    """How many cases are proven; None where no proof was tried."""
+    """Number of proven cases; None if no proof was tried."""
     return sum(proof.proven for proof in facts.proofs) if facts.proofs is not None else None
 
 

@@ -1,7 +1,7 @@
 """Findings and facts from the device's record of a call: which kernels did the work.
 
-Shares are of the time that the device was seen busy.  A kernel's name distinguishes a library
-from PyTorch, but not the candidate's own kernels: those are known by the function that Triton loaded from its files.
+Shares are of the time that the device was busy.  A kernel's name distinguishes a library from PyTorch, but not the
+candidate's own kernels: those are known by the function that Triton loaded from its files.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from engine.verdict.native_symbols import NativeKernels
 CHECK, TIMED_CHECK = "device_record", "timed_kernels"
 
 FOREIGN_SHARE = 0.1
-"""Of device time: from this share on, kernels that are not the candidate's own count as what computes."""
+"""Share of device time from which on kernels that are not the candidate's own count as the computation."""
 
 TORCH_SHARE = 0.75
-"""Of device time in what PyTorch computes: an honest sum of a few parts was seen to take 0.49 of a small case."""
+"""Share of device time in PyTorch's computing kernels: an honest sum of a few parts took 0.49 of a small case."""
 
 _MOST_NAMED, _NAME_CHARACTERS = 3, 60
 _NONE = NativeKernels()
@@ -51,7 +51,7 @@ class Origin(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """How long the device worked for one origin; `names` of its kernels, the longest first."""
+    """Device time of one origin; `names` of its kernels, the longest first."""
 
     origin: Origin
     device_ns: int
@@ -60,7 +60,7 @@ class Share:
 
 
 def shares(recorded: protocol.Recorded, native: NativeKernels = _NONE) -> tuple[Share, ...]:
-    """The work of the call by whose it was, the longest first."""
+    """The work of the call by origin, the longest first."""
     by_origin: dict[Origin, list[protocol.ActivitySeen]] = {}
     for activity in recorded.activities:
         by_origin.setdefault(origin_of(activity, native), []).append(activity)
@@ -102,7 +102,7 @@ def _origin_by_name(name: str, native: NativeKernels) -> Origin:
 def findings(
     case: str, recorded: protocol.Recorded, *, may_copy: bool = False, native: NativeKernels = _NONE
 ) -> Iterator[Finding]:
-    """Findings that no file shows which computes by its own kernels; where it `may_copy`, copies need none of them."""
+    """Findings that the candidate's own kernels do not compute; if it `may_copy`, copies need none of them."""
     found = {share.origin: share for share in shares(recorded, native)}
     busy_ns = sum(share.device_ns for share in found.values())
     for origin in (Origin.LIBRARY, Origin.COMPILED, Origin.UNKNOWN, Origin.TORCH):
@@ -131,8 +131,8 @@ def unknown_kernels(
 ) -> tuple[Finding, ...]:
     """Kernels of timed calls other than the candidate's, where only names are recorded.
 
-    `amounts` is how much there is under each name, in one unit, and `of` says of what.  `own` are names of kernels
-    that the candidate launches: a well-chosen false name is believed here, and not in the record of a call.
+    `amounts` is the amount under each name, in one unit, and `of` its description.  `own` are names of kernels that the
+    candidate launches: a well-chosen false name is accepted here, but not in the record of a call.
     """
     by_origin: dict[Origin, dict[str, int]] = {}
     for name, amount in amounts.items():
@@ -149,7 +149,7 @@ def unknown_kernels(
 
 
 def facts(case: str, recorded: protocol.Recorded, *, native: NativeKernels = _NONE) -> tuple[Fact, ...]:
-    """The shares of device time, and what the graph of the call shows."""
+    """The shares of device time, and the kernels in the graph of the call."""
     found = shares(recorded, native)
     busy_ns = sum(share.device_ns for share in found)
     reported = [

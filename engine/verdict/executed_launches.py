@@ -1,8 +1,8 @@
 """Findings and failed cases from executions of kernels on the CPU: pure functions of one report.
 
 Conflicts between programs are computed from the sets of addresses of one execution, so that they are a proof, and a
-case with one has failed even where its values are right.  A GPU stops a kernel at a misaligned access.  Memory that
-nothing wrote may be read and not used, so that it is a hint.
+case with one has failed even if its values are right.  A GPU stops a kernel at a misaligned access.  Uninitialized
+memory may be read and not used, so that it is a hint.
 """
 
 from __future__ import annotations

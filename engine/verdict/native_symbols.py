@@ -1,7 +1,7 @@
 """Whether a symbol on the device is a kernel that the candidate's own CUDA text defines, by its name alone.
 
-Names as the Itanium C++ ABI mangles them (5.1): `_Z`, then each part as its length and itself.  Who wants to can give
-a kernel any name, also a library's; so this distinguishes honest kernels only, and the report says "by name".
+Names are mangled by the Itanium C++ ABI (5.1): `_Z`, then each part as its length and itself.  A kernel can be given
+any name, even a library's; so this distinguishes honest kernels only, and the report adds "by name".
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 _START = re.compile(r"_Z(N?)(?:K|V)*L?")
 _LENGTH = re.compile(r"L?(\d+)")
 _UNNAMED = ("_GLOBAL_", "_INTERNAL_")
-"""Beginnings of what compilers make of unnamed namespaces and of static kernels."""
+"""Prefixes that compilers give to unnamed namespaces and to static kernels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class NativeKernels:
         )
 
     def name_of(self, symbol: str) -> str | None:
-        """The kernel's name in the text; None where no text defines it."""
+        """The kernel's name in the text; None if no text defines it."""
         if symbol in self.plain:
             return symbol
         parts = parts_of(symbol)
@@ -43,7 +43,7 @@ class NativeKernels:
 
 
 def parts_of(symbol: str) -> tuple[str, ...]:
-    """The namespaces and the name in a mangled symbol, up to the arguments of a template; () where it is none."""
+    """The namespaces and the name in a mangled symbol, up to the arguments of a template; () for other symbols."""
     start = _START.match(symbol)
     if start is None:
         return ()

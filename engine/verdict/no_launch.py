@@ -1,4 +1,4 @@
-"""Findings on a candidate whose answers are right and that launched no kernel: a pure function."""
+"""Findings on a right candidate that launched no kernel: a pure function."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ CHECK = "no_launch"
 
 
 def no_launch(problem: Problem, results: Sequence[CaseResult], *, is_native: bool = False) -> Finding | None:
-    """A finding on a run without a launch; None where a case failed, or no case has an output to compute.
+    """A finding on a run without a launch; None if a case failed, or no case has an output to compute.
 
     An operator that leaves views, metadata, copies or allocation to the framework needs no kernel; launches of native
-    code are not counted, and the device's record shows them.
+    code are not counted here, and the device's record shows them.
     """
     passed = all(result.outcome is Outcome.PASS for result in results)
     if not passed or not any(output.total for result in results for output in result.outputs):

@@ -1,7 +1,7 @@
 """Findings on the effects that a worker observed of its candidate: a pure function from one reply.
 
-The reply is a claim, so that a finding says what was seen and no finding says that something was not done.
-Torch for memory, views, copies, casts, padding and small sums is honest and says nothing.
+The reply is a claim: a finding reports what was observed, and none that something was not done.  Using torch for
+memory, views, copies, casts, padding and small sums is honest and makes no finding.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SYMBOLS = re.compile(
     r"gemm|gemv|cblas|lapacke?_|dnnl_|mkl_|cudnn|_ZN2at|at_\w+_out|cu(Module|Library)Load", re.IGNORECASE
 )
 _CARRIED_OUT = "Tensor."
-"""How entries of the ledger begin that took content out of torch; those of operators begin with a namespace."""
+"""Prefix of ledger entries that took content out of torch; those of operators begin with a namespace."""
 _PIECES = frozenset(
     f"aten::{name}" for name in ("cat", "stack", "copy_", "_foreach_copy_", "slice_scatter", "select_scatter")
 )
@@ -59,9 +59,9 @@ _ADDRESSING = frozenset(
     )
     for end in ("", "_")
 )
-"""Arithmetic that makes addresses of indices: on whole numbers it makes no answer that has fractions."""
+"""Arithmetic that makes addresses of indices: on integers it makes no answer with fractions."""
 _POSITIONS = "aten::nonzero"
-"""Makes indices of a mask: no answer that has fractions either, whatever the mask is of."""
+"""Operators that make indices of a mask: they make no answer with fractions either."""
 _QUESTIONS = 8  # times all inputs and outputs: above the size of any mask
 _TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
 _FILES = frozenset({protocol.ActionKind.FILE_READ, protocol.ActionKind.FILE_WRITTEN})
@@ -123,7 +123,7 @@ def operator_findings(problem: Problem, case: Case, observed: protocol.Observed)
 
 
 def facts(observed: protocol.Observed) -> tuple[Fact, ...]:
-    """Observed effects in numbers, whether they matter or not."""
+    """Observed effects in numbers, significant or not."""
     uses = Counter[str]()
     for operator in observed.operators:
         uses[operator.kind.value] += operator.uses
@@ -151,7 +151,7 @@ def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weig
 
 
 def _weight(problem: Problem, case: Case, *, largest_output: int, moved: float | None = None) -> _Weight:
-    """Size of this case; `moved` elements are read and written, by its cost where nothing else is known."""
+    """Size of this case; `moved` elements are read and written, by its cost if nothing else is known."""
     cost = problem.cost(case)
     whole = (cost.bytes_read + cost.bytes_written) / case.dtype.bytes if moved is None else moved
     return _Weight(
@@ -166,9 +166,9 @@ def _weight(problem: Problem, case: Case, *, largest_output: int, moved: float |
 def _of_operators(
     weights: Mapping[str, _Weight], seen: Sequence[protocol.OperatorSeen], *, may_copy: bool
 ) -> Iterator[Finding]:
-    """Operators that made as much as the answer: computed from the inputs, or finished what a kernel had left.
+    """Operators that made as much as the answer: computed from the inputs, or from the result of a kernel.
 
-    Where the operator `may_copy`, an output of copied pieces is honest.
+    If the operator `may_copy`, an output of copied pieces is honest.
     """
     large = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
     for what, which in (
@@ -199,7 +199,7 @@ def _took_out(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _brought_in(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    """Numbers of Python and numpy, in one piece or one after another, by whatever makes or changes one element."""
+    """Whether numbers came from Python or numpy, at once or one after another, by any operator that writes elements."""
     overwrites = one.name == "aten::fill_" or one.kind is protocol.OperatorKind.RANDOM  # whatever the content was
     is_of_numbers = overwrites or (one.kind in _MADE_OF_NUMBERS and not one.reads_inputs)
     is_single = is_of_numbers and one.uses >= _MOST_PIECES and 2 * one.uses >= one.total_out
@@ -229,20 +229,20 @@ def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _reduces_all(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    """Whether it read all inputs for one number of each row; one number in all may be a check of the arguments.
+    """Whether it reduced all inputs to one number for each row; a single number may be a check of the arguments.
 
-    So it does where a kernel has copied or scaled them before.
+    This also covers inputs that a kernel has copied or scaled before.
     """
     return one.total_out > one.uses and 4 * one.total_in >= weight.whole
 
 
 def _is_of_a_table(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    """Whether it looked up less than there is in the answer, for arithmetic that has to follow."""
+    """Whether it looked up fewer elements than the answer has, for arithmetic that has to follow."""
     return one.name in _LOOKING_UP and weight.has_arithmetic and one.total_out < weight.largest_output
 
 
 def _is_a_small_lookup(found: Sequence[protocol.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
-    """Whether this is rows of a table for arithmetic that a kernel did: in one tiny case they are as the answer is."""
+    """Whether this is a table look-up for a kernel's arithmetic, in a tiny case in which it has the answer's size."""
     is_in_one = len({one.case for one in found}) == 1
     return is_in_one and all(one.name in _LOOKING_UP and weights[one.case].has_arithmetic for one in found)
 
@@ -252,7 +252,7 @@ def _is_left(one: protocol.OperatorSeen) -> bool:
 
 
 def _is_whole_answer(left: Sequence[protocol.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
-    """Whether this was, in many of the cases, as much arithmetic as half of what the operator takes."""
+    """Whether this was, in many of the cases, at least half of the operator's arithmetic."""
     work = Counter[str]()
     for one in left:
         work[one.case] += max(one.total_in, one.total_out)
@@ -317,7 +317,7 @@ def _severity(action: protocol.ActionSeen, usual: Severity) -> Severity:
 
 
 def _computes(opened: str) -> bool:
-    """Whether a native library was opened, or looked into, for what computes in the place of a kernel."""
+    """Whether a native library was opened that can compute in place of a kernel."""
     how, _, name = opened.partition(" ")
     if how == "dlsym":
         return _SYMBOLS.search(name) is not None

@@ -1,4 +1,4 @@
-"""From what a child reported, or how it ended, to an outcome.  Decides by type and kind, never by words."""
+"""Maps a child's reply, or its exit, to an outcome.  Decides by type and kind, never by words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def of_failure(failed: protocol.Failed) -> Stop:
 
 
 def of_worker_error(error: EngineError, doing: str) -> Stop:
-    """The end of a run in which the candidate's own process did not answer properly."""
+    """The end of a run in which the candidate's own process did not reply properly."""
     match error:
         case WireError():
             return Stop(

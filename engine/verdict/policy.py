@@ -1,6 +1,6 @@
-"""Effects of findings under each policy: one table, which the verdict decides by and the manual prints.
+"""Effects of findings under each policy: one table, which the verdict uses and the manual prints.
 
-Only data, and the table as text.  Nothing here looks at a candidate, and outcomes are no policy's business: a wrong
+Only data, and the table as text.  Nothing here reads a candidate, and outcomes do not depend on the policy: a wrong
 answer is wrong under each of them.  A layer that the machine does not offer is shown under each, and flags nothing.
 """
 
@@ -26,18 +26,18 @@ class Effect(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:
-    """One column of the table: what findings do by their severity, a broken rule, and a layer not checked."""
+    """One column of the table: the effect of findings by severity, of a broken rule, and of a layer not checked."""
 
     by_severity: Mapping[Severity, Effect]
     broken_rule: Effect
     unchecked: Mapping[Layer, Effect]
 
     def flags(self, severity: Severity) -> bool:
-        """Whether a finding of this severity makes a right run one that is not credible."""
+        """Whether a finding of this severity makes a right run not credible."""
         return self.by_severity[severity] is Effect.FLAGS
 
     def requires(self, layer: Layer) -> bool:
-        """Whether a right run is not credible for as long as this layer could not be checked."""
+        """Whether a right run is not credible as long as this layer could not be checked."""
         return self.unchecked[layer] is Effect.FLAGS
 
     @property
@@ -77,7 +77,7 @@ _MEANING: Mapping[Severity, str] = MappingProxyType(
 
 
 def policy_table() -> str:
-    """The table in Markdown: what may be found, and what each policy does with it."""
+    """The table in Markdown: possible findings, and their effect under each policy."""
     rows: list[tuple[str, ...]] = [
         ("what was found", *(f"`{policy}`" for policy in Policy)),
         *(

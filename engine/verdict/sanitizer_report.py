@@ -1,9 +1,9 @@
-"""What compute-sanitizer reports, read from its text: each kind of error at each place once, and how often.
+"""Parses reports of compute-sanitizer: each kind of error at each place once, and how often.
 
-The text is that of NVIDIA's user manual of Compute Sanitizer: lines that begin with "=========", the kind of an error,
-then indented lines with kernel, place, thread and address.  Releases differ in the words between; what is not
-recognised counts as an error of its kind without a place.  The text comes from a process that runs the candidate: it
-can accuse the candidate, never clear it.
+The format is that of NVIDIA's Compute Sanitizer user manual: lines that begin with "=========", the kind of an error,
+then indented lines with kernel, place, thread and address.  Releases differ in the words between; an unknown form
+counts as an error of its kind without a place.  The text comes from a process that runs the candidate: it can count
+against the candidate, never clear it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:errors?|hazards?)"
 
 @dataclass(frozen=True, kw_only=True)
 class SanitizerError:
-    """One kind of error at one place, `count` times; `line` None where the code has no line numbers."""
+    """One kind of error at one place, `count` times; `line` is None if the code has no line numbers."""
 
     kind: str
     kernel: str = ""
@@ -57,7 +57,7 @@ def errors_of(report: str) -> tuple[SanitizerError, ...]:
 
 
 def is_complete(report: str) -> bool:
-    """Whether the report ends with the number of its errors, as that of a finished run does."""
+    """Whether the report ends with the number of its errors, as a finished run does."""
     return _SUMMARY.search(report) is not None
 
 

@@ -1,4 +1,4 @@
-"""Building a candidate's extensions while it is loaded or called, and the report on each."""
+"""Builds a candidate's extensions while it is loaded or called, and reports on each."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ NOTE = (
     "this file runs native code: it shares the memory of the process that calls it, so its launches are neither "
     "replayed nor suppressed, and that no host code computes an answer cannot be proven"
 )
-"""What a run says of every candidate with an extension, whatever was found."""
+"""Note of a run on every candidate with an extension, independent of the findings."""
 
 _MOST_BUILDS = 16
 
 
 class NativeCode:
-    """The extensions of one run; `extensions` builds them, `read` is what the syntax tree shows of them."""
+    """The extensions of one run; `extensions` builds them, `read` takes those found in the syntax tree."""
 
     def __init__(
         self, *, candidate: Candidate, target: str | None, extensions: Extensions, artefacts: ArtefactStore,
@@ -42,7 +42,7 @@ class NativeCode:
         self._read: tuple[Extension, ...] = ()
         self._asked: set[str] = set()
         self.kernels = NativeKernels()
-        """What the texts of all extensions define."""
+        """The kernels that the texts of all extensions define."""
         self.compiled: list[CompiledKernel] = []
 
     @property
@@ -59,7 +59,7 @@ class NativeCode:
             self._emitter.note("native_code", NOTE)
 
     async def build(self, request: protocol.ExtensionRequest) -> Stop | None:
-        """Have an extension built that the worker lacks; why that stops the run, or None where it is built."""
+        """Build an extension that the worker lacks; None if it was built, else why that stops the run."""
         if not self.is_there:
             self._emitter.note("native_code", NOTE)
         refusal = self._extensions.refusal(with_cuda=request.with_cuda)
@@ -85,7 +85,7 @@ class NativeCode:
         return None
 
     def _refused(self, request: protocol.ExtensionRequest, error: CompilerError) -> Stop:
-        """The end of a run whose text a compiler refused, at its location in the file where that is known."""
+        """The end of a run whose text a compiler refused, with its location in the file if known."""
         if error.missing:
             message = f"extension {request.name!r} could not be built here: header {error.missing} is not installed"
             return Stop(outcome=Outcome.UNSUPPORTED, message=message)
@@ -99,7 +99,7 @@ class NativeCode:
         return Stop(outcome=Outcome.COMPILE_ERROR, message=message, location=location)
 
     def _place(self, request: protocol.ExtensionRequest, error: CompilerError) -> Location | None:
-        """The place in the file, where the text that was compiled is one that the syntax tree shows."""
+        """The location in the file, if the syntax tree has the compiled text."""
         text = self._text_of(request, error.label)
         return text.location_of(error.line or 1, error.column) if text is not None else self._call_of(request)
 
@@ -133,7 +133,7 @@ class NativeCode:
             )
 
     def _launch(self, request: protocol.ExtensionRequest, symbol: str) -> Launch:
-        """A kernel as a launch: how it will be launched is not known before it is."""
+        """A launch record for a kernel that has not been launched yet, so its arguments are unknown."""
         name = self.kernels.name_of(symbol) or symbol
         place = self._call_of(request)
         for source in request.sources:

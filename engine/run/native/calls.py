@@ -1,4 +1,4 @@
-"""Calls of the candidate that may request an extension: it is built, and the case is begun again."""
+"""Calls of the candidate that may request an extension: it is built, and the case is started again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine import protocol
 from engine.verdict.decide import Stop
 
 Build: TypeAlias = Callable[[protocol.ExtensionRequest], Awaitable[Stop | None]]
-"""Has an extension built; why that stops the run, or None where it is built."""
+"""Builds an extension; None if it was built, else why that stops the run."""
 
 
 class Called(Protocol):
@@ -28,9 +28,9 @@ async def with_extensions(
     build: Build | None,
     restart: Callable[[C], Awaitable[None]],
 ) -> Stop | None:
-    """Make the `calls` of a case, from the first one on again after each extension that one lacked is built.
+    """Make the `calls` of a case, and start again after each missing extension is built.
 
-    Returns what stopped them, or why an extension was not built.
+    Returns the reason for a stop, or why an extension was not built.
     """
     while True:
         stop = await calls(case)

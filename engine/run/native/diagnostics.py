@@ -1,6 +1,6 @@
-"""The first error in what nvcc, the C++ compiler, ptxas or the linker wrote, with its place in the text it names.
+"""The first error in the output of nvcc, the C++ compiler, ptxas or the linker, with its location in the named text.
 
-The layouts are those of nvcc 12 and 13 (EDG's front end and ptxas), GCC 12 and Clang; tests keep real output of each.
+The formats are those of nvcc 12 and 13 (EDG's front end and ptxas), GCC 12 and Clang; tests keep real output of each.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _MOST_CHARACTERS = 400
 
 @dataclass(frozen=True, kw_only=True)
 class CompilerError:
-    """First error of a compiler: `label` names a text of the request, None where no text is named.
+    """First error of a compiler: `label` names a text of the request; None if no text is named.
 
-    `missing` is a header of a library that is not installed here, which is no fault of the file; "" for all else.
+    `missing` is a header of a library that is not installed here, which is no fault of the file; "" otherwise.
     """
 
     message: str
@@ -39,7 +39,7 @@ class CompilerError:
 
 
 def first_error(output: str) -> CompilerError:
-    """The first error of a compiler's output; its first line where nothing in it is known to be one."""
+    """The first error of a compiler's output; its first line if no known error is found."""
     found = sorted([*_EDG.finditer(output), *_GCC.finditer(output)], key=lambda match: match.start())
     if found:
         first = found[0]
@@ -68,7 +68,7 @@ def _missing_header(message: str) -> str:
 
 
 def _column_by_caret(following: str) -> int | None:
-    """The column that EDG marks with a caret below the line, which it prints behind two blanks."""
+    """The column that EDG marks with a caret below the line, which it prints after two blanks."""
     lines = following.lstrip("\n").split("\n")
     if len(lines) < 2 or lines[1].strip() != "^" or not lines[0].startswith("  "):
         return None

@@ -1,4 +1,4 @@
-"""The binaries that the replayer of one run launches, begun as soon as their TTIR is known."""
+"""The binaries that the replayer of one run launches, built as soon as their TTIR is known."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class BinaryBuilds:
         self._lost = 0
 
     def begin(self, kernel: LoweredKernel, launch: Launch) -> None:
-        """Begin to build the binary of a launch, unless that was begun."""
+        """Start building the binary of a launch, unless that was started before."""
         self._begun(kernel, launch)
 
     async def of(self, kernel: LoweredKernel, launch: Launch) -> KernelBinary:
         """The binary of a launch.
 
         Raises:
-            NotBuiltError: there is none, for a reason of the module's.
+            NotBuiltError: the module cannot be compiled.
             EngineError: no compiler could build it; a later call tries again.
         """
         build = self._begun(kernel, launch)
@@ -40,7 +40,7 @@ class BinaryBuilds:
         return build.result()
 
     async def close(self) -> None:
-        """End what is being built, with its compilers.  Safe to call twice."""
+        """End all builds, with their compilers.  Safe to call twice."""
         for build in self._builds.values():
             build.cancel()
         await asyncio.gather(*self._builds.values(), return_exceptions=True)
@@ -57,7 +57,7 @@ class BinaryBuilds:
             raise
 
     def request_of(self, kernel: LoweredKernel, launch: Launch) -> BinaryRequest:
-        """What the binary of a launch depends on."""
+        """Everything that the binary of a launch depends on."""
         options = CompileOptions.of(launch)
         return BinaryRequest(kernel=launch.kernel, ttir=kernel.ttir, options=options, target=self._target)
 
@@ -72,5 +72,5 @@ class BinaryBuilds:
 
 
 def _failed_here(build: asyncio.Task[KernelBinary]) -> bool:
-    """Whether a build says nothing of its module."""
+    """Whether a build failed without evidence about its module."""
     return not build.cancelled() and isinstance(build.exception(), EngineError)

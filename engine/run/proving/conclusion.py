@@ -26,7 +26,7 @@ def of_disagreement(case: str, tape: Tape, agreed: Agreement) -> CaseProof:
 
 
 def of_numbers(case: str, numbers: int, answer_bytes: int) -> CaseProof | None:
-    """Why a case proves nothing where the host passes numbers that can be its answer; None where they are too few."""
+    """Why a case is not proven if the host passes numbers that can be its answer; None if they are too few."""
     if numbers < _FEWEST_NUMBERS or numbers * _NUMBER_BYTES < answer_bytes:
         return None
     reason = f"the host passes {numbers:,} numbers that depend on the data, for an answer of {answer_bytes:,} bytes"
@@ -97,7 +97,7 @@ def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given],
 
 
 def of_seeds(proof: CaseProof, seeds: int, answer_bytes: int) -> CaseProof:
-    """The proof of a case whose launches were given other numbers in each call: too many of them can be the answer."""
+    """The proof of a case whose launches get other numbers in each call: too many of them can be the answer."""
     if seeds * _NUMBER_BYTES * _FAR <= answer_bytes:
         return proof
     count = "1 number differs" if seeds == 1 else f"{seeds} numbers differ"
@@ -108,8 +108,8 @@ def of_seeds(proof: CaseProof, seeds: int, answer_bytes: int) -> CaseProof:
 def flagging(proofs: Iterable[CaseProof]) -> tuple[CaseProof, ...]:
     """The cases whose answer something other than the kernels computed.
 
-    Constants as large as a small answer do not flag where the same memory, of this size and from these lines, is far
-    smaller than the answer of a proven case: its size does not grow with the answer, as that of a few numbers.
+    Constants as large as a small answer do not flag if the same memory, of this size and from these lines, is far
+    smaller than the answer of a proven case: its size does not grow with the answer.
     """
     every = tuple(proofs)
     bounded = {
@@ -136,7 +136,7 @@ def _move(step: Step) -> str:
 
 
 def bytes_of_constants(used: Iterable[Given]) -> int:
-    """The bytes of constants that can hold an answer: one byte over and over, such as counters of zero, holds none."""
+    """The bytes of constants that can hold an answer; one repeated byte, such as zeroed counters, cannot."""
     return sum(len(step.data) for step in used if step.data is not None and len(set(step.data)) > 1)
 
 
@@ -147,7 +147,7 @@ def is_far_smaller(memory: Iterable[Given], answer_bytes: int) -> bool:
 
 
 def describe_memory(tape: Tape, steps: Iterable[Given]) -> str:
-    """Memory of unknown origin, or made by an operator from no argument: its size and line."""
+    """Memory of unknown origin, or made by an operator without arguments: its size and line."""
     parts = []
     for step in dict.fromkeys(steps):
         size = f"{tape.storages[step.storage].bytes:,} bytes"
@@ -163,7 +163,7 @@ def _of_unknown_origin(tape: Tape, numbers: Collection[int]) -> list[Given]:
 
 
 def _computes(operator: str) -> bool:
-    """Whether an operator does more than what honest host code has too: light arithmetic, sums, look-ups and moves."""
+    """Whether an operator does more than light arithmetic, sums, look-ups and moves, as honest host code does."""
     return operator.rpartition("::")[2].partition(".")[0] not in _ASSISTING
 
 

@@ -1,4 +1,4 @@
-"""The TTIR of the specialisations on tapes, made by a compiler and held by the replayer, each once in a run."""
+"""The TTIR of the specialisations on tapes, made by a compiler and loaded into the replayer, each once in a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOWER_S = 20.0
 
 @dataclass(frozen=True, kw_only=True)
 class LoweredKernel:
-    """A specialisation as data: the name by which the replayer holds it, its TTIR, and the arguments that it takes."""
+    """A specialisation as data: its name in the replayer, its TTIR, and the arguments that it takes."""
 
     name: str
     ttir: str
@@ -42,7 +42,7 @@ class LoweredKernels:
         """The kernels of a tape, by the numbers of its specialisations.
 
         Raises:
-            NotLoweredError: one of them has none.
+            NotLoweredError: one of them has no TTIR.
             EngineError: the compiler failed.
         """
         return tuple([await self.of_launch(launch) for launch in tape.specialisations])
@@ -51,7 +51,7 @@ class LoweredKernels:
         """The kernel of a launch.
 
         Raises:
-            NotLoweredError: it has none.
+            NotLoweredError: it has no TTIR.
             EngineError: the compiler failed.
         """
         async with self._asking:

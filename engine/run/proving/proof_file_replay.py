@@ -21,7 +21,7 @@ from engine.run.proving.replays import Replays
 async def replay_proof_file(
     proof: ProofFile, problem: Problem, *, process_pool: ProcessPool, limits: Limits, target: str | None = None
 ) -> AsyncGenerator[ReplayedCase, None]:
-    """Each case of the file in its order; no code but that of kgtui and of the operator runs.
+    """Replay each case of the file in order; runs no code but that of kgtui and of the operator.
 
     Kernels are compiled for `target` and launched; without one, the machine executes them.
 
@@ -63,7 +63,7 @@ async def _replayed(replays: Replays, problem: Problem, proof: ProofFile, proven
 
 
 def _compared(proof: CaseProof, again: Tried, recorded: ContentDigests) -> ReplayedCase:
-    """The proof of a case, with what of the recorded replay came again to the bit."""
+    """The proof of a case, and which parts of the recorded replay were reproduced bit for bit."""
     digests = again.replayed.digests if again.replayed is not None else None
     if digests is None:
         return ReplayedCase(proof=proof)

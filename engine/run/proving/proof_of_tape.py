@@ -1,4 +1,4 @@
-"""The proof of one case by its tape: replays on content of the judge's, and what follows from them."""
+"""The proof of one case by its tape: replays on content of the judge's, and the conclusions from them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TapedCase:
 
 @dataclass(frozen=True, kw_only=True)
 class Tried:
-    """The proof of a case, and the replay that it follows from; None where the tape could not be executed."""
+    """The proof of a case, and the replay it is based on; None if the tape could not be executed."""
 
     proof: CaseProof
     replayed: Replayed | None = None
@@ -58,10 +58,10 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
 async def computed_elsewhere(
     replays: Replays, taped: TapedCase, other: Tape, *, seed: int, answer_bytes: int
 ) -> CaseProof | None:
-    """Why a tape does not even give the answer on its own inputs, those of `seed`; None where it does.
+    """Why a tape does not even give the answer on its own inputs, those of `seed`; None if it does.
 
-    That is for a tape that holds for no other inputs, because the host read content, or passed numbers that depend on
-    it.  Memory of unknown origin that the tape `other` does not have is used where it is far smaller than the answer.
+    For a tape that holds for no other inputs, because the host read content, or passed numbers that depend on it.
+    Memory of unknown origin that the tape `other` does not have is used if it is far smaller than the answer.
 
     Raises:
         EngineError: judge or replayer failed.
@@ -76,7 +76,7 @@ async def computed_elsewhere(
 
 
 async def _is_right_without(replays: Replays, taped: TapedCase) -> bool:
-    """Whether the answer is right without any content of unknown origin: memory that was only used as scratch."""
+    """Whether the answer is right without content of unknown origin, which was then only scratch memory."""
     every = tuple(number for number, step in enumerate(taped.tape.steps) if isinstance(step, Given))
     without = tuple({*every, *taped.varying})
     again = await replays.replay(taped.case, taped.tape, taped.kernels, without=without)

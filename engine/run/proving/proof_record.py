@@ -1,4 +1,4 @@
-"""Collects what a run has proven, and stores it as a proof file among the artefacts."""
+"""Collects the proofs of a run, and stores them as a proof file among the artefacts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _PACKAGES = ("kgtui", "torch", "triton", "numpy")
 
 
 def versions() -> dict[str, str]:
-    """The installed versions that a proof is made or replayed under."""
+    """The installed versions that a proof is made or replayed with."""
     return {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}}
 
 
 def _version(package: str) -> str:
-    """The installed version; that of a package which runs from its source tree alone is not known."""
+    """The installed version; unknown for a package that runs from its source tree."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -55,7 +55,7 @@ class ProofRecord:
 
     @property
     def cases(self) -> int:
-        """How many cases were added."""
+        """Number of cases that were added."""
         return len(self._cases)
 
     def store(self, artefacts: ArtefactStore, run: ProvenRun) -> Artefact:
@@ -69,5 +69,5 @@ class ProofRecord:
 
 
 def unproven_reasons(proofs: Iterable[CaseProof]) -> dict[str, str]:
-    """Why each case that is not proven is not."""
+    """The reason for each case that is not proven."""
     return {proof.case: proof.reason for proof in proofs if not proof.proven}

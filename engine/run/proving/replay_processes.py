@@ -1,7 +1,7 @@
-"""The processes behind the replays of one run, shared by its clock and its proof, and made ready ahead of both.
+"""The processes for the replays of one run, shared by its clock and its proof, and started ahead of both.
 
 On a device each kernel is compiled once, from its TTIR and without the candidate, for replays and for the candidate's
-own launches: the compilers that have loaded the candidate make the TTIR, and take the binary for Triton's cache.
+own launches: the compilers that have loaded the candidate make the TTIR, and put the binary into Triton's cache.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _MOST_AHEAD = 256  # specialisations compiled ahead; others are compiled when a 
 class ReplayProcesses:
     """The compiler of a candidate's TTIR, the compilers of binaries, and the replayer; `close` at the end.
 
-    `launched_on` is the target of the device that launches binaries, None where the machine executes modules; `target`
-    is what TTIR is made for in that case.
+    `launched_on` is the target of the device that launches binaries, None if the machine executes modules; `target` is
+    the target of TTIR in that case.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class ReplayProcesses:
         self._ahead: set[asyncio.Task[None]] = set()
 
     def prepare(self, launch: Launch) -> None:
-        """Load the kernel of a launch once it is built, for it is going to be replayed."""
+        """Load the kernel of a launch into the replayer once it is built, for a later replay."""
         key = specialisation(launch)
         if self._builds is None or key in self._wanted or len(self._wanted) == _MOST_AHEAD:
             return
@@ -60,7 +60,7 @@ class ReplayProcesses:
             self._ahead.add(asyncio.create_task(self._prepare(launch)))
 
     async def build(self, launch: Launch, lowered: protocol.Lowered) -> Prebuilt | None:
-        """The binary of a launch, made of this TTIR by a compiler without the candidate; None where there is none."""
+        """The binary of a launch, built from this TTIR by a compiler without the candidate; None if that fails."""
         if self._builds is None:
             return None
         kernel, key = self.kernels.keep(launch, lowered), specialisation(launch)
@@ -74,7 +74,7 @@ class ReplayProcesses:
         return Prebuilt.of(self._builds.request_of(kernel, launch), binary) if binary.stages else None
 
     async def settle(self) -> None:
-        """Wait until all that is prepared is ready, or has failed."""
+        """Wait until all preparations have succeeded or failed."""
         await asyncio.gather(*self._ahead, return_exceptions=True)
         await self._process_pool.replayer.settle()
 
@@ -92,4 +92,4 @@ class ReplayProcesses:
             kernel = await self.kernels.of_launch(launch)
             await self.replayer.hold((kernel,), (launch,))
         except (NotLoweredError, EngineError, OSError):
-            return  # the proof meets and reports the same error
+            return  # the proof gets and reports the same error

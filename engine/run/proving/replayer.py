@@ -1,4 +1,4 @@
-"""The replayer of one run: taken when it is first needed, limited in what it reads, and holding kernels by name."""
+"""The replayer of one run: started when it is first needed, limited in what it reads, with kernels held by name."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _HOLD_S = 10.0
 
 
 class PersistentReplayer:
-    """A replayer that carries out one command after another, and is replaced when it dies; `close` at the end.
+    """A replayer that carries out commands one after another, and is replaced when it exits; `close` at the end.
 
-    Without `builds` it executes modules, and else the binaries of these.
+    Without `builds` it executes modules, otherwise their binaries.
     """
 
     def __init__(self, process_pool: ProcessPool, builds: BinaryBuilds | None = None) -> None:
@@ -33,16 +33,16 @@ class PersistentReplayer:
         self._turn = asyncio.Lock()
 
     async def shared(self) -> Path:
-        """The folder of shared memory of the replayer, which is there then.
+        """The shared-memory folder of the replayer, which is started if necessary.
 
         Raises:
-            EngineError: none could be made.
+            EngineError: none could be started.
         """
         async with self._turn:
             return (await self._ready_process()).workspace.shared
 
     async def hold(self, kernels: Sequence[LoweredKernel], launches: Sequence[Launch]) -> str:
-        """Have the replayer hold the kernels of these launches, one for each; why one is refused, or "".
+        """Load the kernels of these launches into the replayer; "" or why one is refused.
 
         Raises:
             EngineError: the replayer failed, or a compiler did.
@@ -63,16 +63,16 @@ class PersistentReplayer:
         return ""
 
     async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
-        """The reply of the replayer; one that can do nothing more, or did not answer, is ended behind it.
+        """The reply of the replayer; a replayer that is broken, or did not reply, is closed.
 
         Raises:
-            EngineError: it failed, or did not answer properly.
+            EngineError: it failed, or did not reply properly.
         """
         async with self._turn:
             return await self._answer(await self._ready_process(), command, deadline_s=deadline_s)
 
     async def clear(self) -> None:
-        """As `close`: a replayer that does not answer is ended by the caller."""
+        """As `close`: a replayer that does not reply is ended by the caller."""
         await self.close()
 
     async def close(self) -> None:
@@ -81,7 +81,7 @@ class PersistentReplayer:
             await self._end()
 
     async def _hold_binary(self, builds: BinaryBuilds, kernel: LoweredKernel, launch: Launch) -> str:
-        """Have the replayer hold the binary of a launch; why it does not, or ""."""
+        """Load the binary of a launch into the replayer; "" or why it is refused."""
         options = CompileOptions.of(launch)
         try:
             binary = await builds.of(kernel, launch)
@@ -93,7 +93,7 @@ class PersistentReplayer:
         return await self._hold_once((kernel.name, options), command)
 
     async def _hold_once(self, key: object, command: protocol.AnyCommand) -> str:
-        """Carry out a command once for each replayer; why it is refused, or ""."""
+        """Carry out a command once for each replayer; "" or why it is refused."""
         async with self._turn:
             process = await self._ready_process()
             if key in self._held:
@@ -112,7 +112,7 @@ class PersistentReplayer:
         return self._process
 
     async def _limit_reading(self, process: PooledProcess) -> None:
-        """Leave a replayer only libraries, arenas and its own files to read, before it gets anything of a candidate."""
+        """Limit the replayer to libraries, arenas and its own files, before it gets data of a candidate."""
         readable = (str(process.workspace.shared), str(process.workspace.folder))
         command = protocol.LimitReading(id=protocol.new_id(), readable=readable)
         reply = await self._answer(process, command, deadline_s=_HOLD_S)

@@ -1,4 +1,4 @@
-"""Replays of tapes: fresh content made by the judge in the replayer's memory, and the judge's comparison."""
+"""Replays of tapes: new content made by the judge in the replayer's memory, and the judge's comparison."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class Replayed:
 
 @dataclass(frozen=True, kw_only=True)
 class NotReplayed:
-    """The reason why a tape was not executed to its end; `stopped` is whether a kernel failed with its content."""
+    """The reason why a tape was not executed to its end; `stopped` if a kernel failed with its content."""
 
     reason: str
     stopped: bool = False
 
 
 class Replays:
-    """Replays tapes by the replayer of a run."""
+    """Replays tapes with the replayer of a run."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Replays:
     ) -> Replayed | NotReplayed:
         """Replay a tape on content of `case`, the data of the Given steps `without` replaced by noise.
 
-        The content is another one each time unless a `seed` is given.
+        The content is new each time unless a `seed` is given.
 
         Raises:
             EngineError: judge or replayer failed.
@@ -140,7 +140,7 @@ class Replays:
 
 
 def _mismatch(compared: protocol.Compared) -> str:
-    """Mismatch that the judge found, "" when there is none."""
+    """Mismatch that the judge found; "" if there is none."""
     for report in compared.reports:
         if report.outcome is not Outcome.PASS:
             return report.message or f"{report.name} is {report.outcome}"

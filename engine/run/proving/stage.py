@@ -32,14 +32,14 @@ from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 _MOST_FAILURES = 2  # engine errors before the remaining cases are left out
 _POISONS = (0xFF, 0x7B, 0xA5)
 _ONLY_THESE_INPUTS = frozenset({Gap.SCALAR, Gap.HOST_READS, Gap.UNSTEADY})
-"""The gaps of tapes that may hold for the inputs that they were recorded with, and for no others."""
+"""The gaps of tapes that may hold only for the inputs that they were recorded with."""
 _T = TypeVar("_T")
 
 
 async def prove(
     lab: Lab, emitter: EventEmitter, processes: ReplayProcesses, artefacts: ArtefactStore
 ) -> tuple[CaseProof, ...] | None:
-    """The proofs of the cases that passed, also stored as a proof file; None for what is not replayed."""
+    """The proofs of the cases that passed, also stored as a proof file; None for problems that are not replayed."""
     if lab.native is not None:
         why = "kernels in CUDA C are not replayed, only those of Triton"
         emitter.report(LayerReport(layer=Layer.PROOF, by="replay", coverage=Coverage.NOT_AVAILABLE, why=why))
@@ -170,7 +170,7 @@ class ProvingStage:
         return await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size) or gap
 
     async def _on_other_inputs(self, taped: TapedCase, agreed: Agreement) -> CaseProof:
-        """The proof by a replay on inputs that the candidate never had; a case that is proven is recorded."""
+        """The proof by a replay on inputs that the candidate never had; a proven case is recorded."""
         tried = await try_to_prove(self._replays, taped)
         if tried.proof.proven and tried.replayed is not None:
             tried = replace(tried, proof=conclusion.of_seeds(tried.proof, agreed.seeds, tried.replayed.answer_bytes))
@@ -179,7 +179,7 @@ class ProvingStage:
         return tried.proof
 
     def _agreement(self, one: Tape, other: Tape) -> Agreement:
-        """How two tapes differ; the kernels of a random operator may be given other seeds in each call."""
+        """How two tapes differ; the kernels of a random operator may get other seeds in each call."""
         is_random = self._lab.problem.determinism is Determinism.RANDOM
         return agreement(one, other, seeds_differ=is_random)
 
@@ -264,7 +264,7 @@ def _answer_bytes(one: Passed) -> int:
 
 
 async def _verified_tape(one: Passed) -> list[Tape]:
-    """The tape of a verified call; none where it is gone with its worker, cannot be read, or is not whole."""
+    """The tape of a verified call; none if it was lost with its worker, is unreadable, or incomplete."""
     if one.tape is None:
         return []
     try:

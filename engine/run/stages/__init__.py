@@ -1,1 +1,1 @@
-"""The stages of a run, one module each, and the judging of cases that two of them share."""
+"""The stages of a run, one module each, and the verification of cases that two of them share."""

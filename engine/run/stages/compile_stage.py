@@ -1,4 +1,4 @@
-"""The stage that compiles what was launched for the plan's target: when it begins and how it ended, as events."""
+"""The stage that compiles launches for the plan's target, with events for its begin and end."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ OVERFULL = "too many specialisations for one candidate; the rest was not compile
 class CompilingStage:
     """Passes launches on to one builder, and reports the stage.
 
-    It begins with the first launch, or, where the builder is held until the cases are done, with its release.  With
-    `has_fixed_sizes` no larger tensors are to be expected than those of the cases.
+    It begins with the first launch or, if the builder is held until the cases are done, with its release.  With
+    `has_fixed_sizes` no tensors larger than those of the cases are expected.
     """
 
     def __init__(self, *, builder: Builder, emitter: EventEmitter, has_fixed_sizes: bool = False) -> None:
@@ -27,13 +27,13 @@ class CompilingStage:
         self._began: float | None = None
 
     def add(self, launch: Launch, specialisation: str = "") -> list[asyncio.Future[None]]:
-        """Compile this one too; what must be done before it can be launched."""
+        """Compile this launch, too; returns what must be done before it can be launched."""
         if self._builder.idle and not self._builder.held:
             self._began = self._emitter.begin(Stage.COMPILE)
         return self._builder.add(launch, specialisation)
 
     def release(self) -> None:
-        """Begin, where compiling was held back."""
+        """Start compiling after a hold."""
         if self._builder.held and not self._builder.idle:
             self._began = self._emitter.begin(Stage.COMPILE)
         self._builder.release()
@@ -68,7 +68,7 @@ class CompilingStage:
 
 
 def narrow_offsets(kernels: Iterable[CompiledKernel], *, has_fixed_sizes: bool = False) -> tuple[Finding, ...]:
-    """A NOTE for each kernel that computes addresses in 32 bits, at its first line that does.
+    """A NOTE for each kernel that computes addresses in 32 bits, at the first line that does.
 
     None for a problem whose sizes are fixed: a task of a suite is no operator for larger tensors.
     """

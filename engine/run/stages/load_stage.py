@@ -1,4 +1,4 @@
-"""The stage that loads the candidate into its worker, again after each extension that it lacks is built."""
+"""The stage that loads the candidate into its worker, again after each missing extension is built."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.verdict.decide import Stop
 async def load(
     session: CandidateSession, *, native: NativeCode, emitter: EventEmitter, profile: Profile
 ) -> Stop | None:
-    """Load the candidate and report the stage; None where it is loaded, else what stopped it."""
+    """Load the candidate and report the stage; None if it is loaded, else the reason for the stop."""
     began = emitter.begin(Stage.LOAD)
     try:
         stop = await _load(session, native, profile)
@@ -32,10 +32,10 @@ async def load(
 
 
 async def _load(session: CandidateSession, native: NativeCode, profile: Profile) -> Stop | None:
-    """None where the candidate is loaded, else the reason why an extension that it requests was not built.
+    """None if the candidate is loaded, else the reason why an extension that it requests was not built.
 
     Raises:
-        EngineError: as of a load.
+        EngineError: as `CandidateSession.load` does.
     """
     while True:
         try:

@@ -1,6 +1,6 @@
 """The stage of a run that calls a passing candidate again under other conditions.
 
-A worker that was probed may keep wrong values, so probing comes after the benchmark.
+A probed worker may keep wrong values, so probing comes after the benchmark.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.run.event_stream import EventEmitter
 
 
 class ProbingStage:
-    """Has every probe, or those that were `chosen`, look at one candidate; `run` once.
+    """Runs every probe, or those `chosen`, on one candidate; `run` once.
 
     Raises:
         EngineError: a file among the probes is none.
@@ -31,7 +31,7 @@ class ProbingStage:
         self._probes = self._all if chosen is None else tuple(chosen)
 
     async def run(self) -> None:
-        """Emit what the probes observe; the probed candidate has no worker afterwards."""
+        """Emit the observations of the probes; the probed candidate has no worker afterwards."""
         began = self._emitter.begin(Stage.PROBE)
         beside = [probe for probe in self._probes if is_apart(probe) and self._lab.process_pool.interpreted]
         asked = [asyncio.create_task(self._ask_apart(probe)) for probe in beside]
@@ -62,7 +62,7 @@ class ProbingStage:
             self._lab.session.end_other(session)
 
     async def _ask(self, probe: Probe, lab: Lab) -> None:
-        """Report the observations of one probe; those made while a process of ours failed or was killed are dropped."""
+        """Report the observations of one probe; those made while an engine process failed or was killed are dropped."""
         lab = replace(lab, draws=Draws(lab.plan.draw_seed, name_of(probe)))
         before = _failures(lab), lab.session.kills
         observed = [observation async for observation in observations_of(probe, lab)]
@@ -83,5 +83,5 @@ class ProbingStage:
 
 
 def _failures(lab: Lab) -> int:
-    """Number of failures of the engine so far in commands of probes."""
+    """Number of engine failures so far in commands of probes."""
     return lab.process_pool.failures + lab.session.failures

@@ -17,13 +17,13 @@ _CHECK = "reference"
 
 @dataclass(kw_only=True)
 class OwnRuleCount:
-    """How many calls of a foreign problem were compared, and how many pass its suite's own rule."""
+    """Number of compared calls of a foreign problem, and of those that pass its suite's own rule."""
 
     calls: int = 0
     passed: int = 0
 
     def count(self, passes: bool | None) -> None:
-        """Count one call; of a problem without such a rule none."""
+        """Count one call; calls of a problem without such a rule are not counted."""
         if passes is not None:
             self.calls += 1
             self.passed += passes
@@ -32,10 +32,10 @@ class OwnRuleCount:
 async def attach_reference(
     problem: Problem, process_pool: ProcessPool, emitter: EventEmitter, profile: Profile
 ) -> Stop | None:
-    """Have the judge open the problem in a reference process; why nothing can be judged by it, if so.
+    """Have the judge open the problem in a reference process; None, or why no candidate can be verified.
 
     Raises:
-        EngineError: no process could be started, or the judge did not answer.
+        EngineError: no process could be started, or the judge did not reply.
     """
     if problem.suite is None:
         return None

@@ -1,6 +1,6 @@
-"""The static stage of a run: report the findings in the text, and refuse it where the policy requires that.
+"""The static stage of a run: report the findings in the text, and refuse it if the policy requires that.
 
-Runs nothing of the candidate, and decides nothing: what a broken rule does is the policy's business.
+Runs nothing of the candidate, and decides nothing: the policy determines the effect of a broken rule.
 """
 
 from __future__ import annotations

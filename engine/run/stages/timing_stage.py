@@ -1,4 +1,4 @@
-"""The last stage of a run: alone on the device, time the cases of a candidate that is right."""
+"""The last stage of a run: with exclusive use of the device, time the cases of a right candidate."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class TimingStage:
 async def learn_peaks(
     measurement_context: MeasurementContext, plan: BenchmarkPlan | None, emitter: EventEmitter, profile: Profile
 ) -> None:
-    """Know what the device can do, where something is to be timed on it."""
+    """Load or measure the peaks of the device if something is to be timed on it."""
     if plan is None or not plan.cases:
         return
     with profile.span("peaks"):
@@ -145,12 +145,12 @@ async def learn_peaks(
 
 
 def not_timed(coverage: Coverage, why: str) -> LayerReport:
-    """The report on a layer that was not even begun."""
+    """The report on a layer that was not started."""
     return LayerReport(layer=Layer.TIMING, by=_CHECK, coverage=coverage, why=why)
 
 
 def _report(timed: Sequence[CaseBenchmark]) -> LayerReport:
-    """Report on the checks of the times; only the device's own record covers every call."""
+    """Report on the checks of the times; only the device's activity record covers every call."""
     right = [one for one in timed if one.outcome is Outcome.PASS]
     methods = Counter(one.timing.method if one.timing is not None else None for one in right)
     facts = (
@@ -175,7 +175,7 @@ def _report(timed: Sequence[CaseBenchmark]) -> LayerReport:
 
 
 async def _reload(session: CandidateSession) -> CandidateSession | None:
-    """The session with a new worker, or None when there is none to be had."""
+    """The session with a new worker, or None if none could be started."""
     try:
         if not session.occupied:
             await session.load()

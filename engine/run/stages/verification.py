@@ -1,12 +1,12 @@
 """Verification of cases: the judge prepares, the worker computes, the judge compares.
 
-As soon as one case was right the next is expected to be: then the judge copies what a call left, and
-compares its copies while the worker is in the next call already, also that of the next case.
+As soon as one case was right the next is expected to be: then the judge copies the results of a call, and compares its
+copies during the next call, also that of the next case.
 
-Every case is called twice on the same content with different poison, and SMOKE cases a third time
-with new content in the same storage, where an answer that was kept from before is wrong.  On a
-device, where a call costs microseconds, every case gets that third call.  On the CPU the last call leaves a tape, the
-first of the two that a proof compares; on a device tensors have guard zones in these calls, and not on a tape.
+Every case is called twice on the same content with different poison, and SMOKE cases a third time with new content in
+the same storage, where an answer that was kept from before is wrong.  On a device, where a call takes microseconds,
+every case gets that third call.  On the CPU the last call leaves a tape, the first of the two that a proof compares; on
+a device tensors have guard zones in these calls, and not on a tape.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _POISONS = (0xFF, 0x7B)
 
 @dataclass(frozen=True, kw_only=True)
 class _Call:
-    """One call of a case: with which poison, on new content or the content of the call before."""
+    """One call of a case: its poison, and whether on new content or on that of the call before."""
 
     poison: int
     fresh: bool = False
@@ -70,9 +70,9 @@ _WHY_LATER = (
 class RunningCase:
     """State of a case while its calls are made.
 
-    `overlaps` is whether outputs are compared beside the next call, `comparing` the comparison that is
-    under way, `taken` what is left to be compared when all calls are made, `fault` what fails the case although its
-    values are right, and `killed` whether a signal from outside ended the worker.
+    `overlaps` is whether outputs are compared during the next call, `comparing` the comparison in progress, `taken` the
+    snapshot still to be compared when all calls are made, `fault` the reason for a failure although its values are
+    right, and `killed` whether a signal from outside ended the worker.
     """
 
     case: Case
@@ -97,7 +97,7 @@ class RunningCase:
 
 
 class Verifier:
-    """Verifies the cases of one run, one after another; one may be begun before the one before it has ended.
+    """Verifies the cases of one run, one after another; a case may begin before the one before it has ended.
 
     `on_launch` gets every launch with its case; `call_s` is how long a call of a case may take, in seconds.
     """
@@ -134,7 +134,7 @@ class Verifier:
         """By case, the file with the tape of its last call, in the folder of the worker that made it."""
 
     async def begin(self, case: Case) -> RunningCase:
-        """Make the calls of a case; every way to fail is a result of `end`, not an exception."""
+        """Make the calls of a case; every kind of failure is a result of `end`, not an exception."""
         running = RunningCase(case=case, started_s=self._emitter.clock(), overlaps=self._expects_right)
         try:
             try:
@@ -164,14 +164,14 @@ class Verifier:
         return running
 
     async def _restart(self, running: RunningCase) -> None:
-        """Forget the calls of a case and load the candidate in another worker, whose memory is another too."""
+        """Forget the calls of a case and load the candidate in another worker, which has other memory, too."""
         await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")
         running.failed, running.reports, running.calls, running.compared = None, (), 0, 0
         await self._session.clear()
         await self._session.load()
 
     async def end(self, running: RunningCase) -> CaseResult:
-        """The result of a case that was begun; to be waited for before that of the next."""
+        """The result of a case that was begun; must be awaited before that of the next."""
         if running.taken is not None:
             compare_snapshot = protocol.CompareSnapshot(id=protocol.new_id(), taken=running.taken, ends=True)
             running.stop = await self._compare(running, compare_snapshot)
@@ -187,11 +187,11 @@ class Verifier:
 
     @property
     def _explains(self) -> bool:
-        """Whether a wrong output is explained: only the first ones of a run, as a save waits for the result."""
+        """Whether a wrong output is diagnosed: only the first ones of a run, as a save waits for the result."""
         return self._wrong < _MOST_EXPLAINED
 
     async def _calls(self, running: RunningCase) -> Stop | None:
-        """Make the calls of the case until one is wrong; what stopped them, if anything."""
+        """Make the calls of the case until one is wrong; returns the reason for a stop, if any."""
         case = running.case
         arena = self._session.shared / f"{secrets.token_hex(8)}.in"
         outputs, tape = arena.with_suffix(".out"), arena.with_suffix(".tape")
@@ -242,7 +242,7 @@ class Verifier:
             draw_seed=Draws(self._plan.draw_seed, "verification").seed_of(case.name),
         )
         prepared = await self._ask_judge(prepare, "make inputs")
-        # Only the judge's answer counts: a candidate must not choose how it is verified.
+        # Only the judge's reply counts: a candidate must not choose how it is verified.
         if shared and isinstance(prepared, protocol.Failed) and prepared.kind is protocol.FailureKind.UNSUPPORTED:
             self._process_pool.share_no_more(prepared.message)
             prepared = await self._prepare(case, arena)
@@ -254,7 +254,7 @@ class Verifier:
         return prepared
 
     async def _call(self, running: RunningCase, command: protocol.Call, following: _Call | None) -> Stop | None:
-        """Make one call and have what it left compared, at once or beside the call that follows."""
+        """Make one call and have its results compared, at once or during the next call."""
         with self._profile.span("call"):
             called = await self._session.ask(command, deadline_s=self._limit_s(running.case))
         if isinstance(called, protocol.Failed | protocol.Called):
@@ -307,7 +307,7 @@ class Verifier:
     async def _take(
         self, running: RunningCase, command: protocol.Call, called: protocol.Called, following: _Call | None
     ) -> Stop | None:
-        """Have what a call left copied, to be compared beside the call that follows."""
+        """Have the results of a call copied, for comparison during the next call."""
         take = protocol.TakeSnapshot(
             id=protocol.new_id(),
             outputs=command.outputs,
@@ -327,7 +327,7 @@ class Verifier:
         return None
 
     async def _compared(self, running: RunningCase) -> Stop | None:
-        """Wait for the comparison in progress; its result takes precedence over an error that came meanwhile."""
+        """Wait for the comparison in progress; its result takes precedence over an error that occurred meanwhile."""
         if running.comparing is None:
             return None
         stop, running.comparing = await running.comparing, None

@@ -1,4 +1,4 @@
-"""The stage of a run that decides: every case runs as soon as its kernels are ready, and is reported in that order."""
+"""The stage of a run that verifies: every case runs as soon as its kernels are ready, reported in that order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_DEATHS = 2
 
 
 class VerifyingStage:
-    """Judges the cases of one candidate; `run` once.  `results` are theirs, in the order in which they ended."""
+    """Verifies the cases of one candidate; `run` once.  `results` are in the order in which cases ended."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class VerifyingStage:
         self._repeated: set[str] = set()
 
     async def run(self) -> Stop | None:
-        """Judge until the last case or a reason to stop; that reason."""
+        """Verify until the last case or a reason to stop; returns that reason."""
         ending: asyncio.Task[Stop | None] | None = None
         stop: Stop | None = None
         waiting = self._waiting
@@ -74,7 +74,7 @@ class VerifyingStage:
         return stop
 
     async def _end(self, running: RunningCase) -> Stop | None:
-        """Report the result of a case; the reason why no other case runs, if there is one."""
+        """Report the result of a case; returns the reason why no other case runs, if there is one."""
         result = await self._verifier.end(running)
         if self._is_to_be_repeated(running, result):
             self._repeated.add(result.case)
@@ -94,7 +94,7 @@ class VerifyingStage:
         return None
 
     def _emit_tier_end(self, tier: Tier) -> None:
-        """Report the end of a tier with its last case."""
+        """Report the end of a tier after its last case."""
         outcomes = [result.outcome for result in self._results if result.tier is tier]
         if len(outcomes) == sum(case.tier is tier for case in self._cases):
             passed = outcomes.count(Outcome.PASS)
