@@ -25,7 +25,7 @@ from engine.model.problems.form import CandidateForm
 from engine.model.problems.problem import Cost, Problem, ProblemId, Tolerance
 from engine.model.problems.semantics import Determinism, FrameworkWork, Rearrangement
 from engine.model.problems.suite_origin import Precision, SuiteOrigin
-from engine.model.problems.values import ObjectKind, PlainObject, PointerArray, parts_of, with_parts
+from engine.model.problems.values import ObjectKind, PlainObject, PointerArray, items_of, map_items
 from engine.model.results import (
     CaseResult,
     Finding,
@@ -96,7 +96,7 @@ __all__ = [
     "Value",
     "Verdict",
     "WrongElement",
-    "parts_of",
+    "items_of",
+    "map_items",
     "specialisation",
-    "with_parts",
 ]

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass, make_dataclass
 from functools import lru_cache
 from typing import Any
 
-from engine.model import ObjectKind, PlainObject, parts_of, with_parts
+from engine.model import ObjectKind, PlainObject, items_of, map_items
 
 _MOST_CLASSES = 64
 
@@ -24,16 +24,16 @@ def with_instances(value: Any) -> Any:  # Any: nested values, in which objects b
     if isinstance(value, PlainObject):
         made = _class(value.name, value.kind, tuple(value.attributes))
         return made(*map(with_instances, value.attributes.values()))
-    return with_parts(value, with_instances)
+    return map_items(value, with_instances)
 
 
 def parts_given(value: Any) -> Iterable[Any]:  # Any: as above
     """The values in a list, tuple, dict or instance that an entry gets, in the order of its spec."""
-    return (getattr(value, field.name) for field in fields(value)) if is_dataclass(value) else parts_of(value)
+    return (getattr(value, field.name) for field in fields(value)) if is_dataclass(value) else items_of(value)
 
 
 def _has_object(value: Any) -> bool:  # Any: as above
-    return isinstance(value, PlainObject) or any(map(_has_object, parts_of(value)))
+    return isinstance(value, PlainObject) or any(map(_has_object, items_of(value)))
 
 
 @lru_cache(maxsize=_MOST_CLASSES)

@@ -17,7 +17,7 @@ import msgspec
 import torch
 
 from engine import protocol
-from engine.model import DType, PlainObject, PointerArray, parts_of
+from engine.model import DType, PlainObject, PointerArray, items_of
 from engine.protocol.messages import ObjectSpec
 from engine.protocol.objects import parts_given, with_instances
 
@@ -276,7 +276,7 @@ def tensors_in(value: Value) -> Iterator[torch.Tensor]:
     elif isinstance(value, PointerArray):
         yield from value.tensors
     else:
-        for item in parts_of(value):
+        for item in items_of(value):
             yield from tensors_in(item)
 
 

@@ -20,7 +20,7 @@ from engine.clock.instruments import Instruments, instruments_of
 from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 from engine.loading.loader import hide_own_packages
-from engine.model import PlainObject, with_parts
+from engine.model import PlainObject, map_items
 from engine.protocol import tensors
 from engine.protocol.reference import (
     ANSWERS,
@@ -248,7 +248,7 @@ def _plain(value: Any) -> Any:  # Any: whatever the code of a suite makes
     if isinstance(value, list | tuple | PlainObject) or (
         isinstance(value, dict) and all(isinstance(key, str) for key in value)
     ):
-        return with_parts(value, _plain)
+        return map_items(value, _plain)
     if value is None or isinstance(value, bool | int | float | complex | str | torch.dtype):
         return value
     raise UnavailableError(f"a value of type {type(value).__name__} cannot be handed to a candidate")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
-from engine.model import PlainObject, PointerArray, parts_of, with_parts
+from engine.model import PlainObject, PointerArray, items_of, map_items
 from problems.kit import torch
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def tensors_in(values: Iterable[Value]) -> list[torch.Tensor]:
         elif isinstance(value, PointerArray):
             found += dict.fromkeys(value.tensors)
         else:
-            found += tensors_in(parts_of(value))
+            found += tensors_in(items_of(value))
     return found
 
 
@@ -38,7 +38,7 @@ def _changed(value: Value, changed: Callable[[torch.Tensor], torch.Tensor]) -> V
         return changed(value)
     if isinstance(value, PointerArray):
         return PointerArray(tensors=tuple(map(changed, value.tensors)))
-    return with_parts(value, lambda item: _changed(item, changed))
+    return map_items(value, lambda item: _changed(item, changed))
 
 
 def as_tuple(returned: Returned) -> Outputs:

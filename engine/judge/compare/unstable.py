@@ -16,7 +16,7 @@ import torch
 
 from engine.errors import ReferenceFaultError
 from engine.judge.compare.compare import compare_elements
-from engine.model import Tolerance, with_parts
+from engine.model import Tolerance, map_items
 from engine.problem_source import ReferenceUnavailableError
 from engine.protocol.tensors import tensors_in
 
@@ -78,7 +78,7 @@ def moved(  # Any: arguments of an untrusted function, nested
     """
     if isinstance(value, torch.Tensor):
         return _moved(value, direction, generator) if _is_moved(value) else value
-    return with_parts(value, lambda item: moved(item, direction, generator))
+    return map_items(value, lambda item: moved(item, direction, generator))
 
 
 def _is_moved(tensor: torch.Tensor) -> bool:

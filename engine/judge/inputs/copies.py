@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.model import PointerArray, with_parts
+from engine.model import PointerArray, map_items
 
 if TYPE_CHECKING:
     import torch
@@ -33,7 +33,7 @@ def _private(value: Value) -> Value:
         return _copy(value)
     if isinstance(value, PointerArray):
         return PointerArray(tensors=tuple(_copy(tensor) for tensor in value.tensors))
-    return with_parts(value, _private)
+    return map_items(value, _private)
 
 
 def _copy(tensor: torch.Tensor) -> torch.Tensor:

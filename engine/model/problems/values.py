@@ -80,7 +80,7 @@ def require_names(name: str, kind: ObjectKind, attributes: Collection[str]) -> N
         raise ValueError(f"{name} has an attribute twice")
 
 
-def parts_of(value: Value) -> Collection[Value]:
+def items_of(value: Value) -> Collection[Value]:
     """The values in a list, tuple, dict or PlainObject, in their order; nothing of any other value."""
     if isinstance(value, PlainObject):
         value = value.attributes
@@ -89,8 +89,8 @@ def parts_of(value: Value) -> Collection[Value]:
     return value if isinstance(value, list | tuple) else ()
 
 
-def with_parts(value: Value, change: Callable[[Value], Value]) -> Value:
-    """A list, tuple, dict or PlainObject with each of its parts changed; any other value as it is."""
+def map_items(value: Value, change: Callable[[Value], Value]) -> Value:
+    """A list, tuple, dict or PlainObject with each of its items changed; any other value as it is."""
     if isinstance(value, PlainObject):
         changed = {key: change(item) for key, item in value.attributes.items()}
         return PlainObject(name=value.name, kind=value.kind, attributes=changed)

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from engine.model import ObjectKind, PlainObject, with_parts
+from engine.model import ObjectKind, PlainObject, map_items
 from engine.reference.harness import UnavailableError
 
 
@@ -46,7 +46,7 @@ class TaskObjects:
         """
         kind = _kind(value)
         if kind is None:
-            return with_parts(value, self.plain)
+            return map_items(value, self.plain)
         names = value._fields if kind is ObjectKind.NAMED_TUPLE else [field.name for field in dataclasses.fields(value)]
         _require_plain(value, names)
         attributes = {name: self.plain(getattr(value, name)) for name in names}
@@ -65,7 +65,7 @@ class TaskObjects:
             UnavailableError: no argument of that class has been drawn.
         """
         if not isinstance(value, PlainObject):
-            return with_parts(value, self.restored)
+            return map_items(value, self.restored)
         own = self._classes.get(_key(value))
         if own is None:
             raise UnavailableError(f"the task has drawn no argument of class {value.name}")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from engine.model import PlainObject, parts_of, with_parts
+from engine.model import PlainObject, items_of, map_items
 from engine.model.problems.suite_origin import Precision
 from engine.reference.harness import UnavailableError
 from problems.suites.harness.double import in_double
@@ -90,7 +90,7 @@ def leaves(value: Any) -> list[torch.Tensor]:  # Any: nested values
     """The tensors in nested tuples, lists, dicts and PlainObjects, in their order."""
     if isinstance(value, torch.Tensor):
         return [value]
-    return [leaf for item in parts_of(value) for leaf in leaves(item)]
+    return [leaf for item in items_of(value) for leaf in leaves(item)]
 
 
 def _dtypes(value: object) -> set[torch.dtype]:
@@ -110,11 +110,11 @@ def _mapped(
         case torch.Size():
             return tuple(value)
         case list() | PlainObject():
-            return with_parts(value, lambda item: _mapped(item, change, seen, table))
+            return map_items(value, lambda item: _mapped(item, change, seen, table))
         case tuple() if not hasattr(value, "_fields"):
-            return with_parts(value, lambda item: _mapped(item, change, seen, table))
+            return map_items(value, lambda item: _mapped(item, change, seen, table))
         case dict() if all(isinstance(key, str) for key in value):
-            return with_parts(value, lambda item: _mapped(item, change, seen, table))
+            return map_items(value, lambda item: _mapped(item, change, seen, table))
         case torch.dtype():
             return (table or {}).get(value, value)
         case None | bool() | int() | float() | complex() | str():
