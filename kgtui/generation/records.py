@@ -68,7 +68,10 @@ class Sampling:
 
 @dataclass(frozen=True, kw_only=True)
 class CompletionRequest:
-    """Messages to be answered; `key` is the same for every attempt, so that a service can detect a repetition."""
+    """Messages to be answered; `key` is the same for every attempt, so that a service can detect a repetition.
+
+    The key is sent as a header, so it is ASCII.
+    """
 
     model: str
     messages: tuple[Message, ...]
@@ -140,6 +143,8 @@ def parse_model(text: str) -> ModelName:
     model, _, base_url = rest.partition("@")
     if not colon or not provider or not model:
         raise UsageError(f"expected PROVIDER:MODEL, got {text[:80]!r}; for example anthropic:MODEL or openai:MODEL@URL")
+    if not text.isprintable():
+        raise UsageError(f"the name of a model cannot hold control characters: {text[:80]!r}")
     if base_url and not base_url.startswith(("http://", "https://")):
         raise UsageError(f"the base URL of {text[:80]!r} must begin with http:// or https://")
     return ModelName(provider=provider, model=model, base_url=base_url or None)

@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import quote
 
 import msgspec
 
@@ -107,7 +108,7 @@ class Requester:
             model=model.model,
             messages=tuple(messages),
             sampling=self._sampling,
-            key=f"kgtui/{self._batch}/{spot.problem}/{spot.model}/{spot.place}",
+            key=quote(f"kgtui/{self._batch}/{spot.problem}/{spot.model}/{spot.place}", safe="/:"),
         )
         worst = self._worst(model, request)
         new = NewGeneration(

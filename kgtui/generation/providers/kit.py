@@ -34,9 +34,11 @@ def key_from(environment: Mapping[str, str], variable: str, *, base_url: str | N
     """The key from the environment; it is optional for a server on this machine.
 
     Raises:
-        UsageError: it is not set.
+        UsageError: it is not set, or cannot be sent.
     """
     key = environment.get(variable, "").strip()
+    if not (key.isascii() and key.isprintable()):  # a header of HTTP
+        raise UsageError(f"{variable} holds a line break or a character outside of ASCII; export the key alone")
     if key:
         return key
     if base_url is not None and _is_local(base_url):
@@ -116,9 +118,11 @@ def service_of(
     """The service of a model: its base URL is that of the model, else of the environment, else the default.
 
     Raises:
-        UsageError: the key is not set.
+        UsageError: the key is not set, or one of the two cannot be used.
     """
     base_url = model.base_url or environment.get(url_variable) or None
+    if base_url is not None and not _is_url(base_url):
+        raise UsageError(f"{base_url[:80]!r} is no base URL; expected http://HOST:PORT/PATH or https://HOST/PATH")
     key = key_from(environment, variable, base_url=base_url)
     return Service(name=name, variable=variable, key=key, base_url=base_url or default_url)
 
@@ -160,6 +164,15 @@ def shortened(detail: str) -> str:
     """One line of at most 300 characters."""
     line = " ".join(detail.split())
     return line if len(line) <= _MOST_MESSAGE else f"{line[:_MOST_MESSAGE]}..."
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urllib.parse.urlsplit(text)
+        port = parts.port
+    except ValueError:  # brackets of an IPv6 address, or a port that is no number below 65536
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0 and text.isprintable()
 
 
 def _is_local(base_url: str) -> bool:

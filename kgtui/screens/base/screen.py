@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.widget import Widget
@@ -20,6 +21,7 @@ from kgtui.widgets.text.toned import Lines
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_USUAL_LABELS: Mapping[str, str] = MappingProxyType({})
 _MOVES = {
     "left": ("cursor_left", "scroll_left"),
     "down": ("cursor_down", "scroll_down"),
@@ -52,7 +54,7 @@ class KgtuiScreen(StyledScreen):
     CONTROLLERS: ClassVar[Mapping[str, type[object]]] = {}
     """The class of each controller by its attribute; their actions are actions of the screen."""
 
-    _shown_keys: tuple[frozenset[str] | None, bool] | None = None
+    _shown_keys: tuple[frozenset[str] | None, bool, Mapping[str, str]] | None = None
 
     def __init_subclass__(cls, **arguments: Any) -> None:  # Any: those of Textual
         super().__init_subclass__(**arguments)
@@ -76,8 +78,8 @@ class KgtuiScreen(StyledScreen):
         """Draw what changed while another screen was in front."""
         if self.is_mounted:
             if self._shown_keys is not None:
-                only, typing = self._shown_keys
-                self.show_keys(only, typing=typing)
+                only, typing, labels = self._shown_keys
+                self.show_keys(only, typing=typing, labels=labels)
             self.host_changed()
 
     def host_changed(self) -> None:
@@ -111,9 +113,14 @@ class KgtuiScreen(StyledScreen):
         banner.display = bool(self.host.trouble)
         banner.show((line(Span(self.host.trouble, Tone.WARN)),))
 
-    def show_keys(self, only: frozenset[str] | None = None, *, typing: bool = False) -> None:
-        """Fill the key bar; `only` names the available actions, and `typing` says whether letters are text."""
-        self._shown_keys = (only, typing)
+    def show_keys(
+        self, only: frozenset[str] | None = None, *, typing: bool = False, labels: Mapping[str, str] = _USUAL_LABELS
+    ) -> None:
+        """Fill the key bar; `only` names the available actions, and `typing` says whether letters are text.
+
+        `labels` replaces the labels of actions that have another effect now, by their ids.
+        """
+        self._shown_keys = (only, typing, labels)
         key_of = key_while_typing if typing else first_key
         actions = [
             action
@@ -126,17 +133,17 @@ class KgtuiScreen(StyledScreen):
                 Segment(
                     key=action.call,
                     keep=action.keep,
-                    line=line(Span(key_of(action), Tone.STRONG), muted(f" {action.label}")),
+                    line=line(Span(key_of(action), Tone.STRONG), muted(f" {labels.get(action.id, action.label)}")),
                 )
                 for action in actions
             )
         )
 
-    def show_keys_but(self, idle: Mapping[str, bool]) -> None:
+    def show_keys_but(self, idle: Mapping[str, bool], *, labels: Mapping[str, str] = _USUAL_LABELS) -> None:
         """Fill the key bar except for actions without effect: `idle` maps action ids to whether they have none."""
         here = (self.WHERE, Where.EVERYWHERE)
         offered = (action.id for action in self.host.actions if action.bar and action.where in here)
-        self.show_keys(frozenset(name for name in offered if not idle.get(name, False)))
+        self.show_keys(frozenset(name for name in offered if not idle.get(name, False)), labels=labels)
 
     async def on_bar_chosen(self, message: Bar.Chosen) -> None:
         """Run the action of a clicked key of the key bar."""

@@ -131,7 +131,8 @@ class ModelsScreen(KgtuiScreen):
                 "resume-generation": not self.resuming.lines,
                 "quantity": no_curves,
                 "spent": no_curves,
-            }
+            },
+            labels={"leave-models": "stop generating"} if self.waits and not self._entry.display else {},
         )
         self.tick()
 

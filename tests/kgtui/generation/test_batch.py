@@ -13,7 +13,7 @@ from kgtui.generation.budget import Spent
 from kgtui.generation.events import AnswerGrew, AnswerStored, BatchEnded, CandidateVerified, RequestRefused, RequestSent
 from kgtui.generation.prices import PriceList
 from kgtui.generation.progress import NO_BATCH, after
-from kgtui.generation.records import ConnectionCutError, ProviderError
+from kgtui.generation.records import ConnectionCutError, ModelName, ProviderError
 from kgtui.generation.retrying import wait_seconds
 from kgtui.generation.strategies import StrategyOptions, strategy_module, strategy_names
 from sessions.candidates.generation_rows import Ending, GenerationState, Limits, Stop
@@ -94,6 +94,13 @@ async def test_truncated_answer_is_kept_and_not_resent(bench):
     assert (row.state, row.stop, row.usage, row.cost_microusd) == (GenerationState.SETTLED, Stop.CUT, None, None)
     assert bench.budget.spent.unpriced == 1
     assert bench.budget.spent.microusd == row.reserved_microusd
+
+
+async def test_request_key_of_any_name_is_a_header(bench):
+    bench.provider.answers = [answer()]
+    await bench.run(models=(ModelName(provider="openai", model="ünï code/7b?x"),))
+    (request,) = bench.provider.requests
+    assert request.key == "kgtui/1/aten::softmax/openai:%C3%BCn%C3%AF%20code/7b%3Fx/sample-1"
 
 
 async def test_missing_usage_is_unknown_and_counts_as_worst(bench):

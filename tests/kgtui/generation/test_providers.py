@@ -195,8 +195,26 @@ class TestSecrets:
         with pytest.raises(UsageError, match=f"{provider_module(protocol).KEY_VARIABLE} is not set"):
             open_provider(ModelName(provider=protocol, model="m"), {})
 
+    @pytest.mark.parametrize("key", ["sk-schlüssel", "sk-a\nb", "sk-a\x7fb"])
+    def test_key_that_cannot_be_sent_is_named_not_shown(self, protocol, key):
+        variable = provider_module(protocol).KEY_VARIABLE
+        with pytest.raises(UsageError, match=f"^{variable} holds a line break or a character") as refused:
+            open_provider(ModelName(provider=protocol, model="m"), {variable: key})
+        assert "sk-" not in str(refused.value)
+
     def test_a_local_server_needs_no_key(self, protocol):
         open_provider(ModelName(provider=protocol, model="m", base_url="http://127.0.0.1:1"), {})
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999/v1", "http://h:x/", "http://", "http://h:0"])
+def test_base_url_that_is_none_is_refused(protocol, url):
+    with pytest.raises(UsageError, match="is no base URL"):
+        open_provider(ModelName(provider=protocol, model="m", base_url=url), ENVIRONMENT)
+
+
+def test_base_url_of_the_environment_is_checked():
+    with pytest.raises(UsageError, match="'localhost:8000' is no base URL"):
+        open_provider(ModelName(provider="openai", model="m"), {**ENVIRONMENT, "OPENAI_BASE_URL": "localhost:8000"})
 
 
 def test_every_provider_is_found():
@@ -204,7 +222,7 @@ def test_every_provider_is_found():
     assert [provider_module(name).NAME for name in provider_names()] == list(provider_names())
 
 
-@pytest.mark.parametrize("text", ["m", ":m", "openai:", "openai:m@ftp://x", ""])
+@pytest.mark.parametrize("text", ["m", ":m", "openai:", "openai:m@ftp://x", "", "openai:a\nb", "openai:\x1b[31m"])
 def test_invalid_model_name_is_refused(text):
     with pytest.raises(UsageError):
         parse_model(text)

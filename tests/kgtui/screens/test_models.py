@@ -238,6 +238,23 @@ async def test_prepared_batch_fills_matrix_without_open_file(make_replayed: Call
         await bench.until(pilot, lambda: [row.cells[1].text for row in table.shown] == ["passed 1/1 $0.000991"])
 
 
+async def test_escape_stops_running_batch_before_leaving(make_replayed: Callable[..., Any]) -> None:
+    bench = make_replayed(opened=False, batch=PreparedBatch(order=demo_order(), prices=demo_prices()))
+    bench.engine.starts = False
+    async with bench.app.run_test(size=(80, 24)) as pilot:
+        generation = bench.app.runs.generation
+        await bench.until(pilot, lambda: generation.progress.is_running and "esc stop generating" in key_bar(bench))
+        await pilot.press("escape")
+        await bench.until(pilot, lambda: generation.progress.ended is not None and "esc back" in key_bar(bench))
+        assert isinstance(bench.app.screen, ModelsScreen)
+        assert generation.progress.ended.ending is Ending.CANCELLED
+
+
+def key_bar(bench: Any) -> str:
+    """The text of the key bar."""
+    return str(bench.app.screen.query_one("#keys").render())
+
+
 def test_bars_are_as_long_as_their_share() -> None:
     assert [bar(share, glyphs=ASCII) for share in (0.0, 0.001, 0.5, 1.0)] == ["", "#", "#" * 10, "#" * 20]
 
