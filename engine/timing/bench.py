@@ -1,8 +1,8 @@
 """The benchmark of one run: case after case, each timed against its baselines, and summarised at the end.
 
-The parent's side of the clock.  It makes no measurement itself: it orders them from judge and worker,
-keeps a clock that neither can reach, and leaves every number to pure functions.  A case leaves nothing
-arranged behind it, however it ends.
+The parent's side of the clock.  It makes no measurement itself: it requests them from judge and worker, keeps a clock
+that neither can access, and leaves every number to pure functions.  No slots stay allocated after a case, however it
+ends.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from engine.verdict.decide import Stop
 _WARM_SHARE = 4  # share of the L2 cache: the source of the slots passes through it too
 _DEADLINE_S = 120.0
 _TIMED_AGAIN = (Outcome.ENGINE_ERROR, Outcome.CRASHED, Outcome.TIMEOUT)
-"""Anything may have killed or delayed a process; what ends a case twice is its own fault, or the engine's."""
+"""Outcomes after which a case is timed once more: a process may have been killed or delayed from outside."""
 _CLOSE_SLOTS_S = 10.0
 
 
 class Bench:
     """Times the cases of a plan; `run` is called once.
 
-    `other` is timed against the candidate in the same interleaving under the name OTHER.  `on_case` gets the record
-    of each case with its findings.
+    `other` is timed against the candidate in the same interleaving under the name OTHER.  `on_case` gets the record of
+    each case with its findings.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Bench:
         self._comparisons: dict[str, dict[str, Comparison]] = {}
 
     async def run(self, *, end_s: float = math.inf) -> None:
-        """Time every case; stops early when a worker has died and there is no other.
+        """Time every case; stops early when a worker has exited and there is no replacement.
 
         Cases that would end after `end_s`, by the clock of the exchange, are `left_out`.
         """
@@ -96,14 +96,14 @@ class Bench:
             self._on_case(benchmark, findings)
 
     def summaries(self) -> tuple[Summary, ...]:
-        """One for each baseline that some case was compared with, in the order in which they came."""
+        """One for each baseline that some case was compared with, in order of occurrence."""
         rng = random.Random(self._rng.getrandbits(64))
         return tuple(
             summarise(baseline, by_case, len(self._plan.cases), rng) for baseline, by_case in self._comparisons.items()
         )
 
     async def _timed_case(self, case: Case) -> tuple[CaseBenchmark, tuple[Finding, ...]]:
-        """The record of a case and its findings; one that a dying or silent process ended is timed once more."""
+        """The record of a case and its findings; one that an exiting or silent process ended is timed once more."""
         first = await self._case(case)
         if first[0].outcome not in _TIMED_AGAIN:
             return first
@@ -230,7 +230,7 @@ class Bench:
         )
 
     async def _close_all_slots(self, participants: list[WorkerParticipant | None]) -> Stop | None:
-        """Leave nothing arranged; how the candidate's worker failed at that, if it did."""
+        """Close the slots of all participants and the judge; returns a failure of the candidate's worker, if any."""
         stop: Stop | None = None
         for timed_worker, participant in zip(self._timed_workers, participants, strict=True):
             if participant is None or participant.side is not timed_worker.side:

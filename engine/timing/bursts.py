@@ -1,6 +1,6 @@
-"""After the rounds of a case: bursts, for the time of a whole call, and graphs, to check the device time by.
+"""After the rounds of a case: bursts, for the time of a whole call, and graphs, as a check of the device time.
 
-Both are timed by the parent's own clock, which no worker can reach.
+Both are timed by the parent's own clock, which no worker can access.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ async def bursts(table: Table, *, case_s: float) -> None:
 async def graphs(table: Table, *, case_s: float, repeatable: bool) -> None:
     """Replays of a graph of all remaining participants; of the candidate also of a graph of one call.
 
-    The difference between the two is free of what an exchange and the launch of a graph take.  A
-    `repeatable` candidate changes no input, so that its graph may call a slot again and last longer.
+    The difference between the two excludes the time of an exchange and of launching the graph.  A `repeatable`
+    candidate changes no input, so that its graph may call a slot again and last longer.
     """
     calls = calls_of_a_stretch(table, case_s=case_s)
     for entrant in table.present:
@@ -64,7 +64,7 @@ async def round_trips(entrant: Entrant) -> None:
 
 
 def calls_of_a_stretch(table: Table, *, case_s: float) -> int:
-    """How many calls one burst or one graph has: enough to be long, few enough to be repeated."""
+    """Number of calls of one burst or graph: enough to be long, few enough to be repeated."""
     most = min(table.ring.slots, table.most_at_once, _MOST_CALLS)
     call_s = table.candidate.participant.device_s or table.candidate.participant.call_s
     long_enough = int(_STRETCH_S / call_s) if call_s > 0 else most
@@ -75,7 +75,7 @@ def calls_of_a_stretch(table: Table, *, case_s: float) -> int:
 
 
 def _stretches(table: Table, entrant: Entrant, calls: int, *, case_s: float) -> int:
-    """How often a stretch of so many calls is repeated."""
+    """Number of repetitions of a burst or graph with this number of calls."""
     chunk_s, each_s = entrant.participant.costs.line
     cost_s = chunk_s + calls * each_s
     allowed_s = TAIL_SHARE * case_s / (2 * len(table.present))
@@ -103,7 +103,7 @@ async def _graph(entrant: Entrant, slots: tuple[int, ...], count: int, replays: 
 
 
 async def _again(table: Table, entrant: Entrant, slots: tuple[int, ...]) -> list[Stretch]:
-    """Replays for the clock alone; it is the candidate's, whose failures end the case."""
+    """Replays for the clock alone; a failure of the candidate ends the case."""
     participant = entrant.participant
     if not isinstance(participant, WorkerParticipant):
         return []
@@ -111,7 +111,7 @@ async def _again(table: Table, entrant: Entrant, slots: tuple[int, ...]) -> list
 
 
 def _repeats(table: Table, calls: int) -> int:
-    """How often a graph may go over these slots: until it is long, or what it returns takes too much memory."""
+    """How often a graph may go over these slots: until it is long, or its outputs take too much memory."""
     call_s = table.candidate.participant.device_s
     if call_s is None or call_s <= 0:
         return 1

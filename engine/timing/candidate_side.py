@@ -1,7 +1,7 @@
 """A candidate in its worker, as a side that is timed.
 
-Every output is verified before the times of its chunk are kept; what the worker says about time is only
-ever a claim, which is beside what the parent's own clock saw.
+Every output is verified before the times of its chunk are kept; the worker's own times are only a claim beside those of
+the parent's clock.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _WRONG = frozenset(
 
 
 class WorkerParticipant:
-    """A candidate in its worker.  Every way in which it fails is a CaseEnded.
+    """A candidate in its worker.  Every failure of it is a CaseEnded.
 
-    It has the judge's block of this number to itself.
+    It has exclusive use of the judge's block of this number.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class WorkerParticipant:
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=False)
 
     async def _fetch_slots(self, slots: tuple[int, ...]) -> None:
-        """New content, fetched before the clock runs: calls that are timed one by one fetch theirs themselves."""
+        """Write new content and fetch it before the clock starts; a SINGLE run fetches its slots itself."""
         await self._refresh(slots)
         await self._fetch(slots)
 
@@ -157,9 +157,9 @@ class WorkerParticipant:
         return timed, took_s
 
     async def _collect(self, slots: tuple[int, ...]) -> bool:
-        """Verify what the last burst or replay left; whether that is what each of its calls returned.
+        """Verify the outputs of the last burst or replay; returns whether those of each call exist.
 
-        Where the worker says that calls share their outputs, which need not be true, only the last is looked at.
+        If the worker reports that calls share their outputs, which need not be true, only the last is checked.
         """
         collected, _ = await self._ask(
             protocol.Collect(id=protocol.new_id()), protocol.Timed, "while handing over outputs"

@@ -1,4 +1,4 @@
-"""The record and the findings of one case, from everything that was observed of it.  Pure."""
+"""The record and the findings of one case, from all of its observations.  Pure."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _kernel_times(facts: CaseFacts, rng: random.Random) -> tuple[Timing | None, 
 
 
 def _baselines(facts: CaseFacts, rng: random.Random) -> tuple[tuple[Timing, ...], tuple[Comparison, ...]]:
-    """The times of each baseline, and the comparisons that could be made; a note has the reason for a missing one."""
+    """The times of each baseline, and the possible comparisons; a note has the reason for a missing one."""
     timings: list[Timing] = []
     comparisons: list[Comparison] = []
     for side in facts.baselines:

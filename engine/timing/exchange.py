@@ -1,7 +1,7 @@
-"""Exchanges with judge and workers for a benchmark: by the parent's clock, and with every failure distinguished.
+"""Exchanges with judge and workers for a benchmark, timed by the parent's clock, with every failure distinguished.
 
-What a worker does wrong ends the case with the candidate's outcome; what the judge does wrong ends it
-with ENGINE_ERROR.  Nothing here repeats a question, and no failure becomes a default.
+An error of a worker ends the case with the candidate's outcome; an error of the judge ends it with ENGINE_ERROR.
+Nothing here repeats a request, and no failure becomes a default.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Side(Protocol):
         """The worker's reply.
 
         Raises:
-            EngineError: it did not answer properly.
+            EngineError: it did not reply properly.
         """
         ...
 
@@ -43,7 +43,7 @@ class CaseEnded(Exception):  # noqa: N818  # a signal of this package, never an 
 
 
 class FailedHere(CaseEnded):
-    """The child could not carry out this command; it is still there for others."""
+    """The child could not carry out this command; it still runs for others."""
 
     def __init__(self, stop: Stop, failed: protocol.Failed) -> None:
         super().__init__(stop)
@@ -65,11 +65,11 @@ class Exchange:
         self.clock = clock
 
     async def ask_judge(self, command: protocol.AnyCommand, wanted: type[R], doing: str) -> tuple[R, float]:
-        """The judge's reply, and the seconds that it took.
+        """The judge's reply, and its duration in seconds.
 
         Raises:
-            FailedHere: it could not.
-            CaseEnded: it did not answer properly.
+            FailedHere: it could not carry out the command.
+            CaseEnded: it did not reply properly.
         """
         began = self.clock()
         try:
@@ -87,11 +87,11 @@ class Exchange:
     async def ask_worker(
         self, side: Side, command: protocol.AnyCommand, wanted: type[R], doing: str, *, deadline_s: float
     ) -> tuple[R, float]:
-        """The worker's reply, and the seconds that it took.  One that does not answer properly is killed.
+        """The worker's reply, and its duration in seconds.  A worker that does not reply properly is killed.
 
         Raises:
-            FailedHere: it could not.
-            CaseEnded: it did not answer properly.
+            FailedHere: it could not carry out the command.
+            CaseEnded: it did not reply properly.
         """
         began = self.clock()
         try:
@@ -119,7 +119,7 @@ class Exchange:
 
 
 def _of_judge(failed: protocol.Failed, doing: str) -> Stop:
-    """As `of_trusted`; but a missing capability or lack of memory has a separate outcome."""
+    """As `of_trusted`, except that a missing capability or lack of memory has a separate outcome."""
     if failed.kind in (protocol.FailureKind.UNSUPPORTED, protocol.FailureKind.OUT_OF_MEMORY):
         return Stop(outcome=Outcome.UNSUPPORTED, message=f"{doing}: {failed.message}")
     return outcome_mapping.of_trusted(failed, doing)

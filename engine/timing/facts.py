@@ -44,9 +44,9 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Stretch:
-    """Calls that were made in one go: by the parent's clock, exchange included, and by the side's own.
+    """Calls that were made in one go: times by the parent's clock, exchange included, and by the side's own.
 
-    `verified` says that every answer of them was looked at, or that the side is trusted.
+    `verified` is whether every output of them was checked, or the side is trusted.
     """
 
     calls: int
@@ -59,10 +59,10 @@ class Stretch:
 class SideFacts:
     """Observations of one side of a case.
 
-    `rounds` has two batches a round, in the order in which they were timed.  `bursts` are of many calls,
-    `short_bursts` of one; `replays` of a graph of many calls, `short_replays` of a graph of one.
-    `clock_replays` and `short_clock_replays` are more replays, whose outputs were not compared.
-    `round_trips_s` are exchanges without a call.
+    `rounds` has two batches a round, in the order in which they were timed.  `bursts` are of many calls, `short_bursts`
+    of one; `replays` of a graph of many calls, `short_replays` of a graph of one. `clock_replays` and
+    `short_clock_replays` are further replays, whose outputs were not compared. `round_trips_s` are exchanges without a
+    call.
     """
 
     name: str
@@ -84,7 +84,7 @@ class SideFacts:
         return [(first.times_us(method), second.times_us(method)) for first, second in self.rounds]
 
     def work_us(self, method: Method) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
-        """Busy time of the device for the calls of each round; for a method that cannot measure it, their times."""
+        """Busy time of the device for the calls of each round; their times for a method that cannot measure it."""
         if method is not Method.CUPTI:
             return self.batches_us(method)
         return [(first.busy_us, second.busy_us) for first, second in self.rounds]
@@ -102,9 +102,9 @@ class SideFacts:
 class CaseFacts:
     """Observations of one case; `stored_us_by_baseline` is from earlier runs.
 
-    `kernels_ns` is the device's time by the name of what ran in timed calls, `nodes` how many kernels of each
-    name were in captured graphs, `own` the names that launches of the candidate are known by, `native`
-    the kernels of its CUDA text.  `kernels` has the launches alone, where they were timed.
+    `kernels_ns` is the device time of timed calls by kernel name, `nodes` the number of kernels of each name in
+    captured graphs, `own` the names of the candidate's launches, `native` the kernels of its CUDA text.  `kernels` has
+    the launches alone, if they were timed.
     """
 
     case: Case
@@ -143,7 +143,7 @@ def batch_of(timed: protocol.Timed) -> Batch:
 
 
 def each_us(timed: protocol.Timed, calls: int) -> float | None:
-    """Time of one call by the side's own report; None without one."""
+    """Time of one call as reported by the side; None without one."""
     return timed.elapsed_ns / calls / 1e3 if timed.elapsed_ns and calls else None
 
 

@@ -25,17 +25,17 @@ _CLOSE_SLOTS_S = 10.0
 
 
 class NotTimedError(Exception):
-    """The launches of a case cannot be timed apart; the text has the reason."""
+    """The launches of a case cannot be timed separately; the message has the reason."""
 
 
 class KernelSource(Protocol):
     """Makes processes that execute the launches of a case, and nothing else."""
 
     async def side(self, case: Case, arranged: protocol.Arranged) -> Side:
-        """A process that has the tape of this case, which the candidate's worker still has open slots of.
+        """A process with the tape of this case, whose slots the candidate's worker still has open.
 
         Raises:
-            NotTimedError: the launches cannot be timed apart.
+            NotTimedError: the launches cannot be timed separately.
             EngineError: a process failed.
         """
         ...
@@ -50,7 +50,7 @@ async def measured(
     cache: CacheState,
     slots: Sequence[int],
 ) -> SideFacts:
-    """Times of the launches of a case, on the same slots as the candidate; its notes name what is missing.
+    """Times of the launches of a case, on the same slots as the candidate; its notes name missing ones.
 
     Every output is verified as the candidate's are.  No failure here ends the case.
     """
@@ -75,7 +75,7 @@ async def measured(
 
 
 async def _rounds(participant: WorkerParticipant, facts: SideFacts, exchange: Exchange, slots: tuple[int, ...]) -> None:
-    """Calls one by one until rounds agree or the time is up; the first call loads and compiles, and does not count."""
+    """Make single calls until rounds agree or the time is up; the first call compiles, and does not count."""
     await participant.single(slots[:1])
     facts.method = Method.CUPTI if participant.method else Method.EVENTS
     facts.reason = participant.reason
@@ -92,7 +92,7 @@ async def _rounds(participant: WorkerParticipant, facts: SideFacts, exchange: Ex
 
 
 def _calls_within(remaining_s: float, call_s: float) -> int:
-    """The calls of each half of the next round: as many as half of the time that remains has room for."""
+    """Number of calls in each half of the next round: as many as fit into half of the remaining time."""
     room = int(remaining_s / 2 / (2 * call_s)) if call_s > 0 else _MOST_CALLS
     return min(max(room, _FEWEST_CALLS), _MOST_CALLS)
 

@@ -1,8 +1,8 @@
-"""Context of measurements on an engine's device, for as long as it lives: lock, peaks, earlier times.
+"""Context of measurements on an engine's device, for the life of the engine: lock, peaks, earlier times.
 
-Nothing here is measured on the side: peaks are taken once, while the device is ours alone and no candidate
-has a process, and kept in a file for every later engine on the same device, driver and versions.  Peaks
-measured beside other processes are discarded: candidates are compared with these numbers.
+Peaks are measured once, while the device is locked and no candidate has a process, and kept in a file for every later
+engine on the same device, driver and versions.  Peaks measured beside other processes are discarded: candidates are
+compared with these numbers.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from engine.timing.timed_device import TimedDevice
 
 
 class MeasurementContext:
-    """One device, measured fairly.
+    """One device, with the conditions for fair measurements.
 
-    `peaks_folder` of None keeps the peaks in memory only; `driver` of None is the installed one.  `peaks` is
-    what the device can do, None until `learn_peaks` has succeeded; `troubles` is what there is to say of that.
+    `peaks_folder` of None keeps the peaks in memory only; `driver` of None is the installed one.  `peaks` are None
+    until `learn_peaks` has succeeded; `troubles` are messages about that.
     """
 
     def __init__(
@@ -49,13 +49,13 @@ class MeasurementContext:
         self.troubles: dict[str, None] = {}
 
     def alone(self, on_wait: Callable[[Holder | None], None]) -> AbstractAsyncContextManager[None]:
-        """Hold the device against every other kgtui of this machine; UnsupportedError where it cannot be locked."""
+        """Hold the device lock against every other kgtui of this machine; UnsupportedError if it cannot be locked."""
         return self._lock.hold(on_wait=on_wait)
 
     async def learn_peaks(self, on_wait: Callable[[Holder | None], None]) -> None:
-        """Take what was kept, or else measure, alone on the device; a word in `troubles` when neither works.
+        """Load the stored peaks, or measure them with the device locked; a message in `troubles` if both fail.
 
-        To be called while no candidate has a process: what one does on the device would be in the peaks.
+        To be called while no candidate has a process, whose work on the device would affect the peaks.
         """
         if self.peaks is not None:
             return
@@ -71,12 +71,12 @@ class MeasurementContext:
             self._say(f"the device's peaks could not be measured: {error}")
 
     def state(self) -> DeviceState:
-        """The device now; our own processes are not counted among the others."""
+        """Current state of the device; our own processes are not counted among the others."""
         pids = self.process_pool.pids
         return device_state(self._device.platform, self._device.index, own_pids=pids, driver=self._driver)
 
     def timed_device(self, problem: str, cache: str) -> TimedDevice:
-        """The device for a benchmark of this problem: peaks, memory that is free now, times of baselines before."""
+        """The device for a benchmark of this problem: peaks, currently free memory, earlier times of baselines."""
         return TimedDevice(
             device=self._device,
             state=self.state,
@@ -86,7 +86,7 @@ class MeasurementContext:
         )
 
     def keep(self, problem: str, benchmark: CaseBenchmark) -> None:
-        """Remember how long the baselines took; the shortest time counts, since nothing makes a device faster."""
+        """Remember the times of the baselines; the shortest counts, since nothing makes a device faster."""
         for timing in benchmark.baselines:
             if timing.device_us is None or timing.side == OTHER:  # another candidate, so its times are not comparable
                 continue
@@ -136,14 +136,14 @@ class MeasurementContext:
 
 
 def _require_exclusive_device(state: DeviceState) -> None:
-    """Raise UnsupportedError where others are known to use the device."""
+    """Raise UnsupportedError if other processes are known to use the device."""
     if state.other_processes:
         others = ", ".join(map(str, state.other_processes))
         raise UnsupportedError(f"other processes use it: {others}; stop them, and the next run measures")
 
 
 def _why_not_sure(before: DeviceState, after: DeviceState) -> str:
-    """Why it is unknown whether we were alone; "" where the driver lists no others, or the device was idle before."""
+    """Why exclusive use is unknown; "" if the driver lists no other processes, or the device was idle before."""
     unknown = [state for state in (before, after) if state.other_processes is None]
     if not unknown or before.utilisation_percent == 0:
         return ""

@@ -1,8 +1,8 @@
 """Which slots are called next, how many at a time, and for how long: the arithmetic of a benchmark's budget.
 
-Pure but for the generator of random numbers that is handed in.  A candidate must not be able to count,
-so no chunk's size follows from the one before; and a slow case loses calls and rounds, never the least
-that an interval needs.
+Pure except for the random number generator that is passed in.  A candidate must not be able to count calls, so no
+chunk's size follows from the one before; and a slow case loses calls and rounds, never the least that an interval
+needs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 LEAST_ROUNDS, MOST_ROUNDS = 8, 20
 LEAST_CALLS, MOST_CALLS = 3, 64
 SLOW_CALL_S = 0.02
-"""Of calls that take longer than this one is enough for a chunk: its time is far above every overhead."""
+"""For calls that take longer than this one is enough for a chunk: its time is far above every overhead."""
 
 _COMFORTABLE_CALLS = 5
 _RECORDS = 48
@@ -31,7 +31,7 @@ class SlotRing:
 
     @property
     def slots(self) -> int:
-        """How many slots take turns."""
+        """Number of slots that take turns."""
         return self._slots
 
     @property
@@ -40,7 +40,7 @@ class SlotRing:
         return self.taken >= self._slots
 
     def keep(self, slots: int) -> None:
-        """Let only the first `slots` take turns from here on, where calling all of them would take too long."""
+        """Use only the first `slots` from now on, if calling all of them would take too long."""
         self._slots = max(1, min(slots, self._slots))
         self._next %= self._slots
 
@@ -68,7 +68,7 @@ class Bounds:
 
 
 def bounds(*, slots: int, call_s: float) -> Bounds:
-    """How many calls a chunk may have, of calls that take `call_s`; it has each slot once at most."""
+    """Number of calls that a chunk may have, for calls that take `call_s`; each slot occurs once at most."""
     most = min(slots, MOST_CALLS)
     least = 1 if call_s > SLOW_CALL_S else LEAST_CALLS
     return Bounds(least=min(least, most), most=most)
@@ -81,16 +81,16 @@ class Costs:
         self._seconds_by_calls: list[tuple[int, float]] = []
 
     def add(self, calls: int, seconds: float) -> None:
-        """One chunk is done."""
+        """Record one chunk."""
         self._seconds_by_calls = [*self._seconds_by_calls, (calls, seconds)][-_RECORDS:]
 
     def clear(self) -> None:
-        """Forget: what comes is of another kind."""
+        """Forget all chunks: the next ones are of another kind."""
         self._seconds_by_calls = []
 
     @property
     def line(self) -> tuple[float, float]:
-        """Seconds for a chunk, and seconds for each of its calls; all of it for the calls while one size is known."""
+        """Seconds for a chunk, and seconds for each of its calls; all for the calls while only one size is known."""
         counts = [calls for calls, _ in self._seconds_by_calls]
         seconds = [spent for _, spent in self._seconds_by_calls]
         if not counts:
@@ -105,7 +105,7 @@ class Costs:
 
 
 def rounds_within(remaining_s: float, done: int, *, chunk_s: float, call_s: float) -> int:
-    """How many rounds to make in all: those that fit with enough calls in each, between the least and the most."""
+    """Total number of rounds: those that fit with enough calls in each, between the least and the most."""
     comfortable_s = chunk_s + _COMFORTABLE_CALLS * call_s
     if comfortable_s <= 0:
         return MOST_ROUNDS
@@ -114,7 +114,7 @@ def rounds_within(remaining_s: float, done: int, *, chunk_s: float, call_s: floa
 
 
 def calls_within(remaining_s: float, rounds: int, *, chunk_s: float, call_s: float, bounds: Bounds) -> int:
-    """How many calls each chunk should have so that the rounds that are left fit into the time that is left."""
+    """Number of calls of each chunk with which the remaining rounds fit into the remaining time."""
     if call_s <= 0:
         return bounds.most
     fitting = int((remaining_s / max(1, rounds) - chunk_s) / call_s)

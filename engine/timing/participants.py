@@ -25,11 +25,11 @@ class Entrant:
 
 
 class Table:
-    """The candidate and those it is timed against, and the ring of slots they are called on.
+    """The candidate and its opponents, and the ring of slots on which they are called.
 
-    A baseline is called on what the slots were filled with last: the judge keeps its own copies of that.
-    Another worker is called on the slots of the same numbers, filled again in a block of its own: where in
-    its memory a slot lies makes calls a little faster or slower, and must not make a difference.
+    A baseline is called on the last content of the slots, of which the judge keeps copies.  Another worker is called on
+    the slots of the same numbers, filled again in a block of its own: the address of a slot makes calls a little faster
+    or slower, and must not make a difference.
     """
 
     def __init__(
@@ -62,17 +62,17 @@ class Table:
 
     @property
     def most_at_once(self) -> int:
-        """The most slots that one stretch may go over: all of them, or as many as a warm cache holds."""
+        """The most slots that one burst or graph may use: all of them, or as many as a warm cache holds."""
         return self.ring.slots if self._warm_slots is None else max(1, min(self.ring.slots, self._warm_slots))
 
     @property
     def bounds(self) -> Bounds:
-        """The fewest and most calls of a chunk, by what calls take at present."""
+        """The fewest and most calls of a chunk, by the current cost of calls."""
         call_s = max(entrant.participant.call_s for entrant in self.present)
         return bounds(slots=self.ring.slots, call_s=call_s)
 
     def slots_for(self, entrant: Entrant, calls: int) -> tuple[int, ...]:
-        """Slots of the next calls of this participant, about so many."""
+        """Slots of the next calls of this participant, about `calls` of them."""
         if isinstance(entrant.participant, BaselineParticipant) or (entrant is not self.candidate and self._last):
             return self._last
         self._last = self.ring.take(calls)
@@ -84,11 +84,11 @@ class Table:
         return 2 * sum(chunk_s for chunk_s, _ in lines), 2 * sum(call_s for _, call_s in lines)
 
     async def attempt(self, entrant: Entrant, work: Coroutine[Any, Any, T]) -> T | None:  # Any: never sent
-        """Result of `work` for this participant; None when that drops an opponent.
+        """Result of `work` for this participant; None if an opponent fails, which drops it.
 
         Raises:
             CaseEnded: the candidate or the judge failed.
-            NotCapturedError: the candidate's graph is of no use.
+            NotCapturedError: the candidate's graph cannot be used.
         """
         if entrant is self.candidate:
             return await work

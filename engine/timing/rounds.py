@@ -1,4 +1,4 @@
-"""The course of one case until its rounds are done: arrange, warm up, choose the method, rounds of A, B, B, A.
+"""The steps of one case until its rounds are done: arrange, warm up, choose the method, rounds of A, B, B, A.
 
 Decides which side is called on which slots and when; results are computed elsewhere.
 """
@@ -46,7 +46,7 @@ async def arranged_slots(
 
 
 async def prepare_participants(table: Table, arranged: protocol.Arranged) -> None:
-    """Let every participant get ready for the arranged case."""
+    """Prepare every participant for the arranged case."""
     for entrant in table.present:
         await table.attempt(entrant, _get_ready(entrant.participant, table.facts.case.name, arranged))
 
@@ -64,14 +64,14 @@ async def warm_up(table: Table, *, case_s: float) -> None:
 
 
 async def first_calls(table: Table) -> None:
-    """One call of every participant: it may compile and tune, so that it does not measure the cost of others."""
+    """One call of every participant, which may compile and tune, so that it does not count as a cost of others."""
     await _call_all(table, 1)
     for entrant in table.present:
         entrant.participant.costs.clear()
 
 
 async def choose_method(table: Table, *, case_s: float) -> tuple[int, ...]:
-    """CUPTI where it is, otherwise a graph, whose slots are returned, or else events."""
+    """Choose CUPTI if available, otherwise a graph, whose slots are returned, or else events."""
     for entrant in table.present:
         entrant.facts.method = Method.CUPTI if entrant.participant.method else Method.EVENTS
         if not entrant.participant.method:
@@ -97,7 +97,7 @@ async def rounds(table: Table, graph: tuple[int, ...], *, began_s: float, end_s:
     """Rounds of the candidate, its opponents, its opponents in reverse, and the candidate again.
 
     Raises:
-        NotCapturedError: the graph that the rounds replay went wrong.
+        NotCapturedError: the graph that the rounds replay failed.
     """
     for entrant in table.present:
         await table.attempt(entrant, round_trips(entrant))
@@ -163,6 +163,6 @@ async def _get_ready(participant: Participant, case: str, arranged: protocol.Arr
 
 
 async def _capture(participant: Participant, slots: tuple[int, ...]) -> None:
-    """A graph that was replayed once, so that its answers are known to be right."""
+    """Capture a graph and replay it once, so that its outputs are known to be right."""
     await participant.capture(slots)
     await participant.replay(slots)

@@ -1,4 +1,4 @@
-"""A candidate that takes part in a benchmark: its worker, how to get another one, and which kernels are its own."""
+"""A candidate in a benchmark: its worker, how to get another one, and which kernels are its own."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from engine.verdict.native_symbols import NativeKernels
 _NO_NATIVE = NativeKernels()
 
 Reload = Callable[[], Awaitable[Side | None]]
-"""A new worker with the candidate loaded, or None when there is none to be had."""
+"""Starts a new worker with the candidate loaded; returns None if that is impossible."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnKernels:
     """The kernels that are known to be the candidate's.
 
-    `launches` are those of a case by its name, `names` those that it launched in other cases, `native` those that
-    its CUDA text defines.  With a `source` the launches of each case are timed apart, too.
+    `launches` are those of a case by its name, `names` those that it launched in other cases, `native` those that its
+    CUDA text defines.  With a `source` the launches of each case are timed separately, too.
     """
 
     launches: Callable[[str], tuple[Launch, ...]] = lambda _: ()
@@ -32,7 +32,7 @@ class OwnKernels:
 
 @dataclass(frozen=True, kw_only=True)
 class TimedCandidate:
-    """A loaded worker; without `reload` there is no other one when it has died."""
+    """A loaded worker; without `reload` it is not replaced when it exits."""
 
     side: Side
     reload: Reload | None = None
@@ -40,13 +40,13 @@ class TimedCandidate:
 
 
 class TimedWorker:
-    """The place of a candidate, with the worker that sits there now: None once it has died."""
+    """The current worker of a candidate: None once it has exited."""
 
     def __init__(self, candidate: TimedCandidate) -> None:
         self.side: Side | None = candidate.side
         self._reload = candidate.reload
 
     async def refill(self) -> None:
-        """Have a worker here, if one can be had."""
+        """Replace an exited worker if possible."""
         if self.side is None and self._reload is not None:
             self.side = await self._reload()

@@ -1,4 +1,4 @@
-"""The device of one benchmark: what was known of it before, and how its state is read meanwhile."""
+"""The device of one benchmark: earlier measurements of it, and its current state."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _UNKNOWN_MEMORY_BYTES = 1 << 30
 class TimedDevice:
     """A device that no other process uses while it is timed.
 
-    `state` reads it now.  `peaks` and `free_bytes` are None where they are not known.  `stored_us` gives the time of
-    a baseline in an earlier run, by case and baseline, None where there was none.
+    `state` reads its current state.  `peaks` and `free_bytes` are None if unknown.  `stored_us` gives the time of a
+    baseline in an earlier run, by case and baseline, None if there was none.
     """
 
     device: Device
@@ -30,7 +30,7 @@ class TimedDevice:
 
     @property
     def slot_bytes(self) -> int:
-        """The most memory for the slots of a block; with nothing known of the device, what every device can spare."""
+        """The most memory for the slots of a block; for an unknown device, an amount that every device has."""
         if self.free_bytes is not None:
             return self.free_bytes // _MEMORY_SHARE
         if self.device.memory_bytes is not None:

@@ -1,4 +1,4 @@
-"""Sides that can be timed: those of a comparison, and the baselines of the judge as such sides."""
+"""Interface of the sides of a comparison, and the judge's baselines as such sides."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from engine.verdict.decide import Stop
 
 
 class NotCapturedError(Exception):
-    """The side's calls cannot be timed inside a graph; the text has the reason.  No finding follows."""
+    """The side's calls cannot be timed inside a graph; the message has the reason.  No finding follows."""
 
 
 class Participant(Protocol):
-    """A side of a comparison while one case lasts."""
+    """A side of a comparison during one case."""
 
     name: str
     costs: Costs
@@ -36,10 +36,10 @@ class Participant(Protocol):
         ...
 
     async def capture(self, slots: tuple[int, ...]) -> None:
-        """Make a graph of one call on each slot.
+        """Capture a graph of one call on each slot.
 
         Raises:
-            NotCapturedError: that cannot be done.
+            NotCapturedError: that is impossible.
         """
         ...
 
@@ -47,13 +47,13 @@ class Participant(Protocol):
         """Run the graph, which was captured on these slots.
 
         Raises:
-            NotCapturedError: its answers are wrong, although each call's were right.
+            NotCapturedError: its outputs are wrong, although each call's were right.
         """
         ...
 
 
 class BaselineParticipant:
-    """A baseline, called by the judge on its own copies of what the slots held after their last refresh."""
+    """A baseline, called by the judge on its own copies of the slots after their last refresh."""
 
     def __init__(self, *, name: str, exchange: Exchange, cache: CacheState) -> None:
         self.name = name
@@ -66,7 +66,7 @@ class BaselineParticipant:
         self._cache = cache
 
     async def prepare(self) -> None:
-        """Have it ready for the arranged case."""
+        """Prepare it for the arranged case."""
         command = protocol.PrepareBaseline(id=protocol.new_id(), name=self.name)
         await self._exchange.ask_judge(command, protocol.Done, f"preparing {self.name}")
 

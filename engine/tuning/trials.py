@@ -1,7 +1,7 @@
 """Results of a grid of variants of one candidate: a row for each, and those that may be proposed.
 
-Only measured times propose anything.  What was not timed, is wrong or not credible never wins, and a
-variant that the measurement cannot tell from the file as it is is no improvement.
+Only measured times propose anything.  A variant that was not timed, is wrong or not credible never wins, and one that
+the measurement cannot distinguish from the unchanged file is no improvement.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Trial:
 
     @property
     def summary(self) -> Summary | None:
-        """Against the first baseline; None where not every planned case was right and timed."""
+        """Summary against the first baseline; None unless every planned case was right and timed."""
         whole = [one for one in self.run.benchmark_report.summaries if one.cases == one.planned and one.cases]
         return whole[0] if whole and self.is_right else None
 
@@ -50,7 +50,7 @@ class Trial:
 
     @property
     def device_us(self) -> Interval | None:
-        """Of one call on the device, the geometric mean over the cases; None where one of them has no such time."""
+        """Device time of one call, the geometric mean over the cases; None if one of them has no such time."""
         times = [one.timing.device_us if one.timing else None for one in self.run.benchmark_report.right]
         known = [time_us for time_us in times if time_us is not None]
         if self.summary is None or not known or len(known) < len(times) or min(one.low for one in known) <= 0:
@@ -62,9 +62,9 @@ class Trial:
         )
 
     def ratio_to(self, current: Trial) -> Interval | None:
-        """How many times as fast as `current`, both by the same baseline of their own runs; None where one has none.
+        """How many times as fast as `current`, by the baseline of their own runs; None if one has no time.
 
-        The interval holds every ratio of two values out of the two intervals.
+        The interval contains every ratio of two values of the two intervals.
         """
         mine, its = self.summary, current.summary
         if mine is None or its is None or mine.baseline != its.baseline or its.speedup.low <= 0:
@@ -79,27 +79,27 @@ class Trial:
 
     @property
     def registers(self) -> int | None:
-        """Of a thread, the most that a kernel takes."""
+        """Registers per thread, the most of all kernels."""
         return _most([kernel.registers for kernel in self.kernels])
 
     @property
     def spill_bytes(self) -> int | None:
-        """The most that a kernel spills."""
+        """Spilled bytes, the most of all kernels."""
         return _most([kernel.spill_bytes for kernel in self.kernels])
 
     @property
     def shared_bytes(self) -> int | None:
-        """The most shared memory that a kernel takes."""
+        """Bytes of shared memory, the most of all kernels."""
         return _most([kernel.shared_bytes for kernel in self.kernels])
 
     @property
     def occupancy_percent(self) -> float | None:
-        """The least of the kernels."""
+        """The lowest occupancy of the kernels."""
         return min((level.percent for one in self.kernels if (level := occupancy(one)) is not None), default=None)
 
 
 def proposed(trials: Sequence[Trial]) -> Trial | None:
-    """The variant that was measured to be faster than the file as it is, the first trial; None when none was.
+    """The variant that was measured to be faster than the unchanged file, the first trial; None if none was.
 
     Faster means that the two intervals do not overlap: each trial is a separate run.
     """
@@ -112,7 +112,7 @@ def proposed(trials: Sequence[Trial]) -> Trial | None:
 
 
 def why_none(trials: Sequence[Trial]) -> str:
-    """Why nothing is proposed, in a sentence."""
+    """Reason why nothing is proposed, in a sentence."""
     if not any(trial.is_right for trial in trials):
         return "no variant is right, so none is proposed"
     if not any(trial.run.benchmark_report.cases for trial in trials):

@@ -1,7 +1,7 @@
 """Values of a kernel file that can be varied without rewriting it: constants, launch options, configurations.
 
-Read from the syntax tree and changed in the text, so that everything else of the file stays as its
-author wrote it, comments and spaces included.  Nothing here runs a candidate or writes a file.
+Read from the syntax tree and changed in the text, so that the rest of the file keeps its comments and spaces.  Nothing
+here runs a candidate or writes a file.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class _Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Tunable:
-    """A whole number that the file fixes: `name` is its constant or its keyword in launches, `value` its first text.
+    """An integer that the file fixes: `name` is its constant or its keyword in launches, `value` its first text.
 
-    `value` is None for a launch option that no launch gives; it is added to every launch then.
+    `value` is None for a launch option that no launch gives; it is then added to every launch.
     """
 
     name: str
@@ -81,7 +81,7 @@ def variants(source: bytes, values_by_name: Mapping[str, Sequence[int]]) -> tupl
     """The file with every combination of these values, the first name changing slowest.
 
     Raises:
-        UsageError: there is no such knob, no value for one, or there would be too many variants.
+        UsageError: there is no such tunable, no value for one, or there would be too many variants.
         SyntaxError: the file is no Python.
     """
     tunable_by_name = {tunable.name: tunable for tunable in tunables_of(source)}
@@ -111,7 +111,7 @@ def variants(source: bytes, values_by_name: Mapping[str, Sequence[int]]) -> tupl
 
 
 def _tree_of(source: bytes) -> ast.Module:
-    """The syntax of a file of ordinary size: it is read again whenever a value is changed.
+    """The syntax tree of a file of ordinary size; it is parsed again whenever a value is changed.
 
     Raises:
         UsageError: it is too large, or nested too deep.
@@ -126,9 +126,9 @@ def _tree_of(source: bytes) -> ast.Module:
 
 
 def configurations(source: bytes) -> tuple[Variant, ...]:
-    """The file with each entry of its `triton.autotune` list alone; empty where it has no list of several.
+    """The file with each entry of its `triton.autotune` list alone; empty unless it has a list of several.
 
-    With more lists than one every combination of their entries is made.
+    With several lists every combination of their entries is made.
 
     Raises:
         UsageError: there would be too many variants.
@@ -149,7 +149,7 @@ def configurations(source: bytes) -> tuple[Variant, ...]:
 
 
 def _literals(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
-    """Whole numbers that represent something by name: module-level constants, and keywords of launches."""
+    """Named integers: module-level constants, and keywords of launches."""
     for statement in tree.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and _is_count(statement.value):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -169,7 +169,7 @@ def _launches(tree: ast.Module) -> Iterator[ast.Call]:
 
 
 def _configuration_lists(tree: ast.Module) -> Iterator[ast.List]:
-    """The lists that `autotune` decorators are given, in place or by a module-level name."""
+    """The lists of `autotune` decorators, given in place or by a module-level name."""
     named = {
         target.id: statement.value
         for statement in tree.body
@@ -190,7 +190,7 @@ def _configuration_lists(tree: ast.Module) -> Iterator[ast.List]:
 
 
 def _configuration_name(entry: ast.expr) -> str:
-    """Name of an entry among the others: `BLOCK=128 num_warps=4`; its text where it is built in another way."""
+    """Name of an entry among the others: `BLOCK=128 num_warps=4`; its text if it has another form."""
     if not isinstance(entry, ast.Call):
         return ast.unparse(entry)
     parts = []
@@ -203,7 +203,7 @@ def _configuration_name(entry: ast.expr) -> str:
 
 
 def _last_name(function: ast.expr) -> str:
-    """Of `triton.autotune` the autotune."""
+    """The last part of a dotted name: `autotune` for `triton.autotune`."""
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
@@ -214,7 +214,7 @@ def _is_count(value: ast.expr | None) -> TypeGuard[ast.Constant]:
 
 
 def _gives(call: ast.Call, option: str) -> bool:
-    """Whether the launch has this option, by name or hidden in a mapping."""
+    """Whether the launch has this option, by name or in a mapping."""
     return any(keyword.arg in (option, None) for keyword in call.keywords)
 
 
@@ -223,7 +223,7 @@ def _text(tunable: Tunable, value: int) -> bytes:
 
 
 def _closing(call: ast.Call, offsets: Sequence[int]) -> _Place:
-    """Behind the last argument of a launch."""
+    """The place after the last argument of a launch."""
     given = (*call.args, *(word.value for word in call.keywords))
     end = max(_place_of(argument, offsets).end for argument in given)
     return _Place(start=end, end=end)

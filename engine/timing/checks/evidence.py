@@ -1,4 +1,4 @@
-"""The findings of a timed case: what contradicts its times, and what makes them uncertain.  Pure."""
+"""The findings of a timed case: contradictions between its times, and conditions that make them uncertain.  Pure."""
 
 from __future__ import annotations
 
@@ -49,10 +49,9 @@ def findings_of(
 
 
 def kernels_apart(case: str, timing: Timing, kernels: Timing) -> Finding | None:
-    """SUSPECT when a call takes less of the device than its own launches do alone; HINT when it takes more.
+    """SUSPECT when a call takes less device time than its launches do alone; HINT when it takes more.
 
-    They differ where their intervals, by one method, are farther apart than KERNEL_SHARE of the time and
-    KERNEL_SLACK_US.
+    They differ if their intervals, by one method, are farther apart than KERNEL_SHARE of the time and KERNEL_SLACK_US.
     """
     call_us, kernel_us = timing.device_us, kernels.device_us
     if call_us is None or kernel_us is None or timing.method is not kernels.method:
@@ -83,7 +82,7 @@ def impossible_times(facts: CaseFacts, why: str) -> Finding:
 
 
 def timer_missing(facts: CaseFacts) -> Finding | None:
-    """NOTE which timer stood in for CUPTI, and the step of its clock as the samples show it."""
+    """NOTE which timer replaced CUPTI, and the resolution of its clock as the samples show it."""
     candidate = facts.candidate
     if candidate.method is Method.CUPTI:
         return None
@@ -92,7 +91,7 @@ def timer_missing(facts: CaseFacts) -> Finding | None:
 
 
 def idle_calls(facts: CaseFacts) -> Finding | None:
-    """SUSPECT when calls left right outputs without putting anything on the device."""
+    """SUSPECT when calls had right outputs without any activity on the device."""
     batches = [batch for pair in facts.candidate.rounds for batch in pair]
     idle, calls = sum(batch.idle for batch in batches), sum(batch.calls for batch in batches)
     if facts.candidate.method is not Method.CUPTI or not idle:
@@ -102,10 +101,10 @@ def idle_calls(facts: CaseFacts) -> Finding | None:
 
 
 def early_calls(facts: CaseFacts) -> Finding | None:
-    """SUSPECT when nothing that a call put on the device waited for the stream that it was made on.
+    """SUSPECT when no device activity of a call waited for the stream that the call was made on.
 
-    Honest code that forks to streams of its own has them wait for the caller's stream: its inputs may
-    still be on their way there.  A few calls say nothing: two clocks can be that far apart for a moment.
+    Honest code that forks to streams of its own makes them wait for the caller's stream: its inputs may still be
+    written there.  A few such calls are ignored: two clocks can differ that much for a moment.
     """
     batches = [batch for both in facts.candidate.rounds for batch in both]
     early, calls = sum(batch.early for batch in batches), sum(batch.calls for batch in batches)
@@ -119,12 +118,11 @@ def early_calls(facts: CaseFacts) -> Finding | None:
 
 
 def uneven_calls(facts: CaseFacts) -> Finding | None:
-    """SUSPECT when in most chunks the mean call keeps the device busy for another time than the round's median one.
+    """SUSPECT when in most chunks the mean device time of the calls differs from the round's median.
 
-    The inputs of a whole chunk exist when it begins, so one call could do the work of others and leave the
-    median to those; where half of the calls do the work of all, chance decides on which side the median
-    lies.  Honest kernels have outliers too, but not in nearly every chunk; and when clocks move, they
-    move for a round as a whole.
+    The inputs of a whole chunk exist when it begins, so one call could do the work of others and leave the median to
+    those; if half of the calls do the work of all, chance decides on which side the median is.  Honest kernels have
+    outliers too, but not in nearly every chunk; and when clocks change, they change for a round as a whole.
     """
     method = facts.candidate.method
     if method is None:
@@ -150,8 +148,8 @@ def uneven_calls(facts: CaseFacts) -> Finding | None:
 def shared_outputs(facts: CaseFacts) -> Finding | None:
     """HINT that back-to-back calls could not be verified, for they return the same memory.
 
-    Honest kernels may reuse an output to save an allocation; but a caller that keeps the output of an earlier
-    call has it overwritten.
+    Honest kernels may reuse an output to save an allocation; but a caller that keeps the output of an earlier call has
+    it overwritten.
     """
     if all(burst.verified for burst in facts.candidate.bursts):
         return None
@@ -168,7 +166,7 @@ def _is_uneven(mean_us: float, typical_us: float, slack_us: float) -> bool:
 
 
 def _drain_us(facts: CaseFacts, problem: Problem, peaks: Peaks | None) -> float | None:
-    """How long it takes to write what a call leaves in the second-level cache, at most all of that."""
+    """Time to write the output of a call that is still in the second-level cache, at most all of it."""
     if peaks is None or facts.l2_bytes is None:
         return None
     return min(problem.cost(facts.case).bytes_written, facts.l2_bytes) / peaks.copy_bytes_per_s * 1e6

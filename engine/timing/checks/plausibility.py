@@ -1,9 +1,9 @@
-"""Cross-checks of times: what no honest measurement shows, and what makes an honest one uncertain.
+"""Cross-checks of times: results that no honest measurement has, and conditions that make one uncertain.
 
-One function for each check, from raw facts to findings.  A time comes from a device whose clocks and
-streams the candidate shares, so it is held against what the parent's own clock, the current stream and
-the device's driver say.  No check decides: the verdict reads severities.  A fact that no clock can give
-is a ValueError, for a comparison with it would be silence; a fact that is missing is a finding.
+One function for each check, from raw facts to findings.  A time comes from a device whose clocks and streams the
+candidate shares, so it is compared with the parent's own clock, the current stream and the device's driver.  No check
+decides: the verdict reads severities.  An impossible value is a ValueError, since comparing with it would find nothing;
+a missing value is a finding.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ def contradicted_by_the_clock(
 ) -> Finding | None:
     """SUSPECT when the parent's clock rules out that a call takes `device_us`, too long or too short.
 
-    `wall_s` is what `calls` back-to-back calls took by the parent's clock, in the cache state that
-    `device_us` was taken in.  `graph_wall_us` is one call of a replayed graph of as many calls, by the
-    same clock; both contain the exchange with the child, which alone takes `round_trip_s`.
+    `wall_s` is what `calls` back-to-back calls took by the parent's clock, in the cache state that `device_us` was
+    taken in.  `graph_wall_us` is one call of a replayed graph of as many calls, by the same clock; both contain the
+    exchange with the child, which alone takes `round_trip_s`.
 
-    Honest calls one after the other take at least the sum of their device times.  The wall clock alone
-    cannot show a time that is too small, since a host that launches slowly leaves the device idle; in a
-    replayed graph it does not, and honest calls then take their device time and a gap.
+    Honest calls one after the other take at least the sum of their device times.  The wall clock alone cannot show a
+    time that is too small, since a host that launches slowly leaves the device idle; in a replayed graph it does not,
+    and honest calls then take their device time and a gap.
 
     Raises:
-        ValueError: a time that cannot be, or no calls.
+        ValueError: an impossible time, or no calls.
     """
     _refuse_impossible(device_us=device_us, calls=calls, wall_s=wall_s, graph_wall_us=graph_wall_us)
     if not 0 <= round_trip_s < math.inf:
@@ -73,15 +73,15 @@ def contradicted_by_the_clock(
 
 
 def unconfirmed_by_a_graph(case: str, device_us: float, *, burst_us: float, launches: int) -> Finding | None:
-    """HINT when calls back to back take longer than their device time and no graph confirms it; SUSPECT far beyond.
+    """HINT when back-to-back calls exceed their device time and no graph confirms it; SUSPECT far beyond.
 
-    `burst_us` is one of the calls by the parent's clock, without the exchange; `launches` is how many things
-    one of them puts on the device.  Honest code leaves the device idle while the host launches, above all
-    from Python, and that cannot be determined from work that the device's record does not show.  What is far more
-    than so many launches take is either such work, or work of the host.
+    `burst_us` is one of the calls by the parent's clock, without the exchange; `launches` is the number of its device
+    activities.  Honest code leaves the device idle while the host launches, above all from Python, which cannot be
+    distinguished from work that the device's record does not show.  A time far beyond that of the launches is either
+    such work, or work of the host.
 
     Raises:
-        ValueError: a time that cannot be, or less than one launch.
+        ValueError: an impossible time, or less than one launch.
     """
     _refuse_impossible(device_us=device_us, burst_us=burst_us, launches=launches)
     more_us = burst_us - device_us
@@ -98,10 +98,10 @@ def unconfirmed_by_a_graph(case: str, device_us: float, *, burst_us: float, laun
 
 
 def replays_that_differ(case: str, *, verified_us: float, unverified_us: float, doubt_us: float) -> Finding | None:
-    """SUSPECT when replays of one graph whose answers are looked at take another time than those that are repeated.
+    """SUSPECT when replays of a graph with verified outputs take another time than unverified ones.
 
-    Both are one call by the parent's clock, without the exchange; together they may be off by `doubt_us`.
-    Honest graphs do the same work either way, on the same slots.
+    Both are one call by the parent's clock, without the exchange; together they may be off by `doubt_us`. Honest graphs
+    do the same work either way, on the same slots.
 
     Raises:
         ValueError: a time that is not finite.
@@ -123,12 +123,12 @@ def replays_that_differ(case: str, *, verified_us: float, unverified_us: float, 
 def work_on_other_streams(case: str, device_us: float, stream_us: float) -> Finding | None:
     """SUSPECT when a call keeps the device busy for much longer than the work on the current stream.
 
-    `device_us` is the span of one call over all streams, `stream_us` what events on the caller's stream
-    saw.  Honest code that forks to streams of its own joins them again before it returns, so that the
-    caller's stream waits for all of its work and both times agree.
+    `device_us` is the span of one call over all streams, `stream_us` the time between events on the caller's stream.
+    Honest code that forks to streams of its own joins them again before it returns, so that the caller's stream waits
+    for all of its work and both times agree.
 
     Raises:
-        ValueError: a time that cannot be.
+        ValueError: an impossible time.
     """
     _refuse_impossible(device_us=device_us, stream_us=stream_us)
     if device_us <= STREAM_FACTOR * stream_us or device_us - stream_us <= STREAM_SLACK_US:
@@ -143,8 +143,8 @@ def work_on_other_streams(case: str, device_us: float, stream_us: float) -> Find
 def work_after_return(case: str, late: Sequence[str]) -> Finding | None:
     """SUSPECT when kernels started outside of every call's window; `late` are their names, one for each start.
 
-    Honest code has put all of its work on the device when it returns, and waits for what it put
-    elsewhere.  A library that clears its workspace later does show here: the names tell.
+    Honest code has put all of its work on the device when it returns, and waits for work on other streams.  A library
+    that clears its workspace later is reported here too; its names show that.
     """
     if not late:
         return None
@@ -156,9 +156,9 @@ def work_after_return(case: str, late: Sequence[str]) -> Finding | None:
 
 
 def precise_timer_missing(case: str, reason: str, method: Method | None, resolution_us: float | None = None) -> Finding:
-    """NOTE which method replaces the device's own timestamps, how fine it is, and why.
+    """NOTE which method replaces the device's own timestamps, its resolution, and why.
 
-    `method` of None says that nothing stood in.  This is about the machine, never about the candidate.
+    `method` of None means that nothing replaced them.  This is about the machine, never about the candidate.
     """
     if method is None:
         instead = "no device time was taken"
@@ -171,11 +171,10 @@ def precise_timer_missing(case: str, reason: str, method: Method | None, resolut
 def contention(case: str, before: DeviceState | None, after: DeviceState | None) -> tuple[Finding, ...]:
     """Conditions of the device that make this case's times uncertain, one finding each.
 
-    HINT for processes of others and for a clock that moved by more than CLOCK_CHANGE: both change
-    times, although interleaving spares the ratios.  NOTE for clocks that are held down, which is the
-    normal state of a device at its power limit, and for what could not be read.  `before` is to be taken
-    after the warm-up: an idle device is always slower clocked than a busy one.  Nothing of this is the
-    candidate's fault, unless it heats or shares the device on purpose.
+    HINT for processes of others and for a clock that changed by more than CLOCK_CHANGE: both change times, although
+    interleaving keeps the ratios.  NOTE for throttled clocks, which is the normal state of a device at its power limit,
+    and for values that could not be read.  `before` is to be taken after the warm-up: an idle device always has lower
+    clocks than a busy one.  None of this is the candidate's fault, unless it heats or shares the device on purpose.
     """
     if before is None or after is None:
         when = "before" if before is None else "after"
@@ -205,12 +204,12 @@ def contention(case: str, before: DeviceState | None, after: DeviceState | None)
 def differs_from_stored_baseline(case: str, baseline: str, stored_us: float, measured_us: float) -> Finding | None:
     """HINT when a baseline is much slower than it was on this very device before.
 
-    `stored_us` was measured with the same versions and the same cache state.  A slow baseline makes any
-    candidate look fast.  The honest reason is a device that is shared, hot or otherwise clocked; the
-    other one is a candidate that holds it up.
+    `stored_us` was measured with the same versions and the same cache state.  A slow baseline makes any candidate look
+    fast.  The honest reason is a device that is shared, hot or otherwise clocked; the other one is a candidate that
+    slows it down.
 
     Raises:
-        ValueError: a time that cannot be.
+        ValueError: an impossible time.
     """
     _refuse_impossible(stored_us=stored_us, measured_us=measured_us)
     if measured_us <= BASELINE_FACTOR * stored_us:
@@ -223,10 +222,10 @@ def differs_from_stored_baseline(case: str, baseline: str, stored_us: float, mea
 
 
 def noisy(case: str, interval: Interval) -> Finding | None:
-    """NOTE when the interval of the device time reaches farther than NOISY_SHARE to each side.
+    """NOTE when the interval of the device time extends more than NOISY_SHARE to each side.
 
-    Honest kernels are noisy too: those of a few microseconds, those that depend on their data, and all
-    on a shared device.
+    Honest kernels are noisy too: those of a few microseconds, those that depend on their data, and all on a shared
+    device.
 
     Raises:
         ValueError: the interval's value is no time.
@@ -254,7 +253,7 @@ def _finding(check: str, severity: Severity, message: str, case: str) -> Finding
 
 
 def _refuse_impossible(**facts: float | None) -> None:
-    """Raise ValueError for a fact that is neither None nor finite and above zero."""
+    """Raise ValueError for a value that is neither None nor finite and above zero."""
     for name, fact in facts.items():
         if fact is not None and not (math.isfinite(fact) and fact > 0):
             raise ValueError(f"{name} should be finite and above zero, is {fact}")

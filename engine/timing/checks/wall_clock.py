@@ -1,8 +1,8 @@
-"""Checks of a device time by the parent's own clock; before them it is only the worker's claim.  Pure.
+"""Checks of a device time by the parent's own clock; without them it is only the worker's claim.  Pure.
 
-A worker that forges its times has to agree with bursts, with replays whose answers are verified, and
-with replays that are repeated.  What it does between these commands, while slots are fetched and outputs
-collected, no clock sees: that no function which a candidate replaced has a part in it is the worker's care.
+A worker that forges its times has to agree with bursts, with replays whose outputs are verified, and with replays that
+are repeated.  Its work between these commands, while slots are fetched and outputs collected, is not timed: the worker
+must ensure that no function replaced by a candidate is used there.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from engine.timing.numbers.figures import beside_s
 def against_the_clock(facts: CaseFacts, timing: Timing, drain_us: float | None) -> Finding | None:
     """Finding on a device time that bursts and replays contradict by the parent's clock: SUSPECT, or HINT for a doubt.
 
-    `drain_us` is what the caches may still have to write when a single call has ended, and what the next call
-    of a graph then waits for; None when that is not known, and then no graph rules anything out.
+    `drain_us` is the time for which the caches may still write after a single call, which the next call of a graph
+    waits for; None if it is unknown, and then no graph rules anything out.
 
-    Replays whose answers are verified and those that are repeated for the clock alone are both held
-    against it, and against each other: a graph cannot do the work in one kind only.
+    Replays with verified outputs and those repeated for the clock alone are both compared with it, and with each other:
+    a graph cannot do the work in one kind only.
     """
     if timing.device_us is None:
         return None
@@ -61,10 +61,10 @@ def against_the_clock(facts: CaseFacts, timing: Timing, drain_us: float | None) 
 
 @dataclass(frozen=True, kw_only=True)
 class _Replays:
-    """Replays of a graph of `calls` calls by the parent's clock; `beside_s` is what a graph of one call takes.
+    """Replays of a graph of `calls` calls by the parent's clock; `beside_s` is the time of a graph of one call.
 
-    The fastest of each tell what the work takes.  `doubt_s` is how sure that is: how far the middle one of the many
-    is above, and how much the exchange varies, from the fastest to the slowest graph of one call.
+    The fastest of each determine the time of the work.  `doubt_s` is its uncertainty: the distance of the median of the
+    long ones from the fastest, and the range of the exchange, from the fastest to the slowest graph of one call.
     """
 
     calls: int
@@ -88,9 +88,9 @@ class _Replays:
 
 
 def _longer_than_bursts(facts: CaseFacts, timing: Timing) -> Finding | None:
-    """Bursts that were over before their calls can have been.
+    """Finding on bursts that ended before their calls can have ended.
 
-    Only where a call is one activity, or was taken in a graph: the span of several has the gaps in it that
+    Only if a call is one activity, or was captured in a graph: the span of several activities includes the gaps that
     the host leaves between their launches, and these shrink when calls follow one another.
     """
     side = facts.candidate
@@ -103,7 +103,7 @@ def _longer_than_bursts(facts: CaseFacts, timing: Timing) -> Finding | None:
 
 
 def _unconfirmed(facts: CaseFacts, timing: Timing, drain_us: float) -> Finding | None:
-    """Finding from bursts on a device time that no graph confirms; None when they are lost in the exchange."""
+    """Finding from bursts on a device time that no graph confirms; None if the exchange dominates them."""
     side = facts.candidate
     fixed_s = beside_s(side.bursts, side.short_bursts, side.round_trips_s)
     bursts_us = [(stretch.wall_s - fixed_s) / stretch.calls * 1e6 - drain_us for stretch in side.bursts]

@@ -1,1 +1,1 @@
-"""From raw samples to times, ratios, summaries and floors.  Pure; imports no process code."""
+"""From raw samples to times, ratios, summaries and roofline times.  Pure; imports no process code."""

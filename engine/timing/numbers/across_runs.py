@@ -1,10 +1,10 @@
-"""Two runs held against each other by their speed-ups over the same baseline.
+"""Compares two runs by their speed-ups over the same baseline.
 
-Two runs are timed at different times: clocks, temperature and other users of the device are between, so a
-ratio of their bare times says little.  Each was timed interleaved with its own baseline, and the ratio of
-these two speed-ups is what is left when the baseline is taken out.  It never promises more than both
-measurements do: its interval holds what either is unsure of, and what both together cannot resolve is
-no difference.  To time two candidates interleaved with each other is better.
+Two runs are timed at different times: clocks, temperature and other users of the device change in between, so a ratio
+of their bare times means little.  Each was timed interleaved with its own baseline, and the ratio of these two
+speed-ups cancels the baseline.  It is never more precise than both measurements: its interval contains the uncertainty
+of either, and a difference below their joint resolution is no difference.  Timing two candidates interleaved with each
+other is better.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _OPPOSITE = {Standing.FASTER: Standing.SLOWER, Standing.SLOWER: Standing.FASTER,
 def across_runs(earlier: Comparison, later: Comparison, *, name: str) -> Comparison:
     """How many times as fast the later run's candidate is as the earlier's, which is called `name`.
 
-    The two intervals are independent, so their widths on the logarithmic scale add in squares; the resolution is
-    that of both measurements, one after the other.
+    The two intervals are independent, so their widths on the logarithmic scale add in squares; the resolution is that
+    of both measurements combined.
 
     Raises:
         ValueError: they are of different baselines.
@@ -38,7 +38,7 @@ def across_runs(earlier: Comparison, later: Comparison, *, name: str) -> Compari
 
 
 def inverted(comparison: Comparison, *, name: str) -> Comparison:
-    """The same comparison seen from the other side: what was the candidate is the baseline, called `name`."""
+    """The inverse comparison: the candidate becomes the baseline, called `name`."""
     seen = comparison.speedup
     return Comparison(
         baseline=name,

@@ -1,6 +1,6 @@
-"""Times and comparisons of one case, from what was observed: pure, and nothing is left out by silence.
+"""Times and comparisons of one case, from its observations.  Pure; nothing is left out silently.
 
-A number that cannot be computed from the samples is None, and a note says why.
+A number that cannot be computed from the samples is None, and a note has the reason.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ def timing_of(side: SideFacts, rng: random.Random) -> Timing:
 
 
 def without_times(side: SideFacts, why: str) -> Timing:
-    """Timing of a side whose times cannot be believed, or were not taken."""
+    """Timing of a side whose times are not credible, or were not taken."""
     return Timing(side=side.name, method=None, device_us=None, call_us=None, notes=(*side.notes, why))
 
 
 def compared(candidate: SideFacts, side: SideFacts, rng: random.Random) -> tuple[Comparison, Method]:
-    """The candidate against `side`: by the candidate's method, or else by events where both have them; and by which.
+    """The candidate against `side`, and the method: the candidate's, or events if both have them.
 
     Raises:
-        ValueError: there is no such comparison; says why.
+        ValueError: there is no such comparison; the message has the reason.
     """
     if not side.rounds:
         raise ValueError("no round with it was completed")
@@ -85,9 +85,9 @@ def noted(timing: Timing, note: str) -> Timing:
 
 
 def beside_s(many: Sequence[Stretch], one: Sequence[Stretch], round_trips_s: Sequence[float]) -> float:
-    """Time by the parent's clock beside the calls: the exchange, and the launch of a graph.
+    """Overhead by the parent's clock beside the calls: the exchange, and the launch of a graph.
 
-    From stretches of two lengths; where there is only one, from exchanges without a call.
+    From stretches of two lengths; if there is only one, from exchanges without a call.
     """
     if many and one and many[0].calls > one[0].calls:
         calls, fewer = many[0].calls, one[0].calls
@@ -98,11 +98,11 @@ def beside_s(many: Sequence[Stretch], one: Sequence[Stretch], round_trips_s: Seq
 
 
 def accepted_us(stretches: Sequence[Stretch], fixed_s: float, *, trusted: bool) -> list[float | None]:
-    """One call of each of these stretches; None where it is lost in the exchange.
+    """One call of each of these stretches; None if the exchange dominates it.
 
-    An untrusted side's claim counts only while the parent's clock bears it out.  The parent may have a screen to
-    draw, which makes a stretch longer by its clock: where most claims are borne out, another counts as well if it
-    is no shorter than the quickest stretch allows.
+    An untrusted side's claim counts only if the parent's clock confirms it.  The parent may have a screen to draw,
+    which makes a stretch longer by its clock: if most claims are confirmed, another counts as well unless it is shorter
+    than the quickest stretch allows.
     """
     if trusted:
         return [stretch.claimed_us for stretch in stretches]
@@ -117,7 +117,7 @@ def accepted_us(stretches: Sequence[Stretch], fixed_s: float, *, trusted: bool) 
 
 
 def _is_confirmed(stretch: Stretch, needed_us: float) -> bool:
-    """Whether what a side claims is neither longer than the whole stretch nor shorter than a call needs."""
+    """Whether the claimed time is neither longer than the whole stretch nor shorter than a call needs."""
     if stretch.claimed_us is None:
         return False
     too_long = stretch.claimed_us * stretch.calls * 1e-6 > CLOCK_MARGIN * stretch.wall_s
@@ -126,9 +126,9 @@ def _is_confirmed(stretch: Stretch, needed_us: float) -> bool:
 
 
 def tick_us(samples: Sequence[float]) -> float | None:
-    """The step of the clock that these times were taken by: the smallest difference between two of them.
+    """The resolution of the clock of these times: the smallest difference between two of them.
 
-    None when they do not tell: fewer than two different ones.
+    None for fewer than two different times.
     """
     return min((after - before for before, after in pairwise(sorted(set(samples)))), default=None)
 

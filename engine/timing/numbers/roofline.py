@@ -1,10 +1,10 @@
-"""The least time that a device needs for a case, and what it means to be faster than that.
+"""The least time that a device needs for a case, and findings on times below it.
 
-A floor is the larger of two times: moving the least bytes at the measured copy bandwidth, and doing the
-least operations at the measured peak of the precision that the problem permits.  It must never be higher
-than what an honest kernel can reach, so a peak that was not measured makes no floor; no number out of a
-data sheet is used instead.  Nor do bytes count that need not reach the memory while a call is timed:
-what is written may stay in the second-level cache, as far as it has room.
+The roofline time is the larger of two times: moving the least bytes at the measured copy bandwidth, and doing the least
+operations at the measured peak of the precision that the problem permits.  It must never be higher than what an honest
+kernel can reach, so a peak that was not measured makes no bound; no number of a data sheet is used instead.  Bytes that
+need not reach the memory while a call is timed do not count either: outputs may stay in the second-level cache, as far
+as they fit.
 """
 
 from __future__ import annotations
@@ -17,26 +17,28 @@ from engine.model.benchmark import Bound, Floor, Peaks
 
 CHECK = "faster_than_physics"
 SUSPECT_BELOW = 0.9
-"""Share of the floor: the bandwidth of a copy is not quite that of reading alone, and matrix products do not
-quite reach the peak of the units, so a time just below the floor is a hint and nothing more."""
+"""Share of the roofline time below which a time is SUSPECT and not only a HINT.
+
+The bandwidth of a copy differs from that of reading alone, and matrix products do not quite reach the peak.
+"""
 COLD_ROTATION = 5
 """Input sets that total this many times the second-level cache leave nothing in it for the next turn."""
 
 _PRECISION = {DType.COMPLEX64: "float32", DType.COMPLEX128: "float64"}
 _PASSES: Mapping[str, Mapping[str, int]] = {"float32": {"tf32": 3, "float16": 3, "bfloat16": 6}}
-"""How many products of a shorter type make one that is as exact as the permitted type."""
+"""Number of products of a shorter type that together are as exact as the permitted type."""
 
 
 def permitted_precision(dtype: DType) -> str:
     """The precision in which a problem of `dtype` may be computed, as `Peaks.flops_per_s` names it.
 
-    float32 is float32: TensorFloat-32 keeps ten bits of the mantissa and is refused by the tolerances.
-    A complex type is computed in that of its parts.  Integers and booleans keep their own names, under
-    which no peak is measured: they have no compute floor.
+    float32 is float32: TensorFloat-32 keeps ten bits of the mantissa and is refused by the tolerances. A complex type
+    is computed in that of its parts.  Integers and booleans keep their own names, under which no peak is measured: they
+    have no compute bound.
 
-    The problem's category makes no difference.  Only matrix products can use tensor cores, and every
-    peak is that of a matrix product; for any other problem it is more than its operations can reach,
-    so the floor is too low there, which is the safe side.
+    The problem's category makes no difference.  Only matrix products can use tensor cores, and every peak is that of a
+    matrix product; for any other problem it is more than its operations can reach, so the bound is too low there, which
+    is the safe side.
     """
     return _PRECISION.get(dtype, dtype.value)
 
@@ -44,14 +46,14 @@ def permitted_precision(dtype: DType) -> str:
 def floor_of(
     cost: Cost, peaks: Peaks, precision: str, device_us: float | None, *, l2_bytes: int | None, cache: CacheState
 ) -> Floor:
-    """The floor of a case on the device that has these peaks, and what percent of `device_us` it is.
+    """The roofline time of a case on the device with these peaks, and its percentage of `device_us`.
 
-    `peak_flops_per_s` of None says that no peak was measured for this precision and that only the bytes
-    count.  Those are the bytes read, less what a warm cache may hold of them, and the bytes written that
-    the second-level cache has no room for: none while its size is unknown.
+    `peak_flops_per_s` of None means that no peak was measured for this precision and that only the bytes count.  Those
+    are the bytes read, less those that a warm cache may hold, and the bytes written that do not fit into the
+    second-level cache: none while its size is unknown.
 
     Raises:
-        ValueError: a peak or a time that cannot be.
+        ValueError: an impossible peak or time.
     """
     _refuse_impossible(peaks, device_us)
     peak = peaks.flops_per_s.get(precision)
@@ -79,21 +81,20 @@ def faster_than_physics(
     l2_bytes: int | None,
     cache: CacheState,
 ) -> Finding | None:
-    """SUSPECT when no honest kernel can be this fast, HINT when it is under the floor that is shown.
+    """SUSPECT when no honest kernel can be this fast, HINT below the displayed roofline time.
 
-    `resident_bytes` is what rotates through the timed calls in total.  For SUSPECT nothing is taken on
-    trust, the emptying of the cache included: only bytes that must come from memory make a memory floor.
-    With a warm cache none do, with buffers that fit into the second-level cache (or a cache of unknown
-    size) none, below COLD_ROTATION times its size the share that cannot be left in it.  And operations
-    count at the fastest way to the permitted precision: three passes of TensorFloat-32 are as exact as
-    float32.
+    `resident_bytes` is the total that rotates through the timed calls.  For SUSPECT nothing is assumed, including the
+    emptying of the cache: only bytes that must come from memory count.  With a warm cache none do, with buffers that
+    fit into the second-level cache (or a cache of unknown size) none, below COLD_ROTATION times its size the share that
+    cannot be left in it.  And operations count at the fastest way to the permitted precision: three passes of
+    TensorFloat-32 are as exact as float32.
 
-    Honest code below a naive floor: an algorithm that needs fewer operations than the problem counts
-    (Strassen, Winograd, a sum pulled through a product), float64 emulated on integer units, and inputs
-    with structure.  None of it lowers the bytes that have to be read.
+    Honest code below a naive bound: an algorithm that needs fewer operations than the problem counts (Strassen,
+    Winograd, a sum pulled through a product), float64 emulated on integer units, and inputs with structure.  None of it
+    lowers the bytes that have to be read.
 
     Raises:
-        ValueError: a peak or a time that cannot be.
+        ValueError: an impossible peak or time.
     """
     _refuse_impossible(peaks, device_us)
     moved = _least_moved(cost, l2_bytes, cache)
@@ -119,7 +120,7 @@ def faster_than_physics(
 
 
 def _floor(moved_bytes: float, flops: int, peaks: Peaks, peak: float | None) -> tuple[float, str]:
-    """The larger of both times in microseconds, and what it is needed for."""
+    """The larger of both times in microseconds, and its cause."""
     memory_us = _microseconds(moved_bytes, peaks.copy_bytes_per_s)
     compute_us = _microseconds(flops, peak)
     if peak is not None and compute_us > memory_us:
@@ -129,7 +130,7 @@ def _floor(moved_bytes: float, flops: int, peaks: Peaks, peak: float | None) -> 
 
 
 def _least_moved(cost: Cost, l2_bytes: int | None, cache: CacheState) -> int:
-    """The bytes that pass between the memory and a cache that was emptied when it is cold."""
+    """The bytes moved between memory and a cache that is emptied before when it is cold."""
     read = cost.bytes_read if cache is CacheState.COLD else _beyond(cost.bytes_read, l2_bytes)
     return read + _beyond(cost.bytes_written, l2_bytes)
 
@@ -147,7 +148,7 @@ def _share_from_memory(resident_bytes: int, l2_bytes: int | None, cache: CacheSt
 
 
 def _fastest_way(peaks: Peaks, precision: str) -> float | None:
-    """Operations a second of the fastest measured way to `precision`; None when its own peak is not known."""
+    """Operations a second of the fastest measured way to `precision`; None if its own peak is unknown."""
     own = peaks.flops_per_s.get(precision)
     if own is None:
         return None
@@ -156,7 +157,7 @@ def _fastest_way(peaks: Peaks, precision: str) -> float | None:
 
 
 def _microseconds(amount: float, per_second: float | None) -> float:
-    """0.0 where the rate was not measured: it then bounds nothing."""
+    """Time for `amount`; 0.0 if the rate was not measured: it then bounds nothing."""
     return 0.0 if per_second is None else amount / per_second * 1e6
 
 

@@ -1,11 +1,10 @@
-"""From raw samples to medians, ratios and summaries that carry their uncertainty.
+"""From raw samples to medians, ratios and summaries with their uncertainty.
 
-Everything that the screen calls a time or a speed-up is computed here, in the parent, from the samples
-themselves: no number that a child process computed enters.  All intervals cover 95 % and come from a
-bootstrap over rounds, not over samples: calls of the same round share clocks, temperature and cache
-state, so resampling them would promise more than was measured.  The generator of random numbers is an
-argument.  Samples that no clock can give (empty, not finite, zero or negative) are never averaged away;
-they are a ValueError, which the caller turns into a finding.
+Every time and speed-up on the screen is computed here, in the parent, from the samples themselves: no number that a
+child process computed is used.  All intervals cover 95 % and come from a bootstrap over rounds, not over samples: calls
+of the same round share clocks, temperature and cache state, so resampling them would claim more precision than was
+measured.  The random number generator is an argument.  Samples that no clock can give (empty, not finite, zero or
+negative) are never averaged; they are a ValueError, which the caller turns into a finding.
 """
 
 from __future__ import annotations
@@ -21,12 +20,18 @@ from engine.model.benchmark import Comparison, Interval, Standing, Summary
 RESAMPLES = 1000
 THRESHOLDS = ("1.0", "1.1", "1.5", "2.0")
 MIN_RESOLUTION = 0.005
-"""The finest resolution of any A/A run.  It runs in one process, so it does not include what differs between
-processes (addresses of buffers, clocks reached), and half a percent is below what matters in practice."""
+"""The finest resolution of any A/A run.
+
+It runs in one process, so it does not include differences between processes (addresses of buffers, clocks reached), and
+half a percent is below what matters in practice.
+"""
 
 _MARGIN = 1.2
-"""The last stretch of every bootstrap interval.  Without it the interval of a side against itself covers 1.0
-hardly more often than the 95 % that it states, for 16 to 20 rounds less often; see the simulation in the tests."""
+"""Factor on the width of every bootstrap interval.
+
+Without it the interval of a side against itself covers 1.0 hardly more often than the nominal 95 %, for 16 to 20 rounds
+less often; see the simulation in the tests.
+"""
 _BLOCKS = 20  # a single round is cut into this many stretches of calls
 _FARTHEST = 700.0  # the largest logarithm whose exponential is a number
 _ROUNDING = 1e-12  # keeps a difference of exactly the resolution inside it
@@ -42,10 +47,10 @@ _STUDENT = (
 def median_interval(rounds: Sequence[Sequence[float]], *, rng: random.Random) -> Interval:
     """The median of all samples, with an interval from the medians of the rounds.
 
-    The bootstrap takes the median of the resampled rounds' medians, not of their pooled samples: each
-    round then weighs the same however many calls fitted into it, and a resample costs a sort of as many
-    numbers as there are rounds.  One round alone is cut into consecutive stretches that represent
-    rounds; it does not know the spread of further rounds.  The interval is widened to hold the value.
+    The bootstrap takes the median of the resampled rounds' medians, not of their pooled samples: each round then has
+    the same weight however many calls fitted into it, and a resample sorts only as many numbers as there are rounds.  A
+    single round is cut into consecutive parts that replace rounds, which does not include the spread between rounds.
+    The interval is widened to contain the value.
 
     Raises:
         ValueError: no round, fewer than two samples, an empty round, or a sample that is no time.
@@ -95,9 +100,9 @@ def compare(
 ) -> Comparison:
     """The candidate against `baseline`, and whether the difference counts.
 
-    `pairs` are (candidate, baseline) medians by round; `self_pairs` the candidate against itself in the
-    same interleaving (A/A).  The resolution is the farthest point of the A/A interval from 1, but never
-    below MIN_RESOLUTION, nor below one `tick_us` of the clock in the shorter of the two times.
+    `pairs` are (candidate, baseline) medians by round; `self_pairs` the candidate against itself in the same
+    interleaving (A/A).  The resolution is the farthest point of the A/A interval from 1, but never below
+    MIN_RESOLUTION, nor below one `tick_us` of the clock in the shorter of the two times.
 
     Raises:
         ValueError: as `ratio_interval`, for either of the two.
@@ -112,10 +117,10 @@ def compare(
 def summarise(baseline: str, comparison_by_case: Mapping[str, Comparison], planned: int, rng: random.Random) -> Summary:
     """The geometric mean of the cases' speed-ups, and how many of the `planned` cases are fast.
 
-    The mean's interval is a parametric bootstrap: every case is drawn from a log-normal as wide as its
-    own interval, each side by itself, and the draws of all cases are averaged.  It tells how well these
-    cases were measured, not how another choice of cases would come out.  A case that is wrong or was
-    not timed is in `planned` alone and counts as not fast; one without a difference is at most 1.0.
+    The mean's interval is a parametric bootstrap: every case is drawn from a log-normal as wide as its own interval,
+    each side separately, and the draws of all cases are averaged.  It shows how precisely these cases were measured,
+    not the result for another choice of cases.  A case that is wrong or was not timed is in `planned` alone and counts
+    as not fast; one without a difference is at most 1.0.
 
     Raises:
         ValueError: no case was compared, or more than were planned.
@@ -137,8 +142,8 @@ def summarise(baseline: str, comparison_by_case: Mapping[str, Comparison], plann
 def abba_pairs(rounds: Sequence[Sequence[Sequence[float]]]) -> list[tuple[float, float]]:
     """One (a, b) pair a round from its batches of samples, timed in the order A, B, B, A.
 
-    Each side's time is the mean of its two batch medians, not the median of both batches together: the
-    mean cancels a drift that is linear over the round, the median would jump between the two batches.
+    Each side's time is the mean of its two batch medians, not the median of both batches together: the mean cancels a
+    drift that is linear over the round, the median would jump between the two batches.
 
     Raises:
         ValueError: a round without four batches, an empty batch, or a sample that is no time.
@@ -147,7 +152,7 @@ def abba_pairs(rounds: Sequence[Sequence[Sequence[float]]]) -> list[tuple[float,
 
 
 def standing(speedup: Interval, resolution: float) -> Standing:
-    """Standing of a speed-up: no difference within the resolution, or when its interval contains 1."""
+    """Standing of a speed-up: SAME within the resolution, or if its interval contains 1."""
     if speedup.low <= 1.0 <= speedup.high or abs(speedup.value - 1.0) <= resolution + _ROUNDING:
         return Standing.SAME
     return Standing.FASTER if speedup.value > 1.0 else Standing.SLOWER
@@ -163,7 +168,7 @@ def _abba_pair(batches: Sequence[Sequence[float]], number: int) -> tuple[float, 
 
 
 def _is_fast(comparison: Comparison, threshold: float) -> bool:
-    """At least `threshold` times as fast; beyond 1.0 only a difference that counts can be."""
+    """Whether it is at least `threshold` times as fast; above 1.0 the difference must count, too."""
     counts = threshold <= 1.0 or comparison.standing is Standing.FASTER
     return counts and comparison.speedup.value >= threshold
 
@@ -189,13 +194,13 @@ def _log_spreads(interval: Interval) -> tuple[float, float, float]:
 
 
 def _interval_of_median(logarithms: Sequence[float], rng: random.Random) -> tuple[float, float]:
-    """The 95 % interval of the median of two or more values, given and found by their logarithms.
+    """The 95 % interval of the median of two or more values, from and as logarithms.
 
-    An expanded percentile bootstrap (Hesterberg, "What Teachers Should Know About the Bootstrap", The
-    American Statistician 69, 2015): the plain percentile interval of a few values is too narrow, and
-    which of its sides is the longer one is chance.  Its width is laid evenly about the median, and
-    stretched by what Student's t is wider than the normal for so few and by what a variance over n
-    lacks against one over n - 1; both vanish as values are added.  _MARGIN stays.
+    An expanded percentile bootstrap (Hesterberg, "What Teachers Should Know About the Bootstrap", The American
+    Statistician 69, 2015): the plain percentile interval of a few values is too narrow, and which of its sides is the
+    longer one is chance.  Its width is distributed evenly about the median, and multiplied by the ratio of Student's t
+    to the normal quantile and by that of the variances over n - 1 and over n; both vanish as values are added.  _MARGIN
+    stays.
     """
     count, centre = len(logarithms), statistics.median(logarithms)
     low, high = _percentiles([_median_of(rng.choices(logarithms, k=count)) for _ in range(RESAMPLES)])
@@ -224,7 +229,7 @@ def _percentiles(draws: list[float]) -> tuple[float, float]:
 
 
 def _stretches(samples: Sequence[float]) -> list[Sequence[float]]:
-    """The samples cut into at most _BLOCKS consecutive stretches of almost equal length."""
+    """The samples cut into at most _BLOCKS consecutive parts of almost equal length."""
     count = min(_BLOCKS, len(samples))
     bounds = [len(samples) * number // count for number in range(count + 1)]
     return [samples[begin:end] for begin, end in pairwise(bounds)]

@@ -1,8 +1,8 @@
 """The measured peaks of each device, kept between runs: one JSON file for each device and software.
 
-A peak depends on the device, its driver and the versions of torch and its libraries: what was measured
-under others is never taken for these.  The folder is the caller's.  A file that cannot be read or says
-something impossible is as good as none, and said; it is never repaired, only replaced by a measurement.
+A peak depends on the device, its driver and the versions of torch and its libraries: peaks measured with others are
+never used.  The folder is the caller's.  A file that cannot be read or has impossible content is ignored with a
+warning; it is never repaired, only replaced by a measurement.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def peaks_path(folder: Path, device_name: str, driver: str, versions: str) -> Pa
 def read_peaks(
     folder: Path, device_name: str, driver: str, versions: str, *, warn: Callable[[str], None]
 ) -> Peaks | None:
-    """The peaks that `write_peaks` stored, or None; `warn` gets the reason why a file that exists is not used."""
+    """The peaks that `write_peaks` stored, or None; `warn` gets the reason why an existing file is not used."""
     path = peaks_path(folder, device_name, driver, versions)
     if not path.exists():
         return None
@@ -51,11 +51,11 @@ def read_peaks(
 
 
 def write_peaks(folder: Path, peaks: Peaks) -> Path:
-    """Store `peaks` in place of older ones; the path.  A reader gets the old file or the new one, nothing between.
+    """Store `peaks` in place of older ones and return the path.  Readers get the old file or the new one.
 
     Raises:
         ValueError: a rate that is not finite and above zero.
-        OSError: the folder cannot be made or written.
+        OSError: the folder cannot be created or written.
     """
     _refuse_impossible(peaks)
     path = peaks_path(folder, peaks.device_name, peaks.driver, peaks.versions)

@@ -1,4 +1,4 @@
-"""The device's peaks, measured by the judge and completed with what they were measured on."""
+"""The device's peaks, measured by the judge, with the device and versions of the measurement."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ async def measure_peaks(
     """Peaks of the device, measured now; `measured_at` is the date, `versions` those of the judge's libraries.
 
     Raises:
-        UnsupportedError: the device cannot be measured, or does not say what its driver is; says why.
-        EngineError: the judge did not answer properly.
+        UnsupportedError: the device cannot be measured, or does not report its driver; the message has the reason.
+        EngineError: the judge did not reply properly.
     """
     if device.driver is None:
         raise UnsupportedError(f"{device.name} does not report its driver version, so its peaks cannot be stored")
