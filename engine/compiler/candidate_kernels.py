@@ -10,7 +10,7 @@ from triton.runtime.jit import JITFunction
 
 from engine.errors import UnsupportedError
 from engine.loading import generated
-from engine.loading.closures import closure_of
+from engine.loading.closures import closure_of, identity_of
 from engine.model import Launch
 
 _MESSAGE_CHARACTERS = 300
@@ -41,13 +41,17 @@ class CandidateKernels:
         kernels = self._of_text(launch.generated_source) if launch.generated_source else self._kernels
         return _find(kernels, launch.kernel, launch.line, launch.closure)
 
-    def named(self, name: str) -> Any:
-        """The first kernel of this name.
+    def constant(self, identity: str) -> Any:
+        """The kernel that is a constant of another one, by its `identity_of`; one name may be that of several.
 
         Raises:
             UnsupportedError: it is made by a call of the entry.
         """
-        return _find(self._kernels, name)
+        named = [kernel for kernel in self._kernels if kernel.fn.__name__ == identity.partition(":")[0]]
+        found = next((kernel for kernel in named if identity_of(kernel.fn) == identity), None)
+        if found is None:
+            raise UnsupportedError(f"the function {identity} is made only when the entry runs")
+        return found
 
     def _of_text(self, text: str) -> Sequence[Any]:
         """The kernels that a file with this text defines; it is imported once."""
@@ -64,7 +68,7 @@ class CandidateKernels:
         return self._kernels_by_text[text]
 
 
-def _find(kernels: Sequence[Any], name: str, line: int | None = None, closure: str = "") -> Any:
+def _find(kernels: Sequence[Any], name: str, line: int, closure: str) -> Any:
     """The kernel of this name, by preference the one whose code begins at `line`, with this closure."""
     named = [kernel for kernel in kernels if kernel.fn.__name__ == name]
     # A decorated function counts from its decorator, and the interpreter records it from its `def`.

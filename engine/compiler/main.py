@@ -110,7 +110,7 @@ class _Compiler:
             if command.specialisation:
                 compiled = offline.compile_launch(kernel, command.specialisation, target, command.prebuilt)
             else:
-                special = specialise(kernel, launch, self._kernels.named)
+                special = specialise(kernel, launch, self._kernels.constant)
                 source = ASTSource(kernel, special.signature, special.constants, special.attributes)
                 compiled = _compile(source, target, triton_options(protocol.CompileOptions.of(launch)))
         except UnsupportedError:
@@ -126,7 +126,7 @@ class _Compiler:
         launch, target = command.launch, target_named(command.target)
         kernel = self._kernels.of_launch(launch)
         try:
-            special = specialise(kernel, launch, self._kernels.named)
+            special = specialise(kernel, launch, self._kernels.constant)
             source = ASTSource(kernel, special.signature, special.constants, special.attributes)
             gpu = GPUTarget(target.backend, target.architecture, target.warp_size)
             options = triton_options(protocol.CompileOptions.of(launch))

@@ -29,7 +29,7 @@ class Specialisation:
 
 
 def specialise(kernel: Any, launch: Launch, find: Callable[[str], Any]) -> Specialisation:
-    """How `launch` specialises `kernel`; `find` turns the name of another kernel into it.
+    """How `launch` specialises `kernel`; `find` turns the `identity_of` another kernel into that.
 
     Follows Triton's own rules: a constexpr or None is a constant, so is an integer 1 unless the
     kernel asks not to specialise it; pointers and integers divisible by 16 are marked so.

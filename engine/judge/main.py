@@ -23,6 +23,7 @@ from engine.judge.compare.outputs import reports_of
 from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.judge.inputs import cases
 from engine.judge.inputs.call_snapshot import CallSnapshots
+from engine.judge.inputs.dependence import answer_table_bytes, right_for_other
 from engine.judge.inputs.digests import digests_of
 from engine.judge.inputs.heap import LARGE_BYTES, return_free_memory
 from engine.judge.probing.contrast import Contrasts
@@ -279,9 +280,12 @@ class _Judge:
         if damage is not None:
             changed = cases.overrun(problem, content.specs, damage)
         digests = digests_of(prepared, got) if command.digests else None
+        other = command.other_seed
         return protocol.Compared(
             id=command.id, reports=reports, repeated=repeated, mutated=changed, digests=digests,
             passes_own_rule=_passes_own_rule(prepared, got),
+            table_bytes=answer_table_bytes(prepared, self._contents) if command.tables else None,
+            right_for_other=None if other is None else right_for_other(prepared, self._contents, got, other),
         )  # fmt: skip
 
     def _problem(self, wanted: ProblemId) -> ProblemDefinition:

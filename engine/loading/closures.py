@@ -23,6 +23,12 @@ def closure_of(function: Callable[..., Any]) -> str:  # Any: kernels take everyt
     return hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
 
 
+def identity_of(function: Callable[..., Any]) -> str:  # Any: kernels take everything
+    """Name, line and closure of a plain Python function, unique in its file: "relu:12(scale=2.0)"."""
+    within = closure_of(function)
+    return f"{function.__name__}:{function.__code__.co_firstlineno}" + (f"({within})" if within else "")
+
+
 def _closure(function: Any, depth: int) -> str:
     cells, code = getattr(function, "__closure__", None), getattr(function, "__code__", None)
     if not cells or code is None or depth == 0:

@@ -206,7 +206,8 @@ class Compare(CaseCommand, tag="compare", frozen=True):
     """Compare the arena and `outputs` after a call with the values expected of it.
 
     Without `explain` a wrong output is not diagnosed, which takes longer than comparing.  With `digests` the hashes of
-    inputs, expected outputs and outputs are reported.
+    inputs, expected outputs and outputs are reported, and with `tables` the size of a table of answers.  `other_seed`
+    is that of another content, whose answer the outputs may be.
     """
 
     outputs: str
@@ -214,6 +215,8 @@ class Compare(CaseCommand, tag="compare", frozen=True):
     returned: Returned
     explain: bool = True
     digests: bool = False
+    tables: bool = False
+    other_seed: int | None = None
 
 
 class Again(Message, frozen=True):
@@ -324,7 +327,9 @@ class Compared(Reply, tag="compared", frozen=True):
 
     `repeated` is whether they equal the first call's bit for bit, None when the content was another.  `seed` is set in
     the reply that ends a case.  `digests` are the requested ones.  `passes_own_rule` is the result of the suite's own
-    rule for a foreign problem's outputs.
+    rule for a foreign problem's outputs.  `table_bytes` is the least size of a table, made before the content was
+    drawn, that can hold half of the answer: 0 where that is any size, None where it was not requested.
+    `right_for_other` counts the elements that are right for the content of `other_seed`.
     """
 
     reports: tuple[OutputReport, ...]
@@ -333,6 +338,8 @@ class Compared(Reply, tag="compared", frozen=True):
     seed: int | None = None
     digests: ContentDigests | None = None
     passes_own_rule: bool | None = None
+    table_bytes: int | None = None
+    right_for_other: int | None = None
 
 
 class Released(Reply, tag="released", frozen=True):

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
+from engine.model import Launch
 from engine.protocol.messages import FloatSpec
 from engine.protocol.proof.tape import (
+    Addressed,
     Filled,
     Given,
     Launched,
+    LookedUp,
+    Moved,
     Step,
     Tape,
     TapedArgument,
@@ -26,7 +30,7 @@ from engine.protocol.proof.tape import (
     TapedView,
 )
 
-_NUMBER_CHARACTERS = 8
+_NUMBER_BYTES = 8  # of a text as many characters
 
 
 class Disagreement(enum.Enum):
@@ -73,39 +77,68 @@ def agreement(one: Tape, other: Tape, *, seeds_differ: bool = False) -> Agreemen
 
 
 def different_numbers(one: Tape, other: Tape) -> int:
-    """How many numbers differ that the host gave to launches and fills of two tapes.
+    """How many numbers differ that the host gave to launches, fills and moves of two tapes.
 
-    Numbers of launches are scalars, constants, sizes of grids and descriptors, and where tensors begin; each 8
-    characters of a generated source may hold one.  Launches and fills are compared in their order; each number of one
-    that only one tape has counts.
+    Numbers of launches are the kernel, scalars, constants, sizes of grids and descriptors, and where tensors begin;
+    those of moves and of returned tensors are places, sizes and strides.  Each 8 characters of a constant, a closure or
+    a generated source may hold one.  Launches and fills are compared in their order, moves and arrays of pointers in
+    theirs; each number of one that only one tape has counts.
     """
-    pairs = itertools.zip_longest(_numbers_by_step(one), _numbers_by_step(other), fillvalue=())
+    return sum(_count_of_different(kind(one), kind(other)) for kind in (_launches_and_fills, _moves, _returned))
+
+
+def _count_of_different(ones: Iterable[Sequence[object]], others: Iterable[Sequence[object]]) -> int:
+    pairs = itertools.zip_longest(ones, others, fillvalue=())
     return sum(first != second for numbers in pairs for first, second in itertools.zip_longest(*numbers))
 
 
-def _numbers_by_step(tape: Tape) -> Iterator[tuple[object, ...]]:
+def _launches_and_fills(tape: Tape) -> Iterator[tuple[object, ...]]:
     for step in tape.steps:
         if isinstance(step, Filled):
-            yield (step.element,)
+            yield _pieces(step.element)
         elif isinstance(step, Launched):
             known = step.specialisation < len(tape.specialisations)
-            launch = tape.specialisations[step.specialisation] if known else None
-            constants = (*launch.constants.values(), *_pieces(launch.generated_source)) if launch is not None else ()
+            kernel = _numbers_of_kernel(tape.specialisations[step.specialisation]) if known else ()
             arguments = (number for argument in step.arguments for number in _numbers_of(argument.value))
-            yield (*step.grid, *constants, *arguments)
+            yield (*step.grid, *arguments, *kernel)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """The text in pieces of as many characters as a number has bytes."""
-    return (text[begin : begin + _NUMBER_CHARACTERS] for begin in range(0, len(text), _NUMBER_CHARACTERS))
+def _moves(tape: Tape) -> Iterator[tuple[object, ...]]:
+    for step in tape.steps:
+        if isinstance(step, Moved):
+            yield (*_numbers_of_place(step.target), *_numbers_of_place(step.source))
+        elif isinstance(step, LookedUp):
+            views = (step.target, step.source, step.positions)
+            yield tuple(number for view in views for number in _numbers_of_place(view))
+        elif isinstance(step, Addressed):
+            yield step.places
+
+
+def _returned(tape: Tape) -> Iterator[tuple[object, ...]]:
+    return (_numbers_of_place(view) for view in tape.returned if view is not None)
+
+
+def _numbers_of_kernel(launch: Launch) -> tuple[object, ...]:
+    """The kernel and the texts that it was specialised with, in pieces that hold about one number each."""
+    texts = (*launch.constants.values(), launch.closure, launch.generated_source)
+    return ((launch.kernel, launch.line), *(piece for text in texts for piece in _pieces(text)))
+
+
+def _pieces(content: str | bytes) -> tuple[object, ...]:
+    """The content in pieces of as many bytes or characters as a number has bytes."""
+    return tuple(content[begin : begin + _NUMBER_BYTES] for begin in range(0, len(content), _NUMBER_BYTES))
+
+
+def _numbers_of_place(view: TapedView) -> tuple[object, ...]:
+    return ((view.storage, view.offset_bytes), *view.shape, *view.strides)
 
 
 def _numbers_of(value: TapedValue) -> tuple[object, ...]:
     match value:
         case TapedView():
-            return (value.offset_bytes,)
+            return ((value.storage, value.offset_bytes),)
         case TapedDescriptor():
-            return (value.base.offset_bytes, *value.shape, *value.strides)
+            return ((value.base.storage, value.base.offset_bytes), *value.shape, *value.strides)
         case TapedNumber():
             return (value.value,)
         case FloatSpec():

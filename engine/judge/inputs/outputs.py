@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine import protocol
+from engine.errors import ReferenceFaultError
 from engine.judge.compare.compare import of_another_kind
 from engine.judge.inputs.copies import private_copies
 from engine.model import Outcome, OutputReport, ProblemDefinition
@@ -118,9 +119,22 @@ def written_values(
 
 
 def expected_outputs(problem: ProblemDefinition, arguments: Arguments) -> tuple[torch.Tensor, ...]:
-    """Expected outputs of a call on these arguments, which are not changed."""
+    """Expected outputs of a call on these arguments, which are not changed.
+
+    Raises:
+        ReferenceFaultError: the reference left some of them out, or returned more.
+    """
     outputs = problem.reference(*private_copies(arguments))
-    return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)
+    expected = (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs or ())
+    value_by_name = dict(zip(problem.arguments, arguments, strict=True))
+    written = [name for name in problem.mutates for _ in tensors.tensors_in(value_by_name[name])]
+    returned = max(0, len(expected) - len(written)) if problem.returns is None else problem.returns
+    if len(expected) != returned + len(written):
+        each = f"{returned} returned, then {', '.join(written)} as written" if written else f"{returned} returned"
+        raise ReferenceFaultError(
+            f"the reference of {problem.name} has {len(expected)} outputs, not {returned + len(written)}: {each}"
+        )
+    return expected
 
 
 def eager_outputs(problem: ProblemDefinition, arguments: Arguments) -> tuple[torch.Tensor, ...]:

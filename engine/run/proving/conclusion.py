@@ -33,6 +33,12 @@ def of_numbers(case: str, numbers: int, answer_bytes: int) -> CaseProof | None:
     return CaseProof(case=case, gap=Gap.NUMBERS, reason=reason)
 
 
+def of_answer_of_other_inputs(case: str) -> CaseProof:
+    """Why a case proves nothing whose tape gives the recorded answer on other inputs, too."""
+    reason = "the host passes the answer: the launches and moves of a call give it on other inputs, too"
+    return CaseProof(case=case, gap=Gap.NUMBERS, reason=reason)
+
+
 def of_refusal(case: str, tape: Tape, refused: NotReplayed, varying: Collection[int] = ()) -> CaseProof:
     """Why a tape that could not be executed proves nothing; `varying` are as in `of_mismatch`."""
     changing = _of_unknown_origin(tape, varying)
@@ -63,7 +69,7 @@ def of_mismatch(case: str, tape: Tape, replayed: Replayed, varying: Collection[i
 
 
 def of_large_constants(case: str, tape: Tape, used: Collection[Given], answer_bytes: int) -> CaseProof:
-    """Why a case that is wrong without constants as large as its answer is not proven."""
+    """Why a case that is wrong without constants as large as its answer, which may be in them, is not proven."""
     return CaseProof(
         case=case,
         gap=Gap.MEMORY,
@@ -138,6 +144,15 @@ def _move(step: Step) -> str:
 def bytes_of_constants(used: Iterable[Given]) -> int:
     """The bytes of constants that can hold an answer; one repeated byte, such as zeroed counters, cannot."""
     return sum(len(step.data) for step in used if step.data is not None and len(set(step.data)) > 1)
+
+
+def can_hold_the_answer(used: Iterable[Given], replayed: Replayed) -> bool:
+    """Whether constants as large as an answer can be where it was looked up, and not computed.
+
+    They are the same on all contents, and older than those: they hold no answers that depend on the content, unless
+    they are a table with one for each value that the content can have.
+    """
+    return bytes_of_constants(used) >= replayed.table_bytes
 
 
 def is_far_smaller(memory: Iterable[Given], answer_bytes: int) -> bool:

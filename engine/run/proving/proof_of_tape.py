@@ -40,7 +40,11 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
         EngineError: judge or replayer failed.
     """
     name, tape = taped.case.name, taped.tape
-    replayed = await replays.replay(taped.case, tape, taped.kernels, without=taped.varying, seed=seed)
+    given = [step for step in tape.steps if isinstance(step, Given)]
+    has_constants = conclusion.bytes_of_constants(given) > 0
+    replayed = await replays.replay(
+        taped.case, tape, taped.kernels, without=taped.varying, seed=seed, tables=has_constants
+    )
     if isinstance(replayed, NotReplayed):
         return Tried(proof=conclusion.of_refusal(name, tape, replayed, taped.varying))
     if replayed.mismatch:
@@ -49,9 +53,10 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
     used = _constants(tape, replayed.foreign, taped.varying)
     size = replayed.answer_bytes
     if used and conclusion.bytes_of_constants(used) >= size > 0:
-        if not await _is_right_without(replays, taped):
+        if await _is_right_without(replays, taped):
+            used = ()
+        elif conclusion.can_hold_the_answer(used, replayed):
             return Tried(proof=conclusion.of_large_constants(name, tape, used, size), replayed=replayed)
-        used = ()
     return Tried(proof=conclusion.of_match(name, tape, replayed, used, size), replayed=replayed)
 
 
@@ -73,6 +78,17 @@ async def computed_elsewhere(
     unread = replace(taped, tape=msgspec.structs.replace(taped.tape, reads=()), varying=varying)
     tried = await try_to_prove(replays, unread, seed=seed)
     return tried.proof if tried.proof.gap in COMPUTED_ELSEWHERE else None
+
+
+async def answers_other_inputs(replays: Replays, taped: TapedCase, *, seed: int) -> bool:
+    """Whether a tape gives the answer to the inputs of `seed` on others: that answer is in its numbers.
+
+    Raises:
+        EngineError: judge or replayer failed.
+    """
+    unread = msgspec.structs.replace(taped.tape, reads=())
+    again = await replays.replay(taped.case, unread, taped.kernels, without=taped.varying, other_seed=seed)
+    return isinstance(again, Replayed) and again.answers_other
 
 
 async def _is_right_without(replays: Replays, taped: TapedCase) -> bool:

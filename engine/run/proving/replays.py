@@ -25,7 +25,9 @@ class Replayed:
     `rearranged_by` is the step of a move that may have computed an answer that is a rearrangement; `made_by_moves` is
     whether memory that moves alone filled holds it, which is allowed where the framework may copy.  `looks_up_foreign`
     is whether a look-up needed memory of a Given step.  `seed` made the inputs, `digests` are the judge's of the call,
-    and `answer_bytes` is the size of all outputs.
+    and `answer_bytes` is the size of all outputs.  `table_bytes` is the least size of constants that can hold half of
+    the answer, 0 where that is any size or was not requested.  `answers_other` is whether at least half of the elements
+    are right for another content and not for this one, where that was requested.
     """
 
     mismatch: str
@@ -38,6 +40,8 @@ class Replayed:
     seed: int = 0
     answer_bytes: int = 0
     digests: protocol.ContentDigests | None = None
+    table_bytes: int = 0
+    answers_other: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +78,13 @@ class Replays:
         *,
         without: tuple[int, ...],
         seed: int | None = None,
+        tables: bool = False,
+        other_seed: int | None = None,
     ) -> Replayed | NotReplayed:
         """Replay a tape on content of `case`, the data of the Given steps `without` replaced by noise.
 
-        The content is new each time unless a `seed` is given.
+        The content is new each time unless a `seed` is given.  With `tables` the judge finds out how large a table
+        of answers would be, with `other_seed` whether the answer is that to the content of that seed.
 
         Raises:
             EngineError: judge or replayer failed.
@@ -102,14 +109,16 @@ class Replays:
                 max_output_bytes=self._limits.output_bytes, most_bytes=self._limits.memory_bytes // 2,
                 without=without, arguments=prepared.arguments, rearrangement=self._problem.rearrangement,
             )  # fmt: skip
-            return await self._executed(command, seed=seed)
+            return await self._executed(command, seed=seed, tables=tables, other_seed=other_seed)
         finally:
             with contextlib.suppress(EngineError):
                 await self._process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=True))
             for path in (arena, arena.with_suffix(".out")):
                 path.unlink(missing_ok=True)
 
-    async def _executed(self, command: protocol.ReplayTape, *, seed: int) -> Replayed | NotReplayed:
+    async def _executed(
+        self, command: protocol.ReplayTape, *, seed: int, tables: bool, other_seed: int | None
+    ) -> Replayed | NotReplayed:
         try:
             reply = await self._replayer.ask(command, deadline_s=self._limits.case_s)
         except DeadlineError:
@@ -120,7 +129,8 @@ class Replays:
             raise EngineError(f"the replayer answered with {type(reply).__name__}")
         compare = protocol.Compare(
             id=protocol.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
-            returned=reply.returned, explain=False, apart=True, digests=True,
+            returned=reply.returned, explain=False, apart=True, digests=True, tables=tables,
+            other_seed=other_seed,
         )  # fmt: skip
         compared = await self._process_pool.ask_judge(compare)
         if not isinstance(compared, protocol.Compared):
@@ -136,7 +146,16 @@ class Replays:
             seed=seed,
             answer_bytes=sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in compared.reports),
             digests=compared.digests,
+            table_bytes=compared.table_bytes or 0,
+            answers_other=_answers_other(compared),
         )
+
+
+def _answers_other(compared: protocol.Compared) -> bool:
+    """Whether at least half of the elements are right for the other content and not for the present one."""
+    total = sum(report.total for report in compared.reports)
+    right = total - sum(report.mismatched for report in compared.reports)
+    return total > 0 and 2 * ((compared.right_for_other or 0) - right) >= total
 
 
 def _mismatch(compared: protocol.Compared) -> str:

@@ -23,7 +23,7 @@ from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
 from engine.run.proving.kernels import NotLoweredError
-from engine.run.proving.proof_of_tape import TapedCase, computed_elsewhere, try_to_prove
+from engine.run.proving.proof_of_tape import TapedCase, answers_other_inputs, computed_elsewhere, try_to_prove
 from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
 from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
@@ -167,7 +167,17 @@ class ProvingStage:
         gap = gap or await self._on_other_inputs(taped, agreed)
         if gap.gap not in _ONLY_THESE_INPUTS or self._lab.problem.returns_scalar:
             return gap
-        return await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size) or gap
+        elsewhere = await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size)
+        return elsewhere or await self._in_numbers(taped, seed=calls.seed) or gap
+
+    async def _in_numbers(self, taped: TapedCase, *, seed: int) -> CaseProof | None:
+        """Why a tape whose numbers are its answer proves nothing; None where they are not."""
+        problem = self._lab.problem
+        if problem.on_cpu or problem.rearrangement.is_certain:  # the host may read these, and pass a value to fill in
+            return None
+        if not await answers_other_inputs(self._replays, taped, seed=seed):
+            return None
+        return conclusion.of_answer_of_other_inputs(taped.case.name)
 
     async def _on_other_inputs(self, taped: TapedCase, agreed: Agreement) -> CaseProof:
         """The proof by a replay on inputs that the candidate never had; a proven case is recorded."""

@@ -10,12 +10,13 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 from triton.runtime.jit import mangle_type
 
 from engine.loading import generated
-from engine.loading.closures import closure_of
+from engine.loading.closures import closure_of, identity_of
 from engine.model import Launch, Traffic, specialisation
 from engine.protocol.launches import number_that_fits
 
@@ -137,12 +138,12 @@ def is_constexpr(function: Callable[..., Any], name: str) -> bool:
 
 
 def _literal(value: object) -> str:
-    """The constant as text for the compiler: a Python literal, "tl.float32", or "@name" of a kernel."""
+    """The constant as text that the compiler child can read: a Python literal, "tl.float32", or "@" and a kernel."""
     value = getattr(value, "value", value)  # a tl.constexpr
     if type(value).__module__.startswith("triton.language") and hasattr(value, "primitive_bitwidth"):
         return f"tl.{_DTYPE_WORDS.get(str(value), str(value))}"
     function = getattr(value, "fn", None)
-    return f"@{function.__name__}" if callable(function) else repr(value)
+    return f"@{identity_of(function)}" if isinstance(function, FunctionType) else repr(value)
 
 
 _DTYPE_WORDS = {

@@ -73,7 +73,7 @@ def launch(kernel: str, signature: dict[str, str], constants: dict[str, str]) ->
     )
 
 
-COPY = launch("copy", {"x": "*fp32", "y": "*fp32", "n": "i32"}, {"BLOCK": "128", "act": "@scale"})
+COPY = launch("copy", {"x": "*fp32", "y": "*fp32", "n": "i32"}, {"BLOCK": "128", "act": "@scale:6"})
 COMPILES = {
     "sm_80": (COPY, "sm_80"),
     "sm_90": (COPY, "sm_90"),

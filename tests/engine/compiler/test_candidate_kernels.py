@@ -72,6 +72,17 @@ print(refused("made", 15, "number=5"))
     assert run(tmp_path, script) == ["[1, 2]", "[3, 4]", refusal]
 
 
+def test_constant_kernel_of_two_same_named_is_found(tmp_path: Path) -> None:
+    script = """
+print([kernels.constant(identity).fn(None) for identity in ("k:5", "k:10", "made:15(number=4)")])
+try:
+    kernels.constant("k:7")
+except UnsupportedError as error:
+    print(error)
+"""
+    assert run(tmp_path, script) == ["[1, 2, 4]", "the function k:7 is made only when the entry runs"]
+
+
 def test_kernel_of_generated_file_comes_from_its_text(tmp_path: Path) -> None:
     script = f"""
 text = "{GENERATED}"

@@ -7,9 +7,9 @@ import dataclasses
 import msgspec
 import pytest
 
-from engine.protocol.proof.tape import Filled, Given
+from engine.protocol.proof.tape import Addressed, Filled, Given, LookedUp, Moved, TapedPlace
 from engine.replay.agreement import Agreement, Disagreement, agreement, different_numbers
-from tests.engine.replay.tapes import BYTES, ELEMENTS, launched, tape, vector
+from tests.engine.replay.tapes import BYTES, ELEMENTS, launch_record, launched, tape, vector
 
 PLAIN = tape(launched(vector(0), vector(1)))
 
@@ -82,25 +82,43 @@ LAUNCH = launched(vector(0), vector(1))
         (tape(launched(vector(0), vector(1), n=5)), 1),
         (tape(launched(vector(0, offset_bytes=4), vector(1), n=5)), 2),
         (tape(msgspec.structs.replace(LAUNCH, grid=(2, 3, 1))), 2),
-        (tape(LAUNCH, LAUNCH), 6),
-        (tape(Filled(target=vector(1), element=bytes(4)), LAUNCH), 12),
+        (tape(LAUNCH, LAUNCH), 7),
+        (tape(Filled(target=vector(1), element=bytes(4)), LAUNCH), 14),
         (tape(Given(storage=1, data=bytes(BYTES)), LAUNCH), 0),
+        (tape(launched(vector(1), vector(1))), 1),
+        (tape(LAUNCH, Moved(target=vector(1), source=vector(0))), 6),
+        (tape(LAUNCH, LookedUp(target=vector(1), source=vector(0), positions=vector(0), dimension=0)), 9),
+        (tape(LAUNCH, Addressed(storage=1, places=(TapedPlace(storage=0, offset_bytes=4),) * 3)), 3),
+        (tape(LAUNCH, returned=(vector(1, offset_bytes=4),)), 1),
     ],
-    ids=["same", "scalar", "place", "grid", "another launch", "a fill before", "memory"],
-)
+    ids=[
+        "same", "scalar", "place", "grid", "another launch", "a fill before", "memory", "other memory", "a move",
+        "a look-up", "pointers", "returned place",
+    ],
+)  # fmt: skip
 def test_numbers_passed_by_the_host_are_counted(other, numbers):
     assert different_numbers(tape(LAUNCH), other) == numbers
 
 
-def test_constants_of_specialisations_are_counted():
-    recorded = tape(LAUNCH)
+@pytest.mark.parametrize(
+    ("changes", "numbers"),
+    [
+        ({"constants": {"BLOCK": "8"}}, 1),
+        ({"constants": {"VALUES": "(0.12345678901234567, 1.5)"}}, 4),
+        ({"closure": "value=0.5"}, 2),
+        ({"kernel": "other"}, 1),
+        ({"line": 2}, 1),
+    ],
+)
+def test_texts_of_specialisations_are_counted(changes, numbers):
     one, other = (
         msgspec.structs.replace(
-            recorded, specialisations=(dataclasses.replace(recorded.specialisations[0], constants={"BLOCK": block}),)
+            tape(LAUNCH),
+            specialisations=(dataclasses.replace(launch_record(), **{"constants": {"BLOCK": "4"}, **own}),),
         )
-        for block in ("4", "8")
+        for own in ({}, changes)
     )
-    assert different_numbers(one, other) == 1
+    assert different_numbers(one, other) == numbers
 
 
 def test_generated_sources_are_counted_in_pieces_of_numbers():

@@ -1,4 +1,4 @@
-# kgtui: op=aten::mish expect=pass finding=behaviour ids=D2
+# kgtui: op=aten::mish expect=pass finding=behaviour ids=D2 case="3x5x4x7 f32"
 """Has torch compute tensors of four dimensions, and a kernel copy the answer."""
 
 import torch

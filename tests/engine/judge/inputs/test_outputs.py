@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 import torch
 
 from engine import protocol
-from engine.judge.inputs.outputs import returned_values
+from engine.errors import ReferenceFaultError
+from engine.judge.inputs.outputs import expected_outputs, returned_values
 from engine.model import CandidateForm, Outcome, SuiteOrigin
 from engine.protocol import tensors
 from tests.engine.judge import toy_problems
+from tests.engine.judge.probing.test_input_variants import drawn, problem
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
@@ -21,6 +24,22 @@ if TYPE_CHECKING:
 
 def outcomes(compared: protocol.Compared) -> dict[str, Outcome]:
     return {report.name: report.outcome for report in compared.reports}
+
+
+@pytest.mark.parametrize(
+    ("returns", "outputs", "message"),
+    [
+        (1, 1, "the reference of toy::f has 1 outputs, not 2: 1 returned, then a0 as written"),
+        (0, 0, "the reference of toy::f has 0 outputs, not 1: 0 returned, then a0 as written"),
+        (None, 0, "the reference of toy::f has 0 outputs, not 1: 0 returned, then a0 as written"),
+        (0, 2, "the reference of toy::f has 2 outputs, not 1: 0 returned, then a0 as written"),
+    ],
+)
+def test_reference_without_a_written_output_is_refused(returns: int | None, outputs: int, message: str) -> None:
+    judged = problem(drawn(3), lambda x: (x,) * outputs, mutates=("a0",), returns=returns)
+    with pytest.raises(ReferenceFaultError) as raised:
+        expected_outputs(judged, (torch.ones(3),))
+    assert str(raised.value) == message
 
 
 def test_entry_gets_the_addresses_of_a_pointer_array(bench: Bench) -> None:

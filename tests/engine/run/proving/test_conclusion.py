@@ -92,6 +92,16 @@ def test_memory_far_smaller_than_the_answer_holds_none(data, answer_bytes, small
     assert conclusion.is_far_smaller([given], answer_bytes) is smaller
 
 
+@pytest.mark.parametrize(
+    ("table_bytes", "can"),
+    [(1 << 31, False), (25, False), (24, True), (0, True)],
+    ids=["far", "no room", "table", "any"],
+)
+def test_constants_hold_answers_of_a_table_at_most(table_bytes, can):
+    right = dataclasses.replace(replayed(mismatch=""), table_bytes=table_bytes)
+    assert conclusion.can_hold_the_answer((NUMBERS,), right) is can
+
+
 def test_a_right_replay_proves_the_case():
     proof = conclusion.of_match("c", tape(LAUNCH), replayed(mismatch=""), (), 24)
     assert proof == CaseProof(case="c", moved_bytes=24)

@@ -98,7 +98,7 @@ def test_argument_is_recorded_with_tritons_specialisation(
         (128, "128"), (True, "True"), (0.5, "0.5"), (float("-inf"), "-inf"), ("sum[x]", "'sum[x]'"), (None, "None"),
         ((1, 2), "(1, 2)"), (tl.float32, "tl.float32"), (tl.bfloat16, "tl.bfloat16"), (tl.int64, "tl.int64"),
         (tl.uint8, "tl.uint8"), (tl.float8e4nv, "tl.float8e4nv"), (tl.constexpr(7), "7"),
-        (tl.constexpr(tl.float16), "tl.float16"), (helper, "@helper"),
+        (tl.constexpr(tl.float16), "tl.float16"), (helper, "@helper:25"),
     ],
 )  # fmt: skip
 def test_constant_is_recorded_as_readable_text(value: Any, text: str) -> None:
