@@ -10,7 +10,8 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
-from engine.model.events import Event, RunFinished
+from engine.model import Outcome
+from engine.model.events import CaseFinished, Event, RunFinished, TierFinished
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -22,21 +23,23 @@ MOST_EVENTS = 500
 async def event_batches(
     events: AsyncGenerator[Event, None], *, pace_s: float
 ) -> AsyncGenerator[tuple[Event, ...], None]:
-    """The events in order, at most one batch every `pace_s`; the first event and the verdict do not wait.
+    """The events in order, at most one batch every `pace_s`.
 
+    The first event, the first failed case, the end of a tier and the verdict do not wait.
     Closes `events` in any case.
     """
     loop = asyncio.get_running_loop()
-    reading, waits_s = asyncio.create_task(_next_of(events)), 0.0
+    reading, waits_s, is_failed = asyncio.create_task(_next_of(events)), 0.0, False
     try:
         while (event := await reading) is not None:
             batch, until_s = [event], loop.time() + waits_s
             reading = asyncio.create_task(_next_of(events))
-            while not _is_full(batch) and await _arrives(reading, until_s):
+            while not _is_full(batch, is_failed=is_failed) and await _arrives(reading, until_s):
                 event = reading.result()
                 assert event is not None
                 batch.append(event)
                 reading = asyncio.create_task(_next_of(events))
+            is_failed = is_failed or _is_failure(batch[-1])
             waits_s = pace_s
             yield tuple(batch)
     finally:
@@ -49,8 +52,15 @@ async def _next_of(events: AsyncGenerator[Event, None]) -> Event | None:
     return await anext(events, None)
 
 
-def _is_full(batch: list[Event]) -> bool:
-    return len(batch) >= MOST_EVENTS or isinstance(batch[-1], RunFinished)
+def _is_full(batch: list[Event], *, is_failed: bool) -> bool:
+    """Whether the batch is not to wait for more; `is_failed` is whether a failed case was in one before."""
+    last = batch[-1]
+    is_due = isinstance(last, RunFinished | TierFinished) or (not is_failed and _is_failure(last))
+    return is_due or len(batch) >= MOST_EVENTS
+
+
+def _is_failure(event: Event) -> bool:
+    return isinstance(event, CaseFinished) and event.result.outcome is not Outcome.PASS
 
 
 async def _arrives(reading: asyncio.Task[Event | None], until_s: float) -> bool:

@@ -5,7 +5,8 @@
 
 `saves` starts the application on a pseudo-terminal with a real store and a real watcher, on the engine of the CPU or on
 its double, and saves passing, failing, broken and earlier versions of a kernel in turn.  It prints the resident memory
-of the application and of its child processes.  With `objects` the application looks at its own heap at the first and
+of the application and of its child processes; "own" is without pages of files, such as those of shared libraries, which
+the system takes back and reads again.  With `objects` the application looks at its own heap at the first and
 the last line of the table, which changes what is measured: what a full collection frees, what the C library gives
 back, and which types of objects became more.  `idle` prints the CPU time of the application and of its children while
 a verified file is on the screen and no key is pressed.
@@ -105,7 +106,7 @@ def texts(saves: int) -> Iterator[str]:
 def print_growth(saves: int, *, engine: str, objects: bool) -> None:
     """Save and print the table."""
     print(f"{saves} saves, engine: {engine}, {COLUMNS} x {ROWS}, load {os.getloadavg()[0]:.1f}")
-    print(f"{'saves':>6} {'MiB':>8} {'children MiB':>13} {'children':>9}", flush=True)
+    print(f"{'saves':>6} {'MiB':>8} {'own MiB':>8} {'children MiB':>13} {'children':>9}", flush=True)
     marks = {WARM_SAVES, *(saves * part // LINES_OF_TABLE for part in range(1, LINES_OF_TABLE + 1))}
     with tempfile.TemporaryDirectory() as name, started(Path(name), engine) as workbench:
         workbench.wait(1)
@@ -117,7 +118,8 @@ def print_growth(saves: int, *, engine: str, objects: bool) -> None:
                 workbench.attend(REST_S)
                 below = list(children(workbench.pid))
                 rss, rss_below = resident_mib(workbench.pid), sum(map(resident_mib, below))
-                print(f"{number:6} {rss:8.1f} {rss_below:13.1f} {len(below):9}", flush=True)
+                own = resident_mib(workbench.pid, "RssAnon")
+                print(f"{number:6} {rss:8.1f} {own:8.1f} {rss_below:13.1f} {len(below):9}", flush=True)
                 if objects and number in (WARM_SAVES, saves):
                     os.kill(workbench.pid, signal.SIGUSR2)
                     workbench.attend(10.0)
@@ -206,13 +208,13 @@ def children(pid: int) -> Iterator[int]:
         yield from children(int(child))
 
 
-def resident_mib(pid: int) -> float:
-    """What of the process is in memory; 0 for one that is gone."""
+def resident_mib(pid: int, field: str = "VmRSS") -> float:
+    """Resident memory of a process, or a part of it such as RssAnon; 0 for one that is gone."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
         return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:")), 0.0)
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{field}:")), 0.0)
 
 
 def cpu_s(pid: int) -> float:

@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from engine.model import Outcome, Stream, Verdict
-from engine.model.events import Event, LogWritten, RunFinished
+from engine.model import CaseResult, Outcome, Stream, Tier, Verdict
+from engine.model.events import CaseFinished, Event, LogWritten, RunFinished, TierFinished
 from kgtui.runner.event_batches import MOST_EVENTS, event_batches
 
 NEVER_S = 1e6
@@ -57,6 +57,38 @@ async def test_first_event_and_verdict_are_sent_at_once() -> None:
         assert await anext(batches) == (written(1),)
         go_on.set()
         assert await anext(batches) == (written(2), FINISHED)
+
+
+def judged(outcome: Outcome) -> CaseFinished:
+    result = CaseResult(case="c", tier=Tier.SMOKE, outcome=outcome, elapsed_s=0.0, calls=1, seed=1)
+    return CaseFinished(at_s=0.0, number=1, total=3, result=result)
+
+
+TIER = TierFinished(at_s=0.0, tier=Tier.SMOKE, passed=3, total=3)
+PASSED, FAILED = judged(Outcome.PASS), judged(Outcome.WRONG_VALUE)
+
+
+@pytest.mark.parametrize(
+    ("later", "batches"),
+    [
+        ([PASSED, TIER], [[PASSED, TIER]]),
+        ([PASSED, FAILED, FAILED, PASSED, TIER], [[PASSED, FAILED], [FAILED, PASSED, TIER]]),
+        ([TIER, PASSED, FINISHED], [[TIER], [PASSED, FINISHED]]),
+    ],
+    ids=["end of a tier", "first failed case", "after a tier"],
+)
+async def test_tier_and_first_failed_case_are_sent_at_once(later: list[Event], batches: list[list[Event]]) -> None:
+    async def slow() -> AsyncGenerator[Event, None]:
+        yield written(1)
+        for event in later:
+            await asyncio.sleep(0)
+            yield event
+        await asyncio.Event().wait()
+
+    sent = event_batches(slow(), pace_s=NEVER_S)
+    async with contextlib.aclosing(sent):
+        assert await anext(sent) == (written(1),)
+        assert [list(await anext(sent)) for _ in batches] == batches
 
 
 async def test_stream_error_follows_its_events() -> None:
