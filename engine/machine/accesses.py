@@ -1,4 +1,4 @@
-"""Loads, stores and atomics of a launch: exact bounds, the shadow of reads and writes, and the facts of each access.
+"""Loads, stores and atomics of a launch: exact bounds, shadow memory of reads and writes, and facts of each access.
 
 An access out of bounds, or a failing device assertion, stops the launch and undoes its writes.  Everything else is
 recorded, and execution continues.  When two lanes of a store write one element, the later lane wins, and of programs
@@ -43,12 +43,12 @@ class Accesses:
         self._atomics: Array | None = None
 
     def restore(self) -> None:
-        """Undo the launch."""
+        """Undo the writes of the launch."""
         for shadow in self._shadows.values():
             shadow.restore()
 
     def commit(self) -> None:
-        """Keep what was written."""
+        """Keep the writes of the launch."""
         for shadow in self._shadows.values():
             shadow.commit()
 
@@ -160,7 +160,7 @@ class Accesses:
         return before
 
     def _synchronise(self, frame: Frame, event: int) -> None:
-        """These programs have performed an atomic operation."""
+        """Record that these programs have performed an atomic operation."""
         if self._atomics is None:
             self._atomics = np.full(self._programs, -1, np.int64)
         self._atomics[frame.programs] = event
@@ -207,7 +207,7 @@ class Accesses:
         return view
 
     def _check_read(self, access: Access, event: int) -> None:
-        """Bytes never written, and what other programs wrote; keeps the readers of storages that may be written."""
+        """Check for unwritten bytes and writes of other programs; keeps the readers of storages that may be written."""
         storage, place = access.storage, access.place
         if place == NOWHERE or (storage.written is None and place not in self._tracked):
             return
@@ -236,7 +236,7 @@ class Accesses:
     def _check_changed(
         self, access: Access, shadow: Shadow, granules: Array, programs: Array, conflict: Conflict, per: int
     ) -> None:
-        """A read of what another program wrote, unless it wrote what was there before the launch."""
+        """Check for reads of another program's writes, unless these left the values from before the launch."""
         assert shadow.before is not None
         now, before = (_granules_of(data, shadow.granule) for data in (shadow.storage.data, shadow.before))
         at = granules[conflict.at]
@@ -244,7 +244,7 @@ class Accesses:
         self.journal.find_conflict(FindingKind.READ_CONFLICT, access, programs, conflict, changed, per)
 
     def _check_mixed(self, access: Access, programs: Array, conflict: Conflict, per: int) -> None:
-        """An atomic on what another program wrote with a plain store; two atomics never conflict."""
+        """Check for atomics on another program's plain stores; two atomics never conflict."""
         events = event_of(conflict.stamps)
         kinds = {int(event): self.journal.steps[int(event)].operation.name for event in np.unique(events)}
         plain = np.array([not kinds[int(event)].startswith("tt.atomic") for event in events])
@@ -273,7 +273,7 @@ class Accesses:
     def _check_overwritten(
         self, access: Access, shadow: Shadow, programs: Array, granules: Array, view: Array, written: Array
     ) -> None:
-        """Lanes of this store whose value another lane replaced."""
+        """Check for lanes of this store whose value another lane replaced."""
         lost = np.flatnonzero(unsigned(view[access.lanes.flat]) != unsigned(written))
         if lost.size == 0:
             return
@@ -289,7 +289,7 @@ class Accesses:
 
 
 def _origins(pointers: Pointers, mask: Array | None) -> list[tuple[int, Array | None]]:
-    """Each storage that pointers have, with the mask of its lanes; lanes of no storage come first."""
+    """Each storage of the pointers, with the mask of its lanes; lanes of no storage come first."""
     if isinstance(pointers.origin, int):
         return [(pointers.origin, mask)]
     origins = pointers.origin
@@ -301,7 +301,7 @@ def _origins(pointers: Pointers, mask: Array | None) -> list[tuple[int, Array | 
 
 
 def _turns(flat: Array) -> list[Array]:
-    """Places in which no index occurs twice: the first occurrence of each index, then the second, ..."""
+    """Groups of positions in which no index occurs twice: the first occurrence of each index, then the second, ..."""
     if flat.size < 2 or is_increasing(flat):
         return [np.arange(flat.size)]
     order = np.argsort(flat, kind="stable")

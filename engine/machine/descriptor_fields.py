@@ -16,9 +16,9 @@ def fields_of(
 ) -> list[_T]:
     """Parts of a descriptor that a function takes, from argument number `place` on.
 
-    Behind a descriptor come its shape and strides (`sizes`).  For targets without tensor maps Triton replaces it in the
-    TTIR by its base, shape and strides, the flag of padding with nan and, where the version has it, that of rounding
-    float32 to TF32; the same shape and strides come behind those.
+    A descriptor is followed by its shape and strides (`sizes`).  For targets without tensor maps Triton replaces it in
+    the TTIR by its base, shape and strides, the flag of padding with nan and, in some versions, that of rounding
+    float32 to TF32; these are followed by the same shape and strides.
     """
     kinds = [argument.type for argument in function.arguments[place:]]
     if not kinds or isinstance(kinds[0], Descriptor):

@@ -1,8 +1,8 @@
 """Executes a module for a grid: chunks of programs, one after the other, in the order that a seed chooses.
 
-The programs of a chunk run in lockstep.  What programs do to memory that others read or write is therefore one of the
-possible orders; a kernel whose result depends on it has a finding.  A kernel with a loop that may wait for another
-program runs its programs one at a time, in ascending order, so that locks and flags of earlier programs are free.
+The programs of a chunk run in lockstep.  The interleaving of their memory accesses is therefore one of the possible
+orders; a kernel whose result depends on it has a finding.  A kernel with a loop that may wait for another program runs
+its programs one at a time, in ascending order, so that locks and flags of earlier programs are released.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def execute(
     """Run the kernel for every program of `grid`; storages of `memory` change in place.
 
     `arguments` are those of the kernel's function, in order.  With seed 0 programs run in ascending order, with a
-    negative one in descending order, with any other in a permutation that it chooses.
+    negative one in descending order, with any other in a random permutation.
 
     Raises:
         UnsupportedError: an operation, type or form that the machine does not execute; memory is unchanged.
@@ -104,7 +104,7 @@ def _call(frame: Frame, plan: FunctionPlan, arguments: list[Val]) -> list[Val]:
 
 
 def _from_block(frame: Frame, plan: FunctionPlan, place: int, arguments: list[Val]) -> list[Val]:
-    """Follow branches to the return; where programs diverge each side runs to its end alone."""
+    """Follow branches to the return; programs that diverge run to the end separately for each side."""
     while True:
         block = plan.blocks[place]
         operands = frame.run(block, arguments)
@@ -145,7 +145,7 @@ def _address_of(argument: Argument) -> Address | None:
 
 
 def _with_descriptor_fields(kernel: Function, arguments: Sequence[Argument]) -> Sequence[Argument]:
-    """A kernel may take the fields of a descriptor as arguments behind it, or in its place."""
+    """Arguments with the fields of descriptors, which a kernel may take after a descriptor or in its place."""
     if len(arguments) == len(kernel.arguments):
         return arguments
     spread: list[Argument] = []

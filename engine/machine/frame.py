@@ -1,6 +1,6 @@
 """Context of operations while they run: the launch, a frame of active programs, and the plan of a block.
 
-Programs of a chunk run in lockstep, operation by operation.  Where they diverge, a child frame runs the programs of one
+Programs of a chunk run in lockstep, operation by operation.  When they diverge, a child frame runs the programs of one
 branch: it reads values of its parent for its programs alone, on first use.
 """
 
@@ -22,7 +22,7 @@ from engine.machine.values import Val, select, take
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """An operation with its handler; `dead` are values that nothing reads afterwards."""
+    """An operation with its handler; `dead` are values that are not read afterwards."""
 
     operation: Operation
     handler: Handler
@@ -33,7 +33,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class BlockPlan:
-    """A block whose handlers are resolved; the terminator is kept apart."""
+    """A block with resolved handlers; the terminator is kept separately."""
 
     arguments: tuple[Value, ...]
     steps: tuple[Step, ...]
@@ -59,7 +59,7 @@ class Meter:
     printed: list[str] = field(default_factory=list)
 
     def count(self, step: Step, programs: int) -> None:
-        """One more execution of `step` by so many programs."""
+        """Count one more execution of `step` by this number of programs."""
         self.steps += 1
         elements = step.elements * programs
         self.elements += elements
@@ -71,13 +71,13 @@ class Meter:
             raise LimitError(f"{where(step.operation)}more than {self.limits.elements} elements were computed")
 
     def work(self, steps: int, operation: Operation) -> None:
-        """Work inside of one operation that takes many steps."""
+        """Count the steps of an operation that takes many."""
         self.steps += steps
         if self.steps > self.limits.steps:
             raise LimitError(f"{where(operation)}more than {self.limits.steps} steps were executed")
 
     def print_line(self, text: str) -> None:
-        """A line of a device print; lines beyond the limit are dropped."""
+        """Add a line of a device print; lines beyond the limit are dropped."""
         if len(self.printed) < self.limits.printed_lines:
             self.printed.append(text)
 
@@ -85,7 +85,7 @@ class Meter:
 class Frame:
     """Values of the active programs in one region.
 
-    `chosen` are the places of its programs among those of `parent`; None means all of them.
+    `chosen` are the positions of its programs among those of `parent`; None means all of them.
     """
 
     def __init__(self, *, meter: Meter, services: Services, programs: Array, depth: int = 0) -> None:
@@ -99,18 +99,18 @@ class Frame:
 
     @property
     def count(self) -> int:
-        """How many programs are active."""
+        """Number of active programs."""
         return len(self.programs)
 
     def child(self, chosen: Array | None = None) -> Frame:
-        """A frame for a region: all programs, or those at places `chosen`."""
+        """A frame for a region: all programs, or those at positions `chosen`."""
         programs = self.programs if chosen is None else self.programs[chosen]
         inner = Frame(meter=self.meter, services=self.services, programs=programs, depth=self.depth)
         inner.parent, inner.chosen = self, chosen
         return inner
 
     def fresh(self) -> Frame:
-        """A frame for a called function: the same programs, none of the values."""
+        """A frame for a called function: the same programs, no values."""
         return Frame(meter=self.meter, services=self.services, programs=self.programs, depth=self.depth + 1)
 
     def read(self, value: Value) -> Val:
@@ -118,7 +118,7 @@ class Frame:
         return self._read(value.index)
 
     def read_all(self, values: Sequence[Value]) -> list[Val]:
-        """Several values."""
+        """The values of several SSA values."""
         return [self._read(value.index) for value in values]
 
     def _read(self, index: int) -> Val:
@@ -143,7 +143,7 @@ class Frame:
         return take(array, chosen)
 
     def run(self, block: BlockPlan, arguments: Sequence[Val]) -> list[Val]:
-        """Execute a block; the operands of its terminator."""
+        """Execute a block; returns the operands of its terminator."""
         self.set(block.arguments, arguments)
         values, meter, count = self.values, self.meter, self.count
         for step in block.steps:
@@ -167,7 +167,7 @@ Handler: TypeAlias = Callable[[Frame, Step, list[Val]], "Val | tuple[Val, ...]"]
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
-    """Services of a launch for operations, beside values."""
+    """Services of a launch for operations, other than values."""
 
     memory: MemoryAccess
     grid: tuple[int, int, int]
@@ -189,7 +189,7 @@ class MemoryAccess(Protocol):
         ...
 
     def update(self, frame: Frame, step: Step, pointers: Val, update: Update, mask: Array | None) -> Array:
-        """Read, change and write elements, one program after the other; the values before."""
+        """Read, change and write elements, one program after the other; returns the values before."""
         ...
 
     def locate(self, addresses: Array) -> int | Array:
@@ -216,7 +216,7 @@ class Update:
 
 
 def where(operation: Operation) -> str:
-    """`softmax.py:12: ` or nothing, to begin a message with."""
+    """Prefix of a message, `softmax.py:12: ` or nothing."""
     line = kernel_line(operation.location)
     return f"{line.file.rpartition('/')[2]}:{line.line}: " if line is not None else ""
 

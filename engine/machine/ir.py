@@ -1,7 +1,7 @@
 """A TTIR module as frozen records: types, values, operations, regions, functions and source locations.
 
-The reader makes these records of text, the executor runs them.  Both agree on the names and attributes of operations
-through `engine/machine/operations/`; nothing here knows numpy or the text.
+The reader parses text to these records, the executor runs them.  Both share the names and attributes of operations in
+`engine/machine/operations/`; this module knows neither numpy nor the text.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Tensor:
 class Descriptor:
     """`!tt.tensordesc<16x16xf32>`: a tensor in memory, read and written by blocks of this type.
 
-    `unsigned` is that of `<16x16xui32>`: its reductions compare whole numbers without a sign.
+    `unsigned` is that of `<16x16xui32>`: its reductions compare unsigned integers.
     """
 
     block: Tensor
@@ -87,8 +87,8 @@ Type: TypeAlias = Scalar | Pointer | Tensor | Descriptor
 class SourceLocation:
     """Source line of a value; lines and columns count from 1.
 
-    `variable` is the name that the source gives the value, "" if none.  `callers` are the call sites that lead to the
-    line, innermost first: for `tl.sum(x)` the file is Triton's own, and the first caller is the line of the kernel.
+    `variable` is the name of the value in the source, "" if none.  `callers` are the call sites that lead to the line,
+    innermost first: for `tl.sum(x)` the file is Triton's own, and the first caller is the line of the kernel.
     """
 
     file: str
@@ -120,7 +120,7 @@ Attribute: TypeAlias = "int | float | bool | str | Constant | Type | tuple[Attri
 
 @dataclass(frozen=True, kw_only=True)
 class Successor:
-    """Target block of a branch of `cf` (its place in the region), with the operands of its arguments."""
+    """Target block of a branch of `cf` (its index in the region), with the operands of its arguments."""
 
     block: int
     operands: tuple[Value, ...] = ()
@@ -128,7 +128,7 @@ class Successor:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One operation; pretty and generic text make the same record."""
+    """One operation; the pretty and the generic form are parsed to the same record."""
 
     name: str
     operands: tuple[Value, ...] = ()
@@ -164,7 +164,7 @@ class Region:
 
 @dataclass(frozen=True, kw_only=True)
 class Function:
-    """`tt.func`: arguments are those of the entry block; `divisibility` has `tt.divisibility` by argument place."""
+    """`tt.func`: arguments are those of the entry block; `divisibility` has `tt.divisibility` by argument index."""
 
     name: str
     body: Region
@@ -176,7 +176,7 @@ class Function:
 
     @property
     def arguments(self) -> tuple[Value, ...]:
-        """The arguments in the order of a launch, without those that were specialised away."""
+        """The arguments in the order of a launch, without specialised ones."""
         return self.body.blocks[0].arguments
 
 

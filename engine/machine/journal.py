@@ -39,7 +39,7 @@ class Access:
 
     @property
     def block_elements(self) -> int:
-        """How many lanes the block has per program, where the arrays may be shorter."""
+        """Number of lanes per program in the block, also if the arrays are shorter."""
         operation = self.step.operation
         kinds = operation.results or operation.operands[1:2] or operation.operands[:1]
         return elements_of(kinds[0].type)
@@ -61,22 +61,22 @@ class Journal:
 
     @property
     def facts(self) -> tuple[AccessFacts, ...]:
-        """The facts of each access, in the order of the first time."""
+        """The facts of each access, in the order of its first execution."""
         return tuple(self._facts.values())
 
     def event(self, step: Step) -> int:
-        """The number of one more memory operation."""
+        """The number of the next memory operation."""
         self.steps.append(step)
         return len(self.steps) - 1
 
     def note(self, finding: MemoryFinding) -> None:
-        """Keep a finding that no access made."""
+        """Keep a finding that is not due to an access."""
         self._findings[(finding.kind, finding.storage, finding.detail)] = finding
 
     def find_conflict(
         self, kind: FindingKind, access: Access, programs: Array, conflict: Conflict, real: Array, per: int
     ) -> None:
-        """A finding for each earlier operation of a conflict."""
+        """Record a finding for each earlier operation of a conflict."""
         at, stamps = conflict.at[real], conflict.stamps[real]
         events = event_of(stamps)
         for event in np.unique(events):
@@ -102,7 +102,7 @@ class Journal:
         other: Step | None = None,
         detail: str = "",
     ) -> None:
-        """Keep a finding, or count it if the same operations were found before."""
+        """Record a finding, or count it if the same operations were found before."""
         key = (kind, id(access.step), access.place, id(other))
         known = self._findings.get(key)
         if known is not None:
@@ -124,7 +124,7 @@ class Journal:
             )
 
     def tally(self, access: Access) -> None:
-        """Add to the facts of the operation."""
+        """Add an access to the facts of its operation."""
         lanes, unit = access.lanes, access.pointers.unit
         times = access.frame.count if lanes.rows == 1 else 1
         repeats = max(1, access.block_elements // max(1, math.prod(lanes.shape[1:])))

@@ -1,4 +1,4 @@
-"""The active lanes of one access: indices in the order of programs, and back from there into blocks."""
+"""The active lanes of one access: indices in the order of programs, and their mapping back to blocks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Lanes:
 
     @property
     def rows(self) -> int:
-        """How many programs have a row; 1 if the access is the same for all."""
+        """Number of programs with a row; 1 if the access is the same for all."""
         return self.shape[0]
 
     def counts(self) -> Array:
@@ -118,7 +118,7 @@ def _sectors(index: Array, unit: int, first_byte: int) -> Array:
 
 
 def _columns(mask: Array) -> slice | Array:
-    """The places where a mask is true; a slice if they are neighbours."""
+    """The positions where a mask is true; a slice if they are contiguous."""
     places = np.flatnonzero(mask)
     if places.size and places[-1] - places[0] + 1 == places.size:
         return slice(int(places[0]), int(places[-1]) + 1)

@@ -1,7 +1,7 @@
-"""The memory of a launch: named storages at addresses, and arguments that point into them.
+"""The memory of a launch: named storages at addresses, and arguments that point to them.
 
-A storage is bytes of one tensor with the type of its elements.  Storages never overlap; whether bytes were written
-before the launch is known per byte, so that a read of the others is found.
+A storage has the bytes of one tensor and the type of its elements.  Storages never overlap; for each byte it is known
+whether it was written before the launch, so that uninitialized reads are found.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.machine.values import NOWHERE
 class Storage:
     """Bytes with a name; `data` is a one-dimensional, contiguous uint8 array that a launch changes in place.
 
-    `written` has a bool per byte, and a launch sets those that it writes; None says that all bytes are written.
+    `written` has a bool per byte, and a launch sets those that it writes; None means that all bytes are written.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Storage:
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """An argument that points to byte `offset` of a storage; `storage` is its place in the memory."""
+    """An argument that points to byte `offset` of a storage; `storage` is its index in the memory."""
 
     storage: int
     offset: int = 0
@@ -86,7 +86,7 @@ class Memory:
 
     @cached_property
     def _edges(self) -> tuple[Array, Array, Array]:
-        """Bases in ascending order, the ends behind them, and the places of their storages."""
+        """Bases in ascending order, the ends of the storages, and their indices."""
         bases = [self.storages[place].base for place in self._order]
         ends = [self.storages[place].base + self.storages[place].bytes for place in self._order]
         return np.array(bases, np.uint64), np.array(ends, np.uint64), np.array(self._order, np.int64)

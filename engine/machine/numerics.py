@@ -1,8 +1,8 @@
 """Elements of every dtype in numpy arrays, and rounding.
 
 Integers are signed arrays of their width (wrapping as two's complement), i1 is bool, f16, f32 and f64 are numpy's own
-types.  bf16 is held as its bits in uint16 and f8 as its bits in uint8; arithmetic on them decodes to float32, computes
-there and rounds once to nearest even.  For + - * / and sqrt that equals rounding the exact result: float32 has
+types.  bf16 is stored as its bits in uint16 and f8 as its bits in uint8; arithmetic on them decodes to float32,
+computes there and rounds once to nearest even.  For + - * / and sqrt that equals rounding the exact result: float32 has
 24 >= 2p + 2 bits for p = 11 (f16), 8 (bf16) and below, so that the double rounding is harmless.
 
 Overflow: f16, bf16 and e5m2 by truncf give infinity; conversions to f8 saturate at the largest finite value, as the
@@ -61,7 +61,7 @@ _SMALL_FLOATS = {
 
 
 def dtype_of(scalar: Scalar) -> np.dtype[Any]:  # Any: the element type is only known when it runs
-    """The numpy type that holds elements of `scalar`; UnsupportedError for a type that the machine does not have."""
+    """The numpy type of elements of `scalar`; UnsupportedError for a type that the machine does not have."""
     try:
         return np.dtype(_DTYPE_BY_SCALAR[scalar])
     except KeyError:

@@ -1,4 +1,4 @@
-"""Functions made ready to run: handlers resolved, dead values known, and what a kernel may write or wait for."""
+"""Functions prepared for execution: resolved handlers, dead values, and which memory a kernel may write."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def largest_tensor(module: Module) -> int:
 
 
 def waits_for_programs(module: Module) -> bool:
-    """Whether a loop may wait for what another program writes: it has an atomic operation or a volatile load."""
+    """Whether a loop may wait for a write of another program: it has an atomic operation or a volatile load."""
     for function in module.functions.values():
         if _may_repeat(function) and _has_atomics(function.body):
             return True
@@ -49,7 +49,7 @@ def waits_for_programs(module: Module) -> bool:
 
 
 def _has_atomics(region: Region) -> bool:
-    """A call counts, since the called function may have one."""
+    """Whether a region has an atomic; a call counts, since the called function may have one."""
     return any(
         inner.name.startswith("tt.atomic") or inner.name == "tt.call" or bool(inner.attributes.get("isVolatile"))
         for inner in region.all_operations()
@@ -66,10 +66,10 @@ def _may_repeat(function: Function) -> bool:
 
 
 def may_write(module: Module, function: Function) -> frozenset[int] | None:
-    """Places of the arguments that stores may go through; None if a store may go anywhere.
+    """Indices of the arguments that stores may go through; None if a store may go anywhere.
 
-    Pointer values that meet in an operation, a loop or a branch are one class; a class that holds an integer made a
-    pointer may be anywhere.
+    Pointer values that occur together in an operation, a loop or a branch are one class; a class with an integer
+    converted to a pointer may be anywhere.
     """
     classes = _PointerClasses()
     for operation in function.body.all_operations():
@@ -105,13 +105,13 @@ class _PointerClasses:
         return {self.find(value) for value in self._unknown}
 
     def find(self, value: int) -> int:
-        """The name of a value's class."""
+        """The representative of a value's class."""
         while self._parents.setdefault(value, value) != value:
             self._parents[value] = value = self._parents[self._parents[value]]
         return value
 
     def join(self, one: int, other: int) -> None:
-        """Two values are of one class."""
+        """Merge the classes of two values."""
         self._parents[self.find(one)] = self.find(other)
 
     def visit(self, operation: Operation) -> None:
@@ -168,7 +168,7 @@ def _step(operation: Operation, dead: tuple[int, ...], limits: Limits) -> Step:
 
 
 def _dead_after(block: Block) -> list[tuple[int, ...]]:
-    """For each operation the values of this block that nothing reads afterwards."""
+    """For each operation the values of this block that are not read afterwards."""
     last: dict[int, int] = {}
     kept: set[int] = set()
     for place, operation in enumerate(block.operations):

@@ -34,8 +34,8 @@ class AccessKind(enum.Enum):
 class Limits:
     """Bounds of one execution; each is checked before the work is done.
 
-    `steps` counts executions of operations per chunk of programs; `chunk_elements` is how many elements of the largest
-    tensor of a kernel a chunk holds, and decides how many programs run together.
+    `steps` counts executions of operations per chunk of programs; `chunk_elements` bounds the elements of a kernel's
+    largest tensor over a chunk, and determines how many programs run together.
     """
 
     steps: int = 20_000_000
@@ -86,7 +86,7 @@ class AccessFacts:
     """Bytes of one load, store or atomic, summed over programs and executions; masked lanes are not counted.
 
     `requested_bytes` counts each lane; `distinct_bytes` and `sectors` count the different bytes and 32-byte sectors
-    that one program touches in one execution, as if the whole block were one request: no warps, no caches.
+    that one program accesses in one execution, as if the whole block were one request: no warps, no caches.
     """
 
     kind: AccessKind
@@ -121,6 +121,6 @@ def kernel_line(location: SourceLocation | None) -> SourceLocation | None:
 
 
 def place(location: SourceLocation | None) -> str:
-    """`softmax.py:12`, or words where no location is known."""
+    """`softmax.py:12`, or words if no location is known."""
     line = kernel_line(location)
     return f"{line.file.rpartition('/')[2]}:{line.line}" if line is not None else "an unknown line"

@@ -1,8 +1,9 @@
-"""Which program wrote and read each element of a storage in one launch.
+"""Shadow memory: which program wrote and read each element of a storage in one launch.
 
 A stamp is `event << 32 | program`; events number the executed memory operations.  Two accesses by different programs
 are ordered when both programs performed an atomic operation (or a volatile load) after the first one: locks, tickets
-and flags order what they guard.  This may overlook a race between programs that synchronise elsewhere; it invents none.
+and flags order the accesses that they guard.  This may overlook a race between programs that synchronise elsewhere; it
+reports no false race.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _PROGRAM_BITS = np.int64(0xFFFFFFFF)
 
 @dataclass(frozen=True, kw_only=True)
 class Conflict:
-    """Accesses of one execution that clash with earlier ones: places in the access, and the earlier stamps."""
+    """Accesses of one execution that conflict with earlier ones: positions in the access, and the earlier stamps."""
 
     at: Array
     stamps: Array
@@ -43,7 +44,7 @@ def event_of(stamps: Array) -> Array:
 
 @dataclass(kw_only=True)
 class Shadow:
-    """The history of one storage, per granule of bytes: an element, or one byte once an access is not of elements."""
+    """The history of one storage, per granule: an element, or one byte after an access of another unit."""
 
     storage: Storage
     granule: int
@@ -67,7 +68,7 @@ class Shadow:
         return cls(storage=storage, granule=granule, written=whole)
 
     def granules(self, index: Array, unit: int, start: int) -> tuple[Array, int]:
-        """The granules of elements, one row per element or flat if one each; refines to bytes where it must."""
+        """The granules of elements, one row per element or flat if one each; refines to bytes if necessary."""
         if unit % self.granule or start % self.granule:
             self._refine()
         per = unit // self.granule
@@ -77,7 +78,7 @@ class Shadow:
         return (first[:, None] + np.arange(per)).ravel(), per
 
     def save(self) -> None:
-        """Keep the bytes as they are at the first write, to compare with and to restore."""
+        """Keep the bytes before the first write, to compare with and to restore."""
         if self.before is None:
             self.before = self.storage.data.copy()
 
@@ -87,12 +88,12 @@ class Shadow:
             self.storage.data[:] = self.before
 
     def commit(self) -> None:
-        """Record in the storage what was written."""
+        """Record the writes in the storage."""
         if self.storage.written is not None and self.written is not None:
             self.storage.written[:] = np.repeat(self.written, self.granule)
 
     def unwritten(self, granules: Array) -> Array | None:
-        """Places in `granules` that were never written, None if there are none."""
+        """Positions in `granules` that were never written, None if there are none."""
         if self.written is None:
             return None
         missing = ~self.written[granules]
@@ -112,7 +113,7 @@ class Shadow:
         return first or _clashes(self.last_readers[granules], programs, atomics)
 
     def note_write(self, granules: Array, stamps: Array) -> None:
-        """These granules are now written by these programs."""
+        """Record that these programs have written these granules."""
         if self.writers is None:
             self.writers = np.full(self._count(), NEVER, np.int64)
         self.writers[granules] = stamps

@@ -2,7 +2,7 @@
 
 An array has one more axis than its type: the first counts the active programs.  Any axis may have length 1 where the
 type has more: the value is then the same along it.  So `tt.splat`, `tt.broadcast` and `tt.expand_dims` copy nothing,
-and what is the same for all programs is computed once.  No operation writes into an operand.
+and values that are the same for all programs are computed once.  No operation writes to an operand.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOWHERE = -1  # the origin of an address that belongs to no storage
 class Pointers:
     """Addresses with provenance: element `index` of `unit` bytes, counted from byte `start` of a storage.
 
-    `origin` is the place of the storage in the memory, one for all or one per element.  Arithmetic never changes the
+    `origin` is the index of the storage in the memory, one for all or one per element.  Arithmetic never changes the
     origin, so that an address outside its storage is out of bounds even where another storage begins.
     """
 
@@ -81,7 +81,7 @@ def shape_of(kind: Type) -> tuple[int, ...]:
 
 
 def elements_of(kind: Type) -> int:
-    """How many elements a value has per program."""
+    """Number of elements of a value per program."""
     count = 1
     for length in shape_of(kind):
         count *= length
@@ -89,7 +89,7 @@ def elements_of(kind: Type) -> int:
 
 
 def full(array: Array, shape: tuple[int, ...]) -> Array:
-    """A view with every axis but that of the programs at its real length."""
+    """A view with every axis except that of the programs at its real length."""
     return np.broadcast_to(array, (array.shape[0], *shape))
 
 
@@ -105,7 +105,7 @@ def arrays_of(value: Val) -> tuple[Array, ...]:
 
 
 def select(value: Val, chosen: Array) -> Val:
-    """The value for the programs at places `chosen`; a uniform value stays as it is."""
+    """The value for the programs at positions `chosen`; a uniform value is unchanged."""
     return rebuild([value], [[take(part, chosen) for part in arrays_of(value)]])
 
 

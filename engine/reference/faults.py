@@ -1,4 +1,4 @@
-"""Exceptions of a suite's code as sentences, with the next step where there is one."""
+"""Exceptions of a suite's code as sentences, with the next step if there is one."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class UnavailableError(Exception):
-    """The task does not offer the request, such as a run in float64; the text has the reason."""
+    """The task does not offer the request, such as a run in float64; the message has the reason."""
 
 
 class OpenedTask(Protocol):
@@ -23,19 +23,19 @@ class OpenedTask(Protocol):
     notes: tuple[str, ...]
 
     def needed_bytes(self) -> int | None:
-        """The bytes of all inputs, weights and outputs, found without making them; None where that cannot be known."""
+        """The bytes of all inputs, weights and outputs, determined without making them; None if unknown."""
         ...
 
     def draw(self, *, seed: int, weight_seed: int, case: str) -> Arguments:
         """The arguments of the candidate's entry in this case; equal seeds make equal arguments.
 
         Raises:
-            UnavailableError: there is no such case, or its arguments cannot be moved to a candidate.
+            UnavailableError: there is no such case, or its arguments cannot be sent to a candidate.
         """
         ...
 
     def expected(self, arguments: Arguments, precision: Precision) -> tuple[torch.Tensor, ...]:
-        """The outputs for these arguments, which stay as they are.
+        """The outputs for these arguments, which are not changed.
 
         Raises:
             UnavailableError: the task cannot be computed in this precision.
@@ -57,5 +57,5 @@ class CanBeTimed(Protocol):
     """A task whose reference can be timed."""
 
     def bound(self, arguments: Arguments) -> Callable[[], object]:
-        """The reference's own call on these arguments, which it may write to; all else is made now, as weights are."""
+        """The reference's own call on these arguments, which it may write to; weights and the like are made now."""
         ...

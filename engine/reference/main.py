@@ -1,6 +1,6 @@
 """The main loop of the reference process: open one task, then draw arguments and compute expected outputs of it.
 
-The judge asks through two named pipes in the folder of this process.  The parent only starts and kills it.
+The judge sends requests through two named pipes in the folder of this process.  The parent only starts and kills it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 2000, 20_000
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    """Make the pipes, report that the process is ready, and answer the judge until it closes its end."""
+    """Create the pipes, report that the process is ready, and reply to the judge until it closes its end."""
     folder = Path.cwd()
     stream = _opened(folder)
     torch.set_num_threads(_THREADS)
@@ -77,7 +77,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 
 def answer_all(stream: ByteStream, answering: Answering) -> None:
-    """Answer questions until the other end is closed."""
+    """Reply to requests until the other end is closed."""
     try:
         while True:
             question = questions.decode(stream.line(most_bytes=MOST_HEAD_BYTES))
@@ -90,7 +90,7 @@ def answer_all(stream: ByteStream, answering: Answering) -> None:
 
 
 def _sent_with(question: Question) -> list[int]:
-    """The sizes of the storages that follow a question."""
+    """The sizes of the storages that follow a request."""
     if isinstance(question, WriteFile):
         return [question.bytes]
     named = question.storages if isinstance(question, Compute | ApplyOwnRule) else ()
@@ -107,10 +107,10 @@ def _opened(folder: Path) -> ByteStream:
 
 
 class Answering:
-    """Answers questions about one task; whatever its code raises is a CouldNot."""
+    """Replies to requests about one task; an exception of its code becomes a CouldNot."""
 
     def __init__(self, folder: Path, *, limits_reading: bool, keeps_draws: bool | None = None) -> None:
-        """The bytes of the last draw are kept on a device, where the judge may name them; else with `keeps_draws`."""
+        """The bytes of the last draw are kept on a device, where the judge refers to them, or with `keeps_draws`."""
         self._folder = folder
         self._limits_reading = limits_reading
         self.device = torch.device(os.environ.get(DEVICE_VARIABLE, "cpu"))
@@ -122,7 +122,7 @@ class Answering:
         self._instruments: Instruments | None = None
 
     def answer(self, question: Question, storages: Sequence[torch.Tensor]) -> tuple[Answer, list[torch.Tensor]]:
-        """The answer and the bytes behind it."""
+        """The reply and the bytes that follow it."""
         try:
             return self._answered(question, storages)
         except UnavailableError as error:
@@ -175,7 +175,7 @@ class Answering:
                     return _carried((self._own_rule(sent, returned),))
 
     def _prepare_times(self, question: PrepareTimes) -> None:
-        """Have the reference ready to be timed; whatever it raises then is no reason to distrust its outputs."""
+        """Prepare the reference for timing; an exception in that does not affect trust in its outputs."""
         task = self._opened_task()
         if not isinstance(task, CanBeTimed):
             raise UnavailableError("the task's reference is not timed")
@@ -195,7 +195,7 @@ class Answering:
             runtime_of(self.device).release_cached_memory()  # the slots of a benchmark are allocated by the driver
 
     def _found(self, named: Sequence[Storage], sent: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """The storages of a question.  Those of the last draw are copied: the task may write to its arguments."""
+        """The storages of a request.  Those of the last draw are copied: the task may write to its arguments."""
         rest = iter(sent)
         return [self._drawn[one.number].clone() if isinstance(one, Drawn) else next(rest) for one in named]
 
@@ -236,13 +236,13 @@ class Answering:
 
 
 def _carried(values: Sequence[object]) -> tuple[Answered, list[torch.Tensor]]:
-    """Values as they travel: specs, and the bytes of their storages."""
+    """Values as they are sent: specs, and the bytes of their storages."""
     specs, storages = tensors.lay_out(cast("Arguments", tuple(_plain(value) for value in values)))
     return Answered(values=specs, storages=tuple(storage.numel() for storage in storages)), storages
 
 
 def _plain(value: Any) -> Any:  # Any: whatever the code of a suite makes
-    """A value that can travel: parameters as plain tensors, and what a spec has no word for refused by its type."""
+    """A value in a form that can be sent: parameters as plain tensors; other types without a spec are refused."""
     if isinstance(value, torch.Tensor):
         return value.detach().as_subclass(torch.Tensor)
     if isinstance(value, list | tuple | PlainObject) or (

@@ -1,7 +1,7 @@
 """Imports of suites' references, done once in the fork server of reference processes.
 
-A file of a suite imports torch alone; the first module that it makes on the meta device then imports sympy,
-torch._dynamo and some 900 other modules, which takes 1.1 s of CPU time.
+A file of a suite imports torch alone; its first module on the meta device then imports sympy, torch._dynamo and some
+900 other modules, which takes 1.1 s of CPU time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ROWS, _COLUMNS = 2, 4
 
 
 def preload() -> None:
-    """Import it, by calls without memory: on the meta device torch starts no thread and opens no device."""
+    """Import these modules by calls on the meta device, on which torch starts no thread and opens no device."""
     for name in _INSTALLED_OR_NOT:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)

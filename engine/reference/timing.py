@@ -1,7 +1,7 @@
 """Times of the reference itself, taken in its own process by the clock that times candidates.
 
-Its contents are drawn here, a few of them; each call of a run has a copy of one in memory of its own, so that a run
-goes over as much memory as one of the candidate.
+A few contents are drawn here; each call of a run has a copy of one in separate memory, so that a run accesses as much
+memory as one of the candidate.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ReferenceTimes:
-    """The reference of one case, called once on the first of these contents: libraries load kernels on that."""
+    """The reference of one case, called once on the first of these contents, when libraries load their kernels."""
 
     def __init__(self, task: CanBeTimed, contents: Sequence[Arguments], instruments: Instruments) -> None:
         self._task = task
@@ -53,7 +53,7 @@ class ReferenceTimes:
         self._images, self._sets, self._bound = [], [], []
 
     def _write(self, slots: Sequence[int]) -> None:
-        """Write the contents of these slots, of which there are as many as contents, into the first copies."""
+        """Write the contents of these slots to the first copies."""
         while len(self._sets) < len(slots):
             copies = [torch.empty_like(storage) for storage in self._images[0]]
             self._copy(0, copies)  # constructing a module may read its arguments

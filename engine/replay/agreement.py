@@ -1,6 +1,6 @@
-"""How two tapes of different contents of one case differ; they must agree in everything but addresses.
+"""Differences between two tapes of different contents of one case, which must agree in everything but addresses.
 
-Pure: knows neither numpy nor the machine, so that the parent can import it.
+Pure: imports neither numpy nor the machine, so that the parent can import it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Disagreement(enum.Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """The first difference, in words, and the numbers of Given steps whose bytes are not those of the other tape.
+    """The first difference, in words, and the numbers of Given steps whose bytes differ from the other tape's.
 
     `seeds` counts the scalars of launches that differ where they may.
     """
@@ -193,7 +193,7 @@ def _kernel(tape: Tape, step: Launched) -> str:
 
 
 def _different_scalars(step: Step, second: Step) -> Iterator[str]:
-    """The arguments that are numbers in both launches, and not the same."""
+    """The arguments that are numbers in both launches, but differ."""
     if not isinstance(step, Launched) or not isinstance(second, Launched):
         return
     for argument, other in zip(step.arguments, second.arguments, strict=False):

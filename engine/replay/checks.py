@@ -31,7 +31,7 @@ _MOST_MOVED = 64  # times the memory of a tape: an upper bound on bytes moved
 
 
 class TapeError(KgtuiError):
-    """A tape that cannot be replayed: it contradicts itself, or is larger than allowed."""
+    """A tape that cannot be replayed: it contradicts itself, or exceeds a limit."""
 
 
 def check_tape(tape: Tape, argument_bytes: Sequence[int], *, most_bytes: int) -> None:
@@ -40,7 +40,7 @@ def check_tape(tape: Tape, argument_bytes: Sequence[int], *, most_bytes: int) ->
     `argument_bytes` are the sizes of the storages of the arena.
 
     Raises:
-        TapeError: says which step, and what of it.
+        TapeError: the message names the step and the reason.
     """
     for number, storage in enumerate(tape.storages):
         if storage.argument is None:
@@ -100,7 +100,7 @@ def _check_step(tape: Tape, step: Step, where: str) -> None:
 
 
 def _check_look_up(tape: Tape, step: LookedUp, where: str) -> None:
-    """Types and shapes must be those of a look-up, so that a target has as many elements as positions reach."""
+    """Require types and shapes of a look-up, so that a target has as many elements as the positions select."""
     _check_compact(tape, step.target, where)
     _check_compact(tape, step.positions, where)
     if step.positions.dtype not in ("int32", "int64") or step.target.dtype != step.source.dtype:
@@ -117,7 +117,7 @@ def _check_look_up(tape: Tape, step: LookedUp, where: str) -> None:
 
 
 def _within(positions: Sequence[int], others: Sequence[int], place: int) -> bool:
-    """Whether positions need no more of the other dimensions than there is."""
+    """Whether positions need no more of the other dimensions than exist."""
     needed = [size for number, size in enumerate(positions) if number != place]
     return all(need <= size for need, size in zip(needed, others, strict=True))
 
@@ -136,7 +136,7 @@ def _check_addresses(tape: Tape, step: Addressed, where: str) -> None:
 
 
 def views_of(step: Step) -> Iterator[TapedView]:
-    """The views that a step names."""
+    """The views in a step."""
     match step:
         case Filled():
             yield step.target
@@ -161,7 +161,7 @@ def _check_compact(tape: Tape, view: TapedView, where: str) -> None:
 
 
 def _most_returned(tape: Tape) -> int:
-    """All memory of a tape: what expanded views of it may have together."""
+    """Total memory of a tape: the limit for its expanded views together."""
     return sum(storage.bytes for storage in tape.storages)
 
 

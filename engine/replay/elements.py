@@ -21,7 +21,7 @@ _CODES = {"bfloat16": "uint16"}  # numpy has no such type: arrays hold the bits
 
 
 def scalar_of(dtype: str) -> Scalar:
-    """The element type by which the machine names an element in a finding."""
+    """The element type under which the machine reports an element in a finding."""
     integers = {1: Scalar.I8, 2: Scalar.I16, 4: Scalar.I32, 8: Scalar.I64, 16: Scalar.I64}
     return _SCALARS.get(dtype) or integers[ELEMENT_BYTES[dtype]]
 
@@ -56,10 +56,10 @@ def cast(elements: Array, source: str, target: str) -> Array:
 def look_up(source: Array, positions: Array, dimension: int, *, each: bool, wrap: bool) -> Array:
     """The elements of `source` at `positions` along a dimension: whole slices, or with `each` single elements.
 
-    Positions outside of the dimension are taken modulo its length with `wrap`.
+    Positions out of bounds are taken modulo the dimension's length with `wrap`.
 
     Raises:
-        UnsupportedError: a position is outside, and there is no `wrap`.
+        UnsupportedError: a position is out of bounds, and there is no `wrap`.
     """
     length = source.shape[dimension]
     outside = positions.size and bool(((positions < -length) | (positions >= length)).any())
@@ -73,7 +73,7 @@ def look_up(source: Array, positions: Array, dimension: int, *, each: bool, wrap
 
 
 def _to_float32(numbers: Array) -> Array:
-    """16-bit floats are rounded from float32 by torch, also those of a float64."""
+    """Numbers in float32: torch rounds to 16-bit floats from float32, even from a float64."""
     return (numbers.real if np.iscomplexobj(numbers) else numbers).astype(np.float32)
 
 

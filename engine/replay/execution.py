@@ -1,4 +1,4 @@
-"""Executes the steps of a tape, and keeps account of where the content of each storage comes from."""
+"""Executes the steps of a tape, and tracks the origin of each storage's content."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class KernelStoppedError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """The storages that a launch may have read or written, and those of them that it stored to."""
+    """The storages that a launch may have read or written, and those that it stored to."""
 
     used: frozenset[int]
     stored: frozenset[int]
 
 
 class TapeMemory(Protocol):
-    """The storages of a tape, in host memory or on a device, and what a step of the tape does to them.
+    """The storages of a tape, in host memory or on a device, and the effect of each kind of step on them.
 
     `content` are the bytes of each storage; those on a device are copied to the host when they are indexed.
     """
@@ -36,7 +36,7 @@ class TapeMemory(Protocol):
         ...
 
     def fill(self, target: TapedView, element: bytes) -> None:
-        """Make every element of a view the one of these bytes."""
+        """Set every element of a view to the one of these bytes."""
         ...
 
     def move(self, target: TapedView, source: TapedView) -> None:
@@ -44,15 +44,15 @@ class TapeMemory(Protocol):
         ...
 
     def look_up(self, step: LookedUp, *, wrap: bool) -> None:
-        """Take elements at positions; those outside of the dimension are taken modulo its length with `wrap`."""
+        """Copy elements at positions; with `wrap` positions out of bounds are taken modulo the dimension's length."""
         ...
 
     def put(self, storage: int, data: bytes | None) -> None:
-        """Give a storage these bytes, or noise without any."""
+        """Write these bytes to a storage, or noise without any."""
         ...
 
     def put_addresses(self, storage: int, places: Sequence[TapedPlace]) -> None:
-        """Give a storage the addresses of these places, as integers of 64 bits."""
+        """Write the addresses of these places to a storage, as 64-bit integers."""
         ...
 
     def launch(self, step: Launched) -> Stored:
@@ -66,7 +66,7 @@ class Replay:
 
     `foreign` are the numbers of the Given steps that a storage's content may come from, and `launched` are the storages
     with content that a kernel stored, directly or through moves.  `rearranged` follows rearrangements where they
-    matter, and `looks_up_foreign` is whether a look-up took elements or positions from a Given step.
+    matter, and `looks_up_foreign` is whether a look-up read elements or positions from a Given step.
     """
 
     content: Sequence[Array]
@@ -115,7 +115,7 @@ def replay(tape: Tape, memory: TapeMemory, *, rearranged: Rearranged | None = No
 
 
 def _look_up(tape: Tape, state: Replay, step: LookedUp, memory: TapeMemory) -> None:
-    """Take elements of a storage; positions of noise are brought into range, so that the noise reaches the answer."""
+    """Copy elements of a storage; positions of noise are brought into range, so that the noise reaches the answer."""
     storages = (step.source.storage, step.positions.storage)
     foreign = bool(_foreign_of(state, storages))
     memory.look_up(step, wrap=foreign)

@@ -29,7 +29,7 @@ class Host:
         self._random = np.random.default_rng()
 
     def hold(self, command: protocol.HoldKernel) -> None:
-        """Read a module and keep it.
+        """Parse a module and keep it.
 
         Raises:
             UnsupportedError: an operation, type or form that the machine does not have.
@@ -42,7 +42,7 @@ class Host:
         )
 
     def hold_binary(self, command: protocol.HoldBinary) -> None:
-        """Refuse: modules are executed as they are.
+        """Refuse: modules are executed directly.
 
         Raises:
             UnsupportedError: always.
@@ -65,7 +65,7 @@ class Host:
         raise UnsupportedError(f"a replayer in host memory does not {type(command).__name__.lower()}")
 
     def is_lost(self) -> bool:
-        """False: host memory stays usable whatever a kernel does."""
+        """False: host memory stays usable after any kernel."""
         return False
 
     def _poison(self, size_bytes: int) -> Array:
@@ -73,7 +73,7 @@ class Host:
 
 
 class HostCase:
-    """The memory of one replay, and where its outputs go."""
+    """The memory of one replay, and the file of its outputs."""
 
     def __init__(self, *, command: protocol.ReplayTape, memory: HostMemory, arguments: list[Array]) -> None:
         self.memory = memory
@@ -118,7 +118,7 @@ def write_out(command: protocol.ReplayTape, state: Replay) -> tuple[protocol.Ret
 
 
 def no_tensor() -> protocol.ReturnedSpec:
-    """Report in the place of a value that a tape does not have."""
+    """Report in place of a value that a tape does not have."""
     return protocol.ReturnedSpec(type_name="no tensor of the tape")
 
 

@@ -35,7 +35,7 @@ _BASE, _GAP = 1 << 32, 1 << 16  # addresses that kernels see: aligned and far ap
 class Kernel:
     """The module of a specialisation, and the names of the parameters that its function takes, in order.
 
-    One that makes pointers of integers may reach every storage of a tape.
+    A kernel that makes pointers of integers may access every storage of a tape.
     """
 
     module: Module
@@ -57,14 +57,14 @@ def values_of(step: Launched, kernel: str, names: Sequence[str]) -> tuple[TapedV
 
 
 def view_behind(value: TapedValue) -> TapedView | None:
-    """The view that an argument points to; None of a number."""
+    """The view that an argument points to; None for a number."""
     if isinstance(value, TapedDescriptor):
         return value.base
     return value if isinstance(value, TapedView) else None
 
 
 class HostMemory:
-    """The storages of one tape; `poison(bytes)` makes the content of memory that nothing on the tape has written."""
+    """The storages of one tape; `poison(bytes)` makes the content of memory that no step of the tape has written."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class HostMemory:
 
 
 def _bases(tape: Tape) -> list[int]:
-    """The address at which kernels see each storage."""
+    """The address of each storage in kernels."""
     bases, following = [], _BASE
     for storage in tape.storages:
         bases.append(following)

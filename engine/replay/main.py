@@ -1,4 +1,4 @@
-"""The replayer's main loop: hold kernels, and execute tapes of launches of them where this process works."""
+"""The replayer's main loop: hold kernels, and execute tapes of their launches in this process's memory."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ class Case(Protocol):
         ...
 
     def leave(self, state: Replay) -> tuple[protocol.ReturnedSpec, ...]:
-        """Leave what the tape returned, and what it wrote in place, for the judge."""
+        """Write the outputs of the tape, returned or in place, for the judge."""
         ...
 
 
 class Place(Protocol):
-    """Memory in which tapes are replayed: of the host, or of a device."""
+    """Interface of the memory in which tapes are replayed: of the host, or of a device."""
 
     def hold(self, command: protocol.HoldKernel) -> None:
         """Keep a kernel under its name."""
         ...
 
     def hold_binary(self, command: protocol.HoldBinary) -> None:
-        """Have launches of a held kernel be this binary, where binaries are launched."""
+        """Use this binary for launches of a held kernel, if binaries are launched."""
         ...
 
     def open(self, command: protocol.ReplayTape, tape: Tape) -> Case:
@@ -78,7 +78,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 
 def _place() -> Place:
-    """Host memory where kernels run on the machine, else the device of this process."""
+    """Host memory if kernels run on the machine, else the device of this process."""
     if os.environ.get(MACHINE_VARIABLE) == "1":
         return Host()
     from engine.replay.device.place import DevicePlace  # imports torch, which a replay in host memory does not need
@@ -95,7 +95,7 @@ class Replayer:
         self._place = place or Host()
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
-        """The reply to a command; whatever a tape or a module does wrong is a Failed with its reason."""
+        """The reply to a command; errors of a tape or a module are a Failed with the reason."""
         kind = protocol.FailureKind.ENGINE
         try:
             match command:
@@ -152,7 +152,7 @@ class Replayer:
 
 
 def _without(tape: Tape, numbers: tuple[int, ...]) -> Tape:
-    """The tape with the data of these Given steps left out."""
+    """The tape without the data of these Given steps."""
     steps = list(tape.steps)
     for number in numbers:
         step = steps[number]
@@ -164,7 +164,7 @@ def _without(tape: Tape, numbers: tuple[int, ...]) -> Tape:
 
 
 def _written(tape: Tape, state: Replay) -> set[int]:
-    """The storages of what was returned and has elements, and those of arguments that changed."""
+    """The storages of returned values with elements, and those of arguments that changed."""
     returned = {view.storage for view in tape.returned if view is not None and bytes_of(view)}
     arguments = {number for number, storage in enumerate(tape.storages) if storage.argument is not None}
     return returned | (arguments & state.changed)

@@ -1,11 +1,11 @@
-"""Which outputs of a replay the framework has rearranged: for problems whose answer is itself a rearrangement.
+"""Outputs of a replay that the framework has rearranged: for problems whose answer is itself a rearrangement.
 
-A copy by the framework is allowed there while it keeps the order of a whole tensor, as `contiguous` of an argument
-does, and while what it copied is not the answer itself, unless a kernel stored that.  Where positions choose the
-places, moves of positions are allowed too: integers of arguments whose type is not that of an output.  Before a launch
-that is given such positions, and so has an answer that depends on them, torch may move elements of arguments as it
-likes: a copy of a view knows none of the positions.  Any other move may have done the work of the kernel, and a kernel
-behind it may only copy, or cast.
+A copy by the framework is allowed there if it keeps the order of a whole tensor, as `contiguous` of an argument does,
+and if its target is not the answer itself, unless a kernel stored that.  If positions choose the places, moves of
+positions are allowed too: integers of arguments whose type is not that of an output.  Before a launch that gets such
+positions, and so has an answer that depends on them, torch may move elements of arguments freely: a copy of a view
+depends on none of the positions.  Any other move may have done the work of the kernel, and a kernel after it may only
+copy, or cast.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _UNKNOWN = ""  # origin of elements that a kernel or another operator computed
 
 
 def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -> Rearranged | None:
-    """The rearrangement by the moves of a checked tape; None where there are none, or the answer is none."""
+    """The rearrangement by the moves of a checked tape; None without any, or if the answer is no rearrangement."""
     moves = any(isinstance(step, Filled | Moved | LookedUp) for step in tape.steps)
     if command.rearrangement is Rearrangement.NO or not moves:
         return None
@@ -74,8 +74,8 @@ class Rearranged:
     ) -> None:
         """`arguments` are the tensors that the entry gets, as views of the tape.
 
-        Without `by_positions` no integers of them choose places, and all are elements.
-        With `elements`, what those hold before the call, only an answer that consists of such is a rearrangement.
+        Without `by_positions` no integers of them choose places, and all are elements.  With `elements`, their content
+        before the call, only an answer that consists of such elements is a rearrangement.
         """
         self._tape = tape
         self._elements = elements
@@ -119,7 +119,7 @@ class Rearranged:
         return [view for view in self._arguments if view.storage in changed]
 
     def step_behind(self, outputs: Sequence[TapedView], content: Sequence[Array]) -> int | None:
-        """The number of the first move that may have computed an output, None where there is none."""
+        """The number of the first move that may have computed an output; None if there is none."""
         elements = [view_of(content[view.storage], view) for view in outputs if bytes_of(view)]
         step = self._first_step([view for view in outputs if bytes_of(view)], elements)
         if step is None:
@@ -146,13 +146,13 @@ class Rearranged:
         return min(moves, default=None)
 
     def _move_of_the_answer(self, elements: Sequence[Array], content: Sequence[Array]) -> int | None:
-        """The first move into memory that holds an output, which then no kernel had to place by positions."""
+        """The first move into memory of an output, for which no kernel used positions."""
         answers = {_digest(one) for one in elements if one.size >= _ENOUGH}
         held = [number for number in self._moves if answers and _digest(content[number]) in answers]
         return min((move for number in held for move in self._moves[number].values()), default=None)
 
     def _takes_positions(self, step: Launched, launched: Collection[int]) -> bool:
-        """Whether a launch is given integers of arguments that cannot be elements of an answer."""
+        """Whether a launch gets integers of arguments that cannot be elements of an answer."""
         answers = self._returned | {view.dtype for view in self._arguments if view.storage in launched}
         origins = [self._origins.get(number, set()) for number in _storages_of(step)]
         return any(types and types <= self._positions - answers for types in origins)
@@ -175,7 +175,7 @@ class Rearranged:
             self._moves.setdefault(storage, {}).setdefault(origin, number)
 
     def _inherit(self, storages: Iterable[int], sources: Iterable[int], without: Collection[int] = ()) -> None:
-        """Content of `sources`, rearranged or not, reaches `storages`; moves `without` are of no account there."""
+        """Content of `sources`, rearranged or not, reaches `storages`; moves `without` are ignored there."""
         inherited: dict[str, int] = {}
         for source in sources:
             inherited |= {

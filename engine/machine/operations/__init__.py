@@ -46,7 +46,7 @@ def all_operations() -> Mapping[str, Handler]:
 
 @cache
 def refused_operations() -> Mapping[str, str]:
-    """Operations that are read but never executed, with the reason."""
+    """Operations that are parsed but never executed, with the reason."""
     refused: dict[str, str] = {}
     for family in operations_by_family():
         refused |= getattr(importlib.import_module(f"{__name__}.{family}"), "UNSUPPORTED", {})

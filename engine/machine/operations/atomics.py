@@ -62,7 +62,7 @@ def _on_floats(scalar: Scalar, compute: Callable[[Array, Array], Array]) -> Call
 
 
 def _in_place(ufunc: np.ufunc) -> Callable[[Array, Array, tuple[Array, ...]], None]:
-    """One element after the other, as `ufunc.at` does."""
+    """An update of one element after the other, as `ufunc.at` does."""
 
     def update(view: Array, index: Array, operands: tuple[Array, ...]) -> None:
         ufunc.at(view, index, operands[0])
@@ -81,7 +81,7 @@ def _read_modify_write(frame: Frame, step: Step, operands: list[Val]) -> Val:
 
 
 def _compare_and_swap(frame: Frame, step: Step, operands: list[Val]) -> Val:
-    """Bits are compared, so that -0 is not 0 and a NaN equals itself."""
+    """Compare bits, so that -0 is not 0 and a NaN equals itself."""
     shape = shape_of(step.operation.operands[1].type)
     expected, desired = (full(as_array(operand), shape) for operand in operands[1:3])
 

@@ -20,14 +20,14 @@ _CALL_DEPTH = 64
 
 
 class Departures:
-    """Programs that left a loop, with the values that they left with."""
+    """Programs that left a loop, with their final values."""
 
     def __init__(self) -> None:
         self._places: list[Array] = []
         self._values: list[list[Val]] = []
 
     def add(self, places: Array, values: list[Val]) -> None:
-        """These programs are done."""
+        """Record that these programs have left the loop."""
         self._places.append(places)
         self._values.append(values)
 
@@ -81,7 +81,7 @@ def _for(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
 def _for_divergent(
     frame: Frame, step: Step, low: Array, stride: Array, trips: Array, carried: list[Val]
 ) -> tuple[Val, ...]:
-    """Each turn runs the programs whose trip count is larger."""
+    """Run a loop with different trip counts: each iteration runs the programs whose trip count is larger."""
     left, active = Departures(), np.arange(frame.count)
     scope, turn = frame.child(active), 0
     while True:
@@ -126,7 +126,7 @@ def _while(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
 
 
 def _same(left: Sequence[Val], right: Sequence[Val]) -> bool:
-    """Whether values are alike, so that the next turn of a loop would be the same."""
+    """Whether values are equal, so that the next iteration of a loop would be the same."""
     pairs = zip(left, right, strict=True)
     return all(
         np.array_equal(a, b, equal_nan=a.dtype.kind == "f")

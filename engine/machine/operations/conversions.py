@@ -12,7 +12,7 @@ from engine.machine.values import Pointers, Val, element_of, scalar_of
 
 
 def to_integer(numbers: Array, target: np.dtype[np.generic], low: int, high: int) -> Array:
-    """Toward zero, saturating, NaN as 0: what the hardware's conversion does where the IR leaves it undefined."""
+    """Round toward zero, saturating, NaN as 0: the hardware's conversion where the IR leaves it undefined."""
     wide = numbers.astype(np.float32) if numbers.dtype == np.float16 else numbers
     inside = (wide > low - 1) & (wide < high + 1) if high < 1 << 53 else (wide >= low) & (wide < float(high))
     if inside.all():
@@ -46,7 +46,7 @@ def _unsigned_to_float(frame: Frame, step: Step, operands: list[Val]) -> Val:
 
 
 def _from_integer(target: Scalar, integers: Array) -> Array:
-    """Round once: through float64, which holds 53 bits, and numpy's own conversion for float32 and float64."""
+    """Round once: through float64, which has 53 bits, and by numpy's own conversion for float32 and float64."""
     if target in (Scalar.F32, Scalar.F64):
         return integers.astype(dtype_of(target))
     return encode(target, integers.astype(np.float64))

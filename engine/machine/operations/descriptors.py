@@ -98,7 +98,7 @@ def _padding(descriptor: Val, scalar: Scalar, rank: int) -> Array:
 
 
 def _rounded(descriptor: Val, scalar: Scalar, loaded: Array) -> Array:
-    """Loaded elements, rounded to TF32 where the descriptor asks for that."""
+    """Loaded elements, rounded to TF32 if the descriptor requires that."""
     rounds = isinstance(descriptor, TensorDescriptor) and descriptor.rounds_to_tf32 and scalar is Scalar.F32
     return round_to_tf32(loaded) if rounds else loaded
 
@@ -113,7 +113,7 @@ def _load(frame: Frame, step: Step, operands: list[Val]) -> Val:
 
 
 def _store(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
-    """Elements outside of the tensor are not written."""
+    """Store a block; elements outside of the tensor are not written."""
     kind = step.operation.operands[-1].type
     indices = [as_array(operand) for operand in operands[1:-1]]
     pointers, mask = _block_of(operands[0], indices, shape_of(kind))

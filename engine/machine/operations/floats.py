@@ -75,7 +75,7 @@ def minimum(left: Array, right: Array) -> Array:
 
 
 def _right_zero(result: Array, left: Array, right: Array, *, positive: bool) -> Array:
-    """numpy takes either of two zeros; correct those that have two signs."""
+    """The result with the sign of zeros corrected: numpy returns either of two zeros with different signs."""
     zeros = (left == 0) & (right == 0)
     if not zeros.any():
         return result
@@ -92,7 +92,7 @@ def _compare(frame: Frame, step: Step, operands: list[Val]) -> Val:
 
 
 def _negate(frame: Frame, step: Step, operands: list[Val]) -> Val:
-    """The sign bit turned, of a NaN too; exact for every type."""
+    """Flip the sign bit, of a NaN too; exact for every type."""
     scalar, source = scalar_of(step.operation.operands[0].type), as_array(operands[0])
     if scalar is Scalar.BF16:
         return source ^ np.uint16(0x8000)

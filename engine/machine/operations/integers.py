@@ -43,7 +43,7 @@ def binary(compute: Compute, *, on_bool: Compute | None = None) -> Handler:
 
 
 def of_unsigned(compute: Callable[[Array, Array], Array]) -> Handler:
-    """A handler that takes the bits of its operands as unsigned."""
+    """A handler that reinterprets its operands as unsigned."""
 
     def handle(frame: Frame, step: Step, operands: list[Val]) -> Val:
         left, right = as_array(operands[0]), as_array(operands[1])
@@ -153,7 +153,7 @@ def _constant(frame: Frame, step: Step, operands: list[Val]) -> Val:
 
 
 def _poison(frame: Frame, step: Step, operands: list[Val]) -> Val:
-    """Any value is right; 0 is taken."""
+    """0, since any value is right."""
     kind = step.operation.results[0].type
     return np.zeros((1,) * (1 + (len(kind.shape) if isinstance(kind, Tensor) else 0)), dtype_of(scalar_of(kind)))
 

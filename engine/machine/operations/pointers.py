@@ -14,7 +14,7 @@ from engine.machine.values import Pointers, Val, element_of
 
 
 def pointers_at(frame: Frame, step: Step, addresses: Array) -> Pointers:
-    """Pointers at absolute addresses; their provenance is the storage in which the address falls."""
+    """Pointers at absolute addresses; their provenance is the storage that contains the address."""
     kind = element_of(step.operation.results[0].type)
     if not isinstance(kind, Pointer) or not isinstance(kind.pointee, Scalar):
         raise UnsupportedError("only pointers to scalars are made of integers")

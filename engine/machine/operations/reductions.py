@@ -1,4 +1,4 @@
-"""Reductions and scans: combine regions that numpy has run as one call, all others as a tree of the region.
+"""Reductions and scans: regions that numpy can compute in one call, all others as a tree of region calls.
 
 Order of float sums: along the last axis numpy's pairwise order for f32 and f64, along other axes and for smaller types
 a tree of halves.  A scan of floats is a tree of doubling distances.  Integers, maxima and minima have no order.
@@ -63,7 +63,7 @@ def _reduce(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
 
 
 def _has_coded(step: Step) -> bool:
-    """Whether operands are bits of floats, which numpy would take for integers."""
+    """Whether operands are bits of floats, which numpy would interpret as integers."""
     return any(is_coded(scalar_of(operand.type)) for operand in step.operation.operands)
 
 
@@ -87,7 +87,7 @@ def _combine(frame: Frame, block: BlockPlan, left: list[Array], right: list[Arra
 
 
 def _tree(frame: Frame, block: BlockPlan, sources: list[Array], axis: int) -> list[Array]:
-    """Combine neighbours until one element is left; an odd one at the end waits.  The order of elements is kept."""
+    """Combine neighbours until one element is left, keeping the order; an odd one at the end waits."""
     parts = [np.moveaxis(source, axis, 1) for source in sources]
     programs = max(part.shape[0] for part in parts)
     parts = [np.broadcast_to(part, (programs, *part.shape[1:])) for part in parts]

@@ -56,7 +56,7 @@ def _full_parts(value: Val, shape: tuple[int, ...]) -> list[Array]:
 
 
 def _reshape(frame: Frame, step: Step, operands: list[Val]) -> Val:
-    """Row-major order is kept, also where `allow_reorder` would let the compiler choose another."""
+    """Reshape in row-major order, even if `allow_reorder` would let the compiler choose another."""
     before, after = shape_of(step.operation.operands[0].type), shape_of(step.operation.results[0].type)
     if all(length == 1 for part in arrays_of(operands[0]) for length in part.shape[1:]):
         return _each(operands[0], (1,) * len(after))
@@ -105,7 +105,7 @@ def _gather(frame: Frame, step: Step, operands: list[Val]) -> Val:
     programs = max(source.shape[0], index.shape[0])
     source, index = (np.broadcast_to(part, (programs, *part.shape[1:])) for part in (source, index))
     length = source.shape[axis + 1]
-    # An index outside is undefined in the IR; it wraps here, so that the result is deterministic.
+    # An index out of bounds is undefined in the IR; it wraps here, so that the result is deterministic.
     return np.take_along_axis(source, index.astype(np.int64) % length, axis=axis + 1)
 
 

@@ -1,6 +1,6 @@
-"""Reads the text of a TTIR module into records of `engine.machine.ir`, and checks them.
+"""Parses the text of a TTIR module into records of `engine.machine.ir`, and checks them.
 
-Text comes from untrusted processes: whatever it is, reading takes bounded time and memory and ends in a module or in
+Text comes from untrusted processes: parsing takes bounded time and memory for any input, and results in a module or in
 one of three errors.  Must not import numpy, torch or triton.
 """
 

@@ -46,7 +46,7 @@ class Scope:
         return self._values.get(name)
 
     def define(self, name: str, type_: Type, location: SourceLocation | None) -> Value | None:
-        """Add a value; None if the name is taken."""
+        """Add a value; None if the name is already defined."""
         if name in self._values:
             return None
         value = self._values[name] = self.add(name[1:], type_, location)
@@ -54,17 +54,17 @@ class Scope:
         return value
 
     def add(self, name: str, type_: Type, location: SourceLocation | None) -> Value:
-        """Add a value that no name finds."""
+        """Add a value without a name."""
         value = Value(index=self.count, name=name, type=type_, location=location)
         self.count += 1
         return value
 
     def open(self) -> None:
-        """A region begins."""
+        """Begin a region."""
         self._defined.append([])
 
     def close(self) -> None:
-        """A region ends, and the names in it."""
+        """End a region, and drop the names in it."""
         for name in self._defined.pop():
             del self._values[name]
 
@@ -94,7 +94,7 @@ class Context:
         return value
 
     def operands(self, count: int) -> tuple[Value, ...]:
-        """Read so many values, separated by commas."""
+        """Read this number of values, separated by commas."""
         values = [self.operand()]
         for _ in range(count - 1):
             self.cursor.expect(",")
@@ -111,7 +111,7 @@ class Context:
         return tuple(values)
 
     def define(self, name: str, type_: Type, location: SourceLocation | None) -> Value:
-        """Add the value that the token `name` names."""
+        """Add the value with the name in the token `name`."""
         if name[:1] != "%" or "#" in name:
             self.cursor.fail("expected a value, %name", back=1)
         value = self.scope.define(name, type_, location)
@@ -127,7 +127,7 @@ class Context:
         return value
 
     def unnamed(self, type_: Type, location: SourceLocation | None) -> Value:
-        """Add a result that the text does not name."""
+        """Add a result without a name in the text."""
         return self.scope.add("", type_, location)
 
     def type(self) -> Type:
@@ -188,7 +188,7 @@ class Context:
         return self.locations.read(self.cursor) if token.startswith("loc(") or token == "loc" else None
 
     def refuse_operation(self) -> NoReturn:
-        """Raise the error for an operation that is not known: MalformedError if its name cannot be one."""
+        """Raise the error for an unknown operation: MalformedError if its name cannot be one."""
         token = self.cursor.next
         name = token.strip('"')
         if "." not in name or not name.replace(".", "").replace("_", "").isalnum():

@@ -1,6 +1,6 @@
-"""How much TTIR is read at most.
+"""Limits on the size of TTIR.
 
-What exceeds a limit is refused, so that hostile text costs bounded time and memory.
+Text beyond a limit is refused, so that hostile text takes bounded time and memory.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _CALL_SITE = re.compile(r"loc\(callsite\((#[\w$.]++) at (#[\w$.]++)\)\)")
 
 @dataclass(frozen=True, kw_only=True)
 class _Alias:
-    """The text of a definition that was not resolved yet."""
+    """The text of a definition that is not resolved yet."""
 
     offset: int
     text: str
@@ -158,7 +158,7 @@ class Locations:
         return SourceLocation(file=name, line=line, column=column)
 
     def _called(self, callee: SourceLocation | None, caller: SourceLocation | None) -> SourceLocation | None:
-        """The callee's location with the caller's and those behind it; the caller's if the callee's is unknown."""
+        """The callee's location with the caller's and those after it; the caller's if the callee's is unknown."""
         if callee is None or caller is None:
             return callee or caller
         callers = (*callee.callers, replace(caller, callers=()), *caller.callers)

@@ -1,4 +1,4 @@
-"""Bit patterns of the numbers that TTIR writes, rounded once, to nearest even."""
+"""Bit patterns of the numbers in TTIR text, rounded once, to nearest even."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DECIMAL = re.compile(r"(-?)(\d{1,400})(?:\.(\d{0,1200}))?(?:[eE]([-+]?\d{1,5}))
 class FloatFormat:
     """A floating-point format: a sign bit, then exponent and mantissa.
 
-    `infinity` is the pattern of what is too large: that of infinity, or of NaN in a format without infinities.
+    `infinity` is the pattern for overflow: that of infinity, or of NaN in a format without infinities.
     """
 
     exponent_bits: int

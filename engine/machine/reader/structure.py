@@ -86,7 +86,7 @@ def _read_function(context: Context) -> Function:
 
 
 def _read_arguments(context: Context) -> tuple[tuple[Value, ...], dict[int, int]]:
-    """Read the arguments of a function, and which of them are multiples of what."""
+    """Read the arguments of a function, and their divisibility."""
     cursor = context.cursor
     cursor.expect("(")
     arguments: list[Value] = []
@@ -147,7 +147,7 @@ def read_region(context: Context, arguments: tuple[Value, ...], terminator: str)
 
 
 def _terminate(blocks: list[_OpenBlock], arguments: tuple[Value, ...], terminator: str) -> None:
-    """Add the terminator that the text leaves out where it has no operands."""
+    """Add the terminator that the text omits if it has no operands."""
     if not blocks:
         blocks.append(_OpenBlock(arguments=arguments))
     operations = blocks[0].operations
@@ -241,7 +241,7 @@ def _read_result_names(context: Context) -> tuple[tuple[str, int], ...]:
 def _define_results(
     context: Context, names: tuple[tuple[str, int], ...], draft: Draft, location: SourceLocation | None
 ) -> tuple[Value, ...]:
-    """Define the results; an operation whose results are not used may leave their names out."""
+    """Define the results; an operation whose results are not used may omit their names."""
     types = draft.results
     if not names:
         return tuple(context.unnamed(type_, location) for type_ in types)

@@ -35,7 +35,7 @@ _ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
-    """The place of a character, both counted from 1."""
+    """The position of a character, both counted from 1."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
@@ -54,7 +54,7 @@ def string_of(token: str) -> str:
 
 
 class Cursor:
-    """The next token of a stretch of text; the empty token is the end."""
+    """The next token of a range of text; the empty token is the end."""
 
     def __init__(self, text: str, start: int = 0, end: int | None = None) -> None:
         self.text = text
@@ -66,16 +66,16 @@ class Cursor:
 
     @property
     def next(self) -> str:
-        """The token that is read next."""
+        """The next token, which is not read yet."""
         return self._tokens[self._at]
 
     @property
     def after_next(self) -> str:
-        """The token behind the next one."""
+        """The token after the next one."""
         return self._tokens[self._at + 1] if self._tokens[self._at] else ""
 
     def take(self) -> str:
-        """Read one token, whatever it is; at the end an empty one, again and again."""
+        """Read any one token; at the end an empty one, repeatedly."""
         token = self._tokens[self._at]
         if token:
             self._at += 1
@@ -127,7 +127,7 @@ class Cursor:
         return string_of(token[1:]) if token[1] == '"' else token[1:]
 
     def between(self, opening: str, closing: str) -> str:
-        """Read a balanced stretch, brackets included, and return its tokens joined."""
+        """Read a balanced range, brackets included, and return its tokens joined."""
         start, depth = self._at, 0
         while token := self._tokens[self._at]:
             depth += (token == opening) - (token == closing)

@@ -1,4 +1,4 @@
-"""Types from their text; each text is read once."""
+"""Types from their text; each text is parsed once."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from engine.machine.reader.limits import Limits
 
 _SCALARS = {scalar.value: scalar for scalar in Scalar}
 _DIMENSIONS = re.compile(r"((?:\d++x)*+)(.*+)", re.DOTALL | re.ASCII)
-# A descriptor says whether its integers are signed, as <16x16xsi32>; what is loaded and stored are tensors of i32.
+# A descriptor has signed or unsigned integers, as <16x16xsi32>; loads and stores use tensors of i32.
 _SIGN = re.compile(r"(?<=x)[su](?=i\d)", re.ASCII)
 _UNSIGNED = re.compile(r"xi(?=\d+$)", re.ASCII)
 _OTHER_SCALAR = re.compile(r"(?:[su]?i\d+|t?f\d+\w*|none|complex<.*>|vector<.*>|memref<.*>|!\w.*)", re.DOTALL)
 
 
 class MalformedTypeError(ValueError):
-    """The text is no type; the caller adds the place."""
+    """The text is no type; the caller adds the position."""
 
 
 class TypeTable:

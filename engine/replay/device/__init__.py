@@ -1,4 +1,4 @@
-"""Replays on a device: torch moves, and kernels run as binaries that others compiled from their TTIR.
+"""Replays on a device: torch moves, and kernels run as binaries compiled elsewhere from their TTIR.
 
-Knows torch, and must never load a candidate; only replayers on a device import it.
+Imports torch, and must never load a candidate; only replayers on a device import it.
 """

@@ -1,8 +1,7 @@
-"""Tensor descriptors made on the host, as parameters of a launch: those that Triton's launchers for CUDA pass.
+"""Tensor descriptors made on the host, as parameters of a launch in the form of Triton's CUDA launchers.
 
-Where the target has tensor maps (sm_90 and later) a binary takes a `CUtensorMap` by value for each, and otherwise the
-fields that `fields_of` has.  Sources: `make_tensordesc_arg` and `fill_tma_descriptor` of Triton's NVIDIA backend, 3.6
-to 3.9.
+If the target has tensor maps (sm_90 and later) a binary takes a `CUtensorMap` by value for each, otherwise the fields
+of `fields_of`.  Sources: `make_tensordesc_arg` and `fill_tma_descriptor` of Triton's NVIDIA backend, 3.6 to 3.9.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _SMALL_TENSOR_BYTES, _LAST_DRIVER, _PROMOTING = 128 << 10, 13010, 1 << 21
 
 
 def spread(function: Function, values: Sequence[TapedValue]) -> tuple[TapedValue, ...]:
-    """One value for each argument of a function, which takes the fields of a descriptor as arguments of their own."""
+    """One value for each argument of a function, which takes the fields of a descriptor as separate arguments."""
     found: list[TapedValue] = []
     for value in values:
         if isinstance(value, TapedDescriptor):
@@ -39,10 +38,10 @@ def spread(function: Function, values: Sequence[TapedValue]) -> tuple[TapedValue
 
 
 def check_within(descriptor: TapedDescriptor, storage_bytes: int, name: str) -> None:
-    """Refuse a descriptor that is malformed, or reaches outside of its storage.
+    """Refuse a descriptor that is malformed, or exceeds its storage.
 
     Raises:
-        UnsupportedError: says why, of the argument `name`.
+        UnsupportedError: the reason, for the argument `name`.
     """
     shape, strides, element = descriptor.shape, descriptor.strides, ELEMENT_BYTES[descriptor.base.dtype]
     if not 0 < len(shape) <= _MOST_DIMENSIONS or len(strides) != len(shape) or 0 in shape or strides[-1] != 1:
@@ -59,7 +58,7 @@ def encode(
     """The `CUtensorMap` of a checked descriptor whose base is at `address`.
 
     Raises:
-        UnsupportedError: it has not the dimensions or the element size that the binary expects.
+        UnsupportedError: its dimensions or element size are not those that the binary expects.
         DeviceMemoryError: the driver refuses it, for its alignment for instance.
     """
     rank, size = len(descriptor.shape), ELEMENT_BYTES[descriptor.base.dtype]
@@ -88,7 +87,7 @@ def encode(
 
 
 def _corrected(made: bytes, last_bytes: int, driver: Callable[..., None]) -> bytes:
-    """A map without promotion in the cache for a tensor under 128 KiB, which drivers up to 13.1 get wrong.
+    """A map without L2 promotion for a tensor under 128 KiB, which drivers up to 13.1 encode wrong.
 
     Triton 3.9 and CUTLASS clear the same bit.
     """

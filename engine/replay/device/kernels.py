@@ -29,8 +29,8 @@ _SCRATCH_PARAMETERS = 2  # global scratch memory and profiling memory
 class HeldKernel:
     """A module and the parameters of its function.
 
-    `written` are the places of the arguments that it may store through, None where it may store anywhere; one that
-    makes pointers of integers may reach every storage of a tape.
+    `written` are the indices of the arguments that it may store through, None if it may store anywhere; a kernel that
+    makes pointers of integers may access every storage of a tape.
     """
 
     ttir: str
@@ -79,7 +79,7 @@ class DeviceKernels:
         self._held[name] = kernel
 
     def hold_binary(self, name: str, options: CompileOptions, binary: KernelBinary) -> None:
-        """Load the binary that launches of a kernel with these options are.
+        """Load the binary for launches of a kernel with these options.
 
         Raises:
             UnsupportedError: it takes no scratch memory, or the driver refuses it.
@@ -100,7 +100,7 @@ class DeviceKernels:
         return launch
 
     def _launch(self, tape: Tape, step: Launched, name: str, address_of: AddressOf) -> Stored:
-        """Run a launch; the storages that it may have stored to.
+        """Run a launch; returns the storages that it may have written.
 
         Raises:
             UnsupportedError: it has no binary, or needs what a replay does not provide.
@@ -125,7 +125,7 @@ class DeviceKernels:
         return _stored(kernel, views, storages=len(tape.storages))
 
     def _maps(self, tape: Tape, binary: KernelBinary, address_of: AddressOf) -> Callable[[TapedDescriptor, str], bytes]:
-        """What makes the tensor maps of one launch, in the order of its parameters."""
+        """A function that makes the tensor maps of one launch, in the order of its parameters."""
         layouts = iter(binary.maps)
 
         def map_of(descriptor: TapedDescriptor, name: str) -> bytes:

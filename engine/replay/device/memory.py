@@ -45,7 +45,7 @@ class HostCopies(Sequence[Array]):
 class DeviceMemory:
     """The storages of one tape: those of `arguments` (uint8), which change in place, and memory of its own.
 
-    `noise` makes the content of memory that nothing on the tape has written.  With `given` there is no noise, and these
+    `noise` makes the content of memory that no step of the tape has written.  With `given` there is no noise, and these
     storages of the tape's own exist already, by their numbers.
     """
 
@@ -61,7 +61,7 @@ class DeviceMemory:
         """Allocate.
 
         Raises:
-            MemoryError: the device has not that much memory.
+            MemoryError: the device does not have this much memory.
         """
         self._device = noise.device
         self._launch, self._noise = launch, noise
@@ -141,7 +141,7 @@ class DeviceMemory:
         return self._launch(step, self.address_of)
 
     def _own(self, number: int, size_bytes: int, given: Mapping[int, torch.Tensor] | None) -> torch.Tensor:
-        """Memory of the tape's own: noise, or with `given` what that has, and otherwise whatever is there."""
+        """Memory of the tape's own: noise; with `given` its content, or uninitialized memory."""
         if given is not None and number in given:
             return given[number]
         content = torch.empty(size_bytes, dtype=torch.uint8, device=self._device)
@@ -155,6 +155,6 @@ def _dtype(name: str) -> torch.dtype:
 
 
 def _as_integers(elements: torch.Tensor) -> torch.Tensor:
-    """The bits of elements: torch looks up not every type."""
+    """The bits of elements: torch does not support look-ups of every type."""
     integers = _INTEGERS.get(elements.element_size())
     return elements.view(integers) if integers is not None else elements

@@ -1,4 +1,4 @@
-"""The parameters of a launch as the bytes that a binary takes, checked against what its specialisation assumed."""
+"""The parameters of a launch as the bytes that a binary takes, checked against the specialisation's assumptions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def packed(
     *,
     map_of: Callable[[TapedDescriptor, str], bytes],
 ) -> list[bytes]:
-    """The bytes of each argument; `sizes` are those that the binary has room for.
+    """The bytes of each argument; `sizes` are those in the binary's parameter list.
 
     `map_of` makes the tensor map of a descriptor, which is the argument of this name.
 
     Raises:
-        UnsupportedError: an argument is none that a replay can pass, or has not the divisibility that the
-            specialisation was compiled for.
+        UnsupportedError: a replay cannot pass an argument, or it lacks the divisibility that the specialisation was
+            compiled for.
     """
     arguments = function.arguments
     if len(values) != len(arguments):
@@ -66,7 +66,7 @@ def _number(value: TapedValue, name: str) -> int | float:
 
 
 def _bytes_of(kind: Type, number: int | float, is_address: bool, name: str) -> bytes:
-    """A number as the type of its parameter; integers wrap, and floats are rounded."""
+    """A number in the type of its parameter; integers wrap, and floats are rounded."""
     if isinstance(kind, Pointer) != is_address:
         raise UnsupportedError(f"argument {name}: a {'tensor' if is_address else 'number'} of another type")
     if is_address:

@@ -1,4 +1,4 @@
-"""Replays on a device: arenas in memory of the judge, which this process opens, or in files where drivers refuse."""
+"""Replays on a device: arenas in memory of the judge, which this process opens, or in files if drivers refuse."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DevicePlace:
     """The device of this process, its kernels, and the memory that the judge shares with it."""
 
     def __init__(self, name: str) -> None:
-        """`name` is torch's name of the device; its context is made now."""
+        """`name` is torch's name of the device; its context is created now."""
         self._device = torch.device(name)
         self._noise = torch.Generator(self._device).manual_seed(secrets.randbits(62))
         torch.empty(64, dtype=torch.uint8, device=self._device).random_(0, 256, generator=self._noise)
@@ -39,10 +39,10 @@ class DevicePlace:
             self._kernels = DeviceKernels(self._device)
 
     def hold(self, command: protocol.HoldKernel) -> None:
-        """Read a module and keep it.
+        """Parse a module and keep it.
 
         Raises:
-            UnsupportedError: an operation, type or form that is not known; or this is no device for replays.
+            UnsupportedError: an unknown operation, type or form; or this is no device for replays.
             MachineError: it is malformed, or exceeds a limit.
         """
         self._own_kernels().hold(command.name, HeldKernel.of(command.ttir, command.arguments))
@@ -60,7 +60,7 @@ class DevicePlace:
 
         Raises:
             UnsupportedError: the driver does not let this process open it.
-            MemoryError: the device has not enough memory.
+            MemoryError: the device does not have enough memory.
         """
         arguments = self._arguments(command.arena)
         launch = self._own_kernels().launcher(tape, command.kernels)
@@ -71,11 +71,11 @@ class DevicePlace:
         return DeviceCase(command=command, memory=memory, storages=arguments, outputs=outputs)
 
     def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
-        """Carry out a command of timing: which tape is called, and those that a worker carries out.
+        """Carry out a command of timing: the choice of a tape, or a command that a worker supports too.
 
         Raises:
             UnsupportedError: the tape cannot be timed, or nothing can on this device.
-            TapeError: it contradicts itself, or is larger than allowed.
+            TapeError: it contradicts itself, or exceeds a limit.
         """
         match command:
             case protocol.TimeTape():
@@ -94,7 +94,7 @@ class DevicePlace:
         raise UnsupportedError(f"a replayer does not {type(command).__name__.lower()}")
 
     def is_lost(self) -> bool:
-        """Whether the device refuses this process everything from here on."""
+        """Whether the device refuses all further work of this process."""
         return is_lost(self._device)
 
     def _own_kernels(self) -> DeviceKernels:
@@ -108,7 +108,7 @@ class DevicePlace:
         return self._timed
 
     def _block(self, handle: str, size_bytes: int) -> torch.Tensor:
-        """The judge's memory behind a handle, opened once.
+        """The judge's memory at a handle, opened once.
 
         Raises:
             UnsupportedError: the driver does not let this process open it.
@@ -129,7 +129,7 @@ class DevicePlace:
 
 
 class DeviceCase:
-    """The memory of one replay; `outputs` is the judge's place for them, None where they go to a file."""
+    """The memory of one replay; `outputs` is the judge's place for them, None if they go to a file."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class DeviceCase:
         return HostCopies(self._storages)
 
     def leave(self, state: Replay) -> tuple[protocol.ReturnedSpec, ...]:
-        """Copy the outputs to the judge's memory and wait for the device; without such memory, all of it to files.
+        """Copy the outputs to the judge's memory, or else to files, and wait for the device.
 
         Raises:
             KernelStoppedError: the device has stopped a launch.
@@ -167,7 +167,7 @@ class DeviceCase:
         return returned
 
     def _copy_out(self, place: torch.Tensor) -> tuple[protocol.ReturnedSpec, ...]:
-        """Copy outputs, contiguous; what does not fit cannot have the expected shape, and is only reported."""
+        """Copy outputs, contiguous; one that does not fit cannot have the expected shape, and is only reported."""
         views = self._command.tape.returned
         placed, _ = tensors.place([bytes_of(view) if view is not None else 0 for view in views])
         specs: list[protocol.ReturnedSpec] = []

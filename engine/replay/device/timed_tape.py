@@ -1,4 +1,4 @@
-"""A tape as a function of the entry's arguments, to be called again and again while a clock runs."""
+"""A tape as a function of the entry's arguments, for repeated calls that are timed."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from engine.replay.device.memory import DeviceMemory
 
 
 class TimedTape:
-    """Executes a tape on the storages behind the arguments that it is called with, and returns what the tape returns.
+    """Executes a tape on the storages of the arguments of each call, and returns what the tape returns.
 
     Memory of unknown origin whose content the tape has is made once, as it was for the candidate.
     """
 
     def __init__(self, command: protocol.TimeTape, kernels: DeviceKernels, noise: torch.Generator) -> None:
-        """Check that the tape is one that can be timed.
+        """Check that the tape can be timed.
 
         Raises:
-            TapeError: it contradicts itself, or is larger than allowed.
-            UnsupportedError: it has a step that would be timed otherwise than the candidate's.
+            TapeError: it contradicts itself, or exceeds a limit.
+            UnsupportedError: the time of a step would differ from the candidate's.
         """
         check_tape(command.tape, command.sizes, most_bytes=command.most_bytes)
         for reason in _untimed(command):
@@ -53,7 +53,7 @@ class TimedTape:
         return returned or None
 
     def _storages(self, values: tuple[object, ...]) -> list[torch.Tensor]:
-        """The bytes of each storage of the arguments; those that no argument views are empty."""
+        """The bytes of each storage of the arguments; storages without a view are empty."""
         device = self._noise.device
         found = [torch.empty(0, dtype=torch.uint8, device=device) for _ in self._sizes]
         for spec, value in zip(self._specs, values, strict=True):
@@ -64,7 +64,7 @@ class TimedTape:
 
 
 def _untimed(command: protocol.TimeTape) -> Iterator[str]:
-    """Why a tape is not timed."""
+    """Reasons why a tape is not timed."""
     if len(command.kernels) < len(command.tape.specialisations):
         yield "a kernel of the tape is missing"
     if not command.tape.launches:

@@ -15,4 +15,4 @@ FORMS: Mapping[str, Form] = {
     **memory.FORMS,
     **shapes.FORMS,
 }
-"""How the text behind the name of an operation is read."""
+"""Parsers of the text after the name of an operation, by that name."""

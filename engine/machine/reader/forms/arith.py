@@ -17,7 +17,7 @@ _FLAGS = {"fastmath": "fastmath", "overflow": "overflowFlags"}
 
 
 def _flags(context: Context) -> dict[str, Attribute]:
-    """Read `fastmath<...>`, `overflow<...>`, a rounding mode and attributes, as far as they are there."""
+    """Read `fastmath<...>`, `overflow<...>`, a rounding mode and attributes, all of them optional."""
     cursor = context.cursor
     found: dict[str, Attribute] = {}
     while (word := cursor.next) not in (":", "{"):

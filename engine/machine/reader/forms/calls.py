@@ -1,4 +1,4 @@
-"""Programs, calls, and what reaches outside: prints, assertions, external functions, assembly."""
+"""Programs, calls, and external effects: prints, assertions, external functions, assembly."""
 
 from __future__ import annotations
 

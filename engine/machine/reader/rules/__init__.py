@@ -1,4 +1,4 @@
-"""The rules that an operation keeps: numbers and types of operands and results, attributes, regions.
+"""The rules for operations: numbers and types of operands and results, attributes, regions.
 
 The executor relies on them; text that breaks one is malformed.
 """
@@ -11,4 +11,4 @@ from engine.machine.reader.rules import elementwise, memory, regions, tensors
 from engine.machine.reader.rules.kit import Rule
 
 RULES: Mapping[str, Rule] = {**elementwise.RULES, **memory.RULES, **regions.RULES, **tensors.RULES}
-"""By the name of the operation; one without a rule keeps none but its form."""
+"""Rules by operation name; an operation without a rule is only checked for its form."""

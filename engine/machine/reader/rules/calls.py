@@ -43,7 +43,7 @@ def _calls(function: Function) -> Iterator[Operation]:
 
 
 def _refuse_recursion(callees: dict[str, list[str]]) -> None:
-    """Remove functions that call none that is left, until none is left."""
+    """Raise for recursion: remove functions that call no remaining one, until none remains."""
     callers: dict[str, list[str]] = {name: [] for name in callees}
     for name, called in callees.items():
         for callee in called:

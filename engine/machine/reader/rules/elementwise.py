@@ -36,7 +36,7 @@ def same_type(arity: int, kind: _Kind) -> Rule:
 
 
 def cast(source: _Kind, target: _Kind, *, growth: int = 0) -> Rule:
-    """One kind becomes another; `growth` is 1 where it must become wider, -1 where narrower."""
+    """A conversion between kinds; `growth` is 1 if the result must be wider, -1 if narrower."""
 
     def check(operation: Operation) -> None:
         counted(operation, 1)

@@ -56,7 +56,7 @@ def bits_of(type_: Type) -> int:
 
 
 def counted(operation: Operation, operands: int, results: int = 1) -> None:
-    """Require so many operands and results."""
+    """Require this number of operands and results."""
     require(
         len(operation.operands) == operands and len(operation.results) == results,
         f"expected {operands} operands and {results} results",

@@ -21,7 +21,7 @@ from engine.machine.reader.rules.kit import (
 
 
 def pointee(pointer: Type) -> Type | None:
-    """The type that is in memory behind a pointer, a tensor of pointers or a block pointer; None for other types."""
+    """The type in memory at a pointer, a tensor of pointers or a block pointer; None for other types."""
     match pointer:
         case Pointer():
             return pointer.pointee

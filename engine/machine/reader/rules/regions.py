@@ -81,7 +81,7 @@ def _while(operation: Operation) -> None:
 
 
 def _combining(operation: Operation, terminator: str) -> tuple[Type, ...]:
-    """Check what reductions and scans share; returns the types of the operands."""
+    """Check the common rules of reductions and scans; returns the types of the operands."""
     _regions(operation, 1, 1)
     types = types_of(operation.operands)
     require(bool(types) and len({shape_of(type_) for type_ in types}) == 1, "expected tensors of one shape")
@@ -155,7 +155,7 @@ def check_blocks(region: Region, arguments: tuple[Type, ...], results: tuple[Typ
 
 
 def check_dominance(region: Region) -> None:
-    """Require that every way to a use of a value leads through its definition."""
+    """Require that every path to a use of a value passes its definition."""
     defined_by = {value.index: place for place, block in enumerate(region.blocks) for value in _definitions(block)}
     dominators = _dominators(region)
     for place, block in enumerate(region.blocks):
@@ -187,7 +187,7 @@ def _uses(block: Block) -> list[Value]:
 
 
 def _dominators(region: Region) -> list[int]:
-    """For each block a set of bits: the blocks through which every way to it leads, itself included."""
+    """For each block a bit set of its dominators: the blocks on every path to it, itself included."""
     count = len(region.blocks)
     predecessors: list[list[int]] = [[] for _ in range(count)]
     for place, block in enumerate(region.blocks):
