@@ -29,6 +29,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, b=65, m=7, k=9, n=5, dtype=F32),
     *_over(Tier.FULL, _NAME, b=3, m=17, k=33, n=20, dtype=[DType.FLOAT64, DType.COMPLEX64]),
     *_over(Tier.FULL, f"{_NAME} {{values}}", b=2, m=33, k=200, n=17, dtype=FLOATS, values="integers"),
+    *_over(Tier.FULL, f"{_NAME} {{values}}", b=2, m=9, k=520, n=8, dtype=[F16, BF16], values="detour"),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", b=3, m=20, k=31, n=24, dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, f"{_NAME} mat2 {{mat2_layout}}", b=3, m=20, k=31, n=24, dtype=[F32, BF16],

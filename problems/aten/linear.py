@@ -34,6 +34,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, rows=[(2, 3, 4), (2, 3, 1, 4)], k=17, n=9, dtype=[F32, BF16]),
     *_over(Tier.FULL, _NAME, rows=(17,), k=33, n=20, dtype=[DType.FLOAT64, DType.COMPLEX64]),
     *_over(Tier.FULL, f"{_NAME} {{values}}", rows=(33,), k=200, n=17, dtype=FLOATS, values="integers"),
+    *_over(Tier.FULL, f"{_NAME} {{values}}", rows=(9,), k=520, n=8, dtype=[F16, BF16], values="detour"),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", rows=(20,), k=31, n=24, dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, f"{_NAME} weight {{weight_layout}}", rows=(20,), k=31, n=24, dtype=[F32, BF16],

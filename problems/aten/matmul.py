@@ -34,6 +34,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, left=(0,), right=(0,), dtype=F32),
     *_over(Tier.FULL, _NAME, left=(2, 17, 33), right=(33, 20), dtype=[DType.FLOAT64, DType.COMPLEX64]),
     *_over(Tier.FULL, f"{_NAME} {{values}}", left=(2, 33, 200), right=(200, 17), dtype=FLOATS, values="integers"),
+    *_over(Tier.FULL, f"{_NAME} {{values}}", left=(9, 520), right=(520, 8), dtype=[F16, BF16], values="detour"),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", left=(20, 31), right=(3, 31, 24), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, f"{_NAME} other {{other_layout}}", left=(3, 20, 31), right=(31, 24), dtype=[F32, BF16],

@@ -17,7 +17,7 @@ from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, T
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, laid_out, result_dtype, rounded, torch, torch_dtype
 from problems.kit.reductions import reduced_terms, reduction_cases, reduction_cost, reduction_over, reduction_values
 from problems.kit.tolerances import of_few
-from problems.kit.values import MIXED_RMS
+from problems.kit.values import MIXED_RMS, Special, special_rows
 
 CASES = (
     *reduction_cases(dtype=[*FLOATS, DType.FLOAT64, DType.COMPLEX64], result="same"),
@@ -26,16 +26,23 @@ CASES = (
                     result="same"),
     *reduction_over(Tier.FULL, "{shape} {dtype} {values}", shape=(3, 3000), dtype=F16, values="large sum",
                     result="same"),
+    *reduction_over(Tier.FULL, "{shape} {dtype} {values}", shape=(2, 20_001), dtype=[F16, BF16], values="detour",
+                    result="same"),
 )  # fmt: skip
 
 _LARGE_SUM = 100.0  # 3,000 of them overflow float16
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: any shape; dim: a list, or None for "all"; keepdim; dtype: None where it is that of self."""
+    """self: any shape; dim: a list, or None for "all"; keepdim; dtype: None where it is that of self.
+
+    A "detour" leads beyond float16 and back, so that sums which are rounded to 16 bits between blocks are wrong.
+    """
     x = reduction_values(case, rng)
     if case.word("values") == "large sum":
         x = x + _LARGE_SUM
+    if case.word("values") == "detour":
+        x = special_rows(x + 1, rng, rows=[Special.DETOUR] * len(x))
     dims = case.params["dims"]
     dtype = None if case.word("result") == "same" else torch_dtype(result_dtype(case))
     return (

@@ -27,6 +27,7 @@ from problems.kit import (
     special_rows,
     torch,
 )
+from problems.kit.products import repeated_ends, with_detour
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, mat2_layout=Layout.CONTIGUOUS, values="mixed")
 _ROWS = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.SUBNORMAL]
@@ -45,6 +46,7 @@ CASES = (
     *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=15, k=1024, n=40, dtype=FLOATS),
     *_over(Tier.FULL, f"{_MKN} {{dtype}}", m=7, k=2049, n=5, dtype=F32),
     *_over(Tier.FULL, f"{_MKN} {{dtype}} {{values}}", m=33, k=200, n=65, dtype=FLOATS, values="integers"),
+    *_over(Tier.FULL, f"{_MKN} {{dtype}} {{values}}", m=9, k=520, n=8, dtype=[F16, BF16], values="detour"),
     *_over(Tier.FULL, f"{_MKN} {{dtype}} {{layout}}", m=40, k=71, n=48, dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, f"{_MKN} {{dtype}} mat2 {{mat2_layout}}", m=40, k=71, n=48, dtype=[F32, BF16],
@@ -65,6 +67,7 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: (M, K), mat2: (K, N); small whole numbers make every float32 sum exact in any order.
 
+    "detour" makes partial sums large, as `problems.kit.products.with_detour` says.
     "special" has NaN and infinities in some rows of self and columns of mat2.  Where partial sums overflow, their order
     decides: that is outside of the contract.
     """
@@ -76,6 +79,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     if case.word("values") == "special":
         left = special_rows(left, rng, rows=_ROWS)
         right = special_rows(right, rng, rows=_COLUMNS, dim=0)
+    if case.word("values") == "detour":
+        left, right = with_detour(left), repeated_ends(right).abs()
     return laid_out(left, case.word("layout")), laid_out(right, case.word("mat2_layout"))
 
 

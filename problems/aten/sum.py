@@ -75,7 +75,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} dims {dims} {dtype} {values} {layout}", shape=(2, 1, 20, 2, 2), dims=(2,), dtype=BF16,
            values="special", layout=Layout.IRREGULAR),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(8, 300), dtype=[F32, F16], values="special"),
-    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(2, 200), dtype=[F16, BF16], values="detour"),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=[(2, 200), (2, 20_001)], dtype=[F16, BF16], values="detour"),
     *_over(Tier.BENCH, "{shape} dims {dims} {dtype}", shape=(4096, 256), dtype=[F32, BF16]),
     *_over(Tier.BENCH, "{shape} dims {dims} {dtype}", shape=(4096, 256), dims="all", dtype=F32),
     *_over(Tier.BENCH, "{shape} dims {dims} {dtype}", shape=(200, 40999, 3), dims=(1,), dtype=BF16),

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import product
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, Special, cases_over, laid_out, torch
-from problems.kit.indexing.positions import accumulated, wide_dtype
+from problems.kit.indexing.positions import wide_dtype
 from problems.kit.movement import any_values, copied, count
-from problems.kit.tolerances import of_few
+from problems.kit.tolerances import of_few, rounded
 from problems.kit.values import MIXED_RMS, scattered
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, scales="none", values="mixed")
 _NAME = "{sizes} from {out} {dtype}"
 _NONFINITE = (Special.NAN, Special.INF, Special.NEGATIVE_INF)
+_DETOUR, _QUARTER = 16.0, 10  # half of the 20 gradients of a pixel along a dimension
 
 CASES = (
     *_over(Tier.SMOKE, _NAME, sizes=(2, 3, 4, 5), out=(8, 10), dtype=[F32, BF16]),
@@ -36,6 +38,7 @@ CASES = (
     *_over(Tier.FULL, f"{_NAME} scales {{scales}}", sizes=(2, 3, 4, 5), out=(7, 12), dtype=F32, scales="1.75 2.5"),
     *_over(Tier.FULL, f"{_NAME} scales {{scales}}", sizes=(2, 3, 4, 5), out=(9, 11), dtype=F32, scales="4 1.6"),
     *_over(Tier.FULL, _NAME, sizes=(1, 2, 2, 3), out=(40, 60), dtype=FLOATS),
+    *_over(Tier.FULL, f"{_NAME} {{values}}", sizes=(1, 2, 2, 3), out=(40, 60), dtype=[F16, BF16], values="detour"),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", sizes=(2, 3, 8, 7), out=(16, 21), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", sizes=(2, 3, 8, 7), out=(16, 21), dtype=F16, layout=Layout.IRREGULAR),
@@ -48,12 +51,19 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """grad_output: (N, C, OH, OW), output_size, input_size, scales_h, scales_w.
 
-    "special" gradients hold NaN and infinities; a sum of finite ones does not overflow.
+    "special" gradients hold NaN and infinities; a sum of finite ones does not overflow.  A "detour" is a quarter of the
+    gradients of each pixel that the opposite quarter takes away: sums that are rounded to 16 bits on the way are wrong.
     """
     sizes, out = case.shape("sizes"), case.shape("out")
     grad = any_values((*sizes[:2], *out), case.dtype, rng)
     if case.word("values") == "special":
         grad = scattered(grad, rng, values=_NONFINITE, each=grad.numel() // 60)
+    if case.word("values") == "detour":
+        for height, width in product(
+            *(range(0, size, size // count) for size, count in zip(out, sizes[2:], strict=True))
+        ):
+            grad[..., height : height + _QUARTER, width : width + _QUARTER] = _DETOUR
+            grad[..., height + _QUARTER : height + 2 * _QUARTER, width + _QUARTER : width + 2 * _QUARTER] = -_DETOUR
     scales = [None, None] if case.word("scales") == "none" else list(map(_scale, case.word("scales").split()))
     return laid_out(grad, case.word("layout")), list(out), list(sizes), *scales
 
@@ -99,7 +109,7 @@ def tolerance(case: Case) -> Tolerance:
     """Sums of as many gradients as fall to one pixel."""
     (height, width), sizes = case.shape("out"), case.shape("sizes")
     terms = math.ceil(height / sizes[2]) * math.ceil(width / sizes[3])
-    sums = accumulated(case.dtype, terms=terms)
+    sums = rounded(case.dtype, terms=terms)
     # The sums over each of the outputs have that many terms only where the sizes divide one another.
     least = (height // sizes[2]) * (width // sizes[3])
     return of_few(sums, outputs=count(sizes), scale=MIXED_RMS * math.sqrt(least))

@@ -14,6 +14,7 @@ from problems.kit.values import MIXED_RMS, Special, integers, special_rows
 
 _ROWS = [Special.NAN, Special.INF, Special.NEGATIVE_INF]
 _COLUMNS = [Special.NAN, Special.NEGATIVE_INF]
+_DETOUR, _DETOUR_STEPS = 256.0, 8
 
 
 def operand(
@@ -24,7 +25,7 @@ def operand(
     "mixed" has rows of several magnitudes; "integers" small whole numbers, which make every float32 sum exact in any
     order; "special" NaN and infinities in some rows of a left factor, columns of a right one (`rows` false).  Partial
     sums that overflow are left out: their order decides.  A left factor has a subnormal value too, which meets no
-    infinity of a right one: where it is flushed to zero their product is NaN.
+    infinity of a right one: where it is flushed to zero their product is NaN.  "detour" is `with_detour`.
     """
     values = case.word("values")
     if values == "integers":
@@ -32,7 +33,25 @@ def operand(
     x = any_values(shape, case.dtype, rng)
     if values == "special":
         x = _special_left(x, rng) if rows else _special_right(x, rng)
+    if values == "detour":
+        x = with_detour(x) if rows else repeated_ends(x).abs()
     return laid_out(x, layout)
+
+
+def with_detour(left: torch.Tensor) -> torch.Tensor:
+    """(..., K) whose last elements take away what its first add, if the right factor has `repeated_ends`.
+
+    Partial sums are so large between them that half a unit of float16 or bfloat16 is more than the tolerance of the
+    answer: a kernel that rounds them to such a dtype between blocks of K is wrong.  In float32 the ends cancel.
+    """
+    middle = left[..., _DETOUR_STEPS:-_DETOUR_STEPS]
+    ends = torch.full_like(left[..., :_DETOUR_STEPS], _DETOUR)
+    return torch.cat((ends, middle, -ends), dim=-1)
+
+
+def repeated_ends(right: torch.Tensor) -> torch.Tensor:
+    """(..., K, N) whose last rows are a copy of its first."""
+    return torch.cat((right[..., :-_DETOUR_STEPS, :], right[..., :_DETOUR_STEPS, :]), dim=-2)
 
 
 def _special_left(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:

@@ -21,6 +21,7 @@ from problems.kit.inference.packing import (
     rows_by_group,
     unpack,
 )
+from problems.kit.products import repeated_ends, with_detour
 
 _over = partial(cases_over, dtype=F16, group=32, split=1, values="normal", layout=Layout.CONTIGUOUS)
 _SIZES = "{m}x{k}x{n} by {group}"
@@ -30,6 +31,7 @@ CASES = (
     *_over(Tier.FULL, _SIZES, m=[1, 3, 16, 33], k=128, n=64, group=[64, 128]),
     *_over(Tier.FULL, _SIZES, m=5, k=96, n=[8, 40, 136]),
     *_over(Tier.FULL, f"{_SIZES} split {{split}}", m=7, k=256, n=32, split=[2, 8]),
+    *_over(Tier.FULL, f"{_SIZES} split {{split}} {{values}}", m=5, k=512, n=8, split=4, values="detour"),
     *_over(Tier.FULL, _SIZES, m=0, k=64, n=32),
     *_over(Tier.FULL, f"{_SIZES} {{layout}}", m=5, k=64, n=24, layout=Layout.IRREGULAR),
     *_over(Tier.FULL, f"{_SIZES} {{values}}", m=9, k=64, n=40, values="special"),
@@ -41,7 +43,8 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """input: (M, K), qweight: (K, N / 8), scales: (groups, N), qzeros: (groups, N / 8), split_k_iters.
 
-    "special" inputs and scales have NaN and infinities.
+    "special" inputs and scales have NaN and infinities; "detour" makes partial sums large, as
+    `problems.kit.products.with_detour` says.
     """
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     groups = k // case.size("group")
@@ -49,6 +52,9 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     if case.word("values") == "special":
         x, scales = (scattered(tensor, rng, values=SPECIAL_FACTORS, each=1) for tensor in (x, scales))
     qweight, qzeros = drawn_words((k, n // 8), rng), drawn_words((groups, n // 8), rng)
+    if case.word("values") == "detour":
+        x, qweight = with_detour(x), repeated_ends(qweight)
+        qzeros, scales[-1] = torch.zeros_like(qzeros), scales[0]
     return *arranged(case, x, qweight, scales, qzeros), case.size("split")
 
 
