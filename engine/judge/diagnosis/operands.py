@@ -69,7 +69,7 @@ def _kept_nan(comparison: Comparison, name: str, operand: torch.Tensor) -> Itera
 
 
 def _ties(comparison: Comparison, name: str, values: torch.Tensor) -> Iterator[Clue]:
-    """Positions along a dimension, or in all of an input, of an element that equals the one at the right position."""
+    """Positions along a dimension, or in all of an input, of elements that equal those at the right positions."""
     for lines in _lines(values, comparison.got.shape):
         count = lines.shape[-1]
         got, expected = (
@@ -82,7 +82,7 @@ def _ties(comparison: Comparison, name: str, values: torch.Tensor) -> Iterator[C
         alike = _alike(lines.gather(1, got.clamp(0, count - 1)), lines.gather(1, expected))
         tied = (alike & inside).view(comparison.got.shape)
         yield Clue(symptom=Symptom.TIE, explained=int((comparison.wrong & tied).sum()), facts={"argument": name})
-        has_nan = (lines != lines).any(1).view(comparison.got.shape)
+        has_nan = (lines != lines).any(1, keepdim=True).expand(got.shape).reshape(comparison.got.shape)
         yield from _nan_place(comparison, name, has_nan & ~tied)
 
 
@@ -125,7 +125,10 @@ def _is_nan(operand: torch.Tensor | float) -> torch.Tensor | bool:
 
 
 def _lines(values: torch.Tensor, shape: torch.Size) -> Iterator[torch.Tensor]:
-    """The input as rows, one for each position of an output of this shape, in which the dimension is reduced or 1."""
+    """The input as rows, one for each line of an output of this shape.
+
+    The dimension is reduced or 1 in the output, or it is the last one and the output has positions of some elements.
+    """
     if shape.numel() == 1:
         yield values.reshape(1, -1)
     for dim in range(values.dim()):
@@ -133,3 +136,5 @@ def _lines(values: torch.Tensor, shape: torch.Size) -> Iterator[torch.Tensor]:
         kept = [1 if at == dim else size for at, size in enumerate(values.shape)]
         if list(shape) in (left, kept) and shape.numel() > 1:
             yield values.movedim(dim, -1).reshape(-1, values.shape[dim])
+    if values.shape[:-1] == shape[:-1] and 1 < shape[-1] < values.shape[-1]:
+        yield values.reshape(-1, values.shape[-1])

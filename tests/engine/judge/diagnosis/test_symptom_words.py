@@ -67,6 +67,14 @@ def test_last_of_several_maxima_is_a_wrong_tie(dim):
     assert first_words(largest, (x,), last) == words
 
 
+def test_last_of_several_largest_is_a_wrong_tie():
+    largest = operator("x", lambda x: x.sort(dim=1, descending=True, stable=True).indices[:, :3])
+    x = torch.randint(0, 4, (30, 40), generator=torch.Generator().manual_seed(3)).float()
+    last = 39 - x.flip(1).sort(dim=1, descending=True, stable=True).indices[:, :3]
+    words = "wrong rule for ties: another one of the equal elements of x is chosen"
+    assert first_words(largest, (x,), last) == words
+
+
 @pytest.mark.parametrize(("negated", "found"), [(lambda x, y: ~(x <= y), "True"), (lambda x, y: x > y, "False")])
 def test_negated_comparison_of_nan_is_named(negated, found):
     right = operator("x, y", (lambda x, y: x > y) if found == "True" else lambda x, y: ~(x <= y))
