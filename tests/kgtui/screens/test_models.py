@@ -136,7 +136,7 @@ async def test_unfinished_batch_resumes_without_second_request(
 @pytest.mark.parametrize(
     ("ending", "request_of", "sentence"),
     [
-        (Ending.FINISHED, REQUEST, "the last batch has finished"),
+        (Ending.FINISHED, REQUEST, "the last batch is complete"),
         (Ending.BUDGET, REQUEST, "batch 1 reached its budget: repeat its `kgtui generate` with a higher --budget"),
         (Ending.FAILED, replace(REQUEST, device="cuda"), "start `kgtui --device cuda` to resume it"),
         (Ending.FAILED, replace(REQUEST, suites=("tasks",)), "`kgtui generate --suite PATH ...` with --resume"),
