@@ -115,7 +115,7 @@ def _require_light(file: Path) -> None:
         heavy = [module for module in modules if module.partition(".")[0] in _HEAVY]
         if heavy:
             raise EngineError(
-                f"{file}:{node.lineno}: imports {heavy[0]} at once; write `from problems.kit import torch`, which "
+                f"{file}:{node.lineno}: imports {heavy[0]} when loaded; write `from problems.kit import torch`, which "
                 "imports it on first use, and other imports inside of functions"
             )
 

@@ -287,7 +287,7 @@ def _read_only_database(uri: str, *, path: Path, busy_timeout_s: float) -> Datab
     try:
         version = _version(connection, path=path)
         if not version:
-            raise StorePathError(f"{path}: nothing was kept in this file yet; the first run makes the store in it")
+            raise StorePathError(f"{path}: this file is empty; the first run creates the store in it")
         if version < SCHEMA_VERSION:
             raise StoreVersionError(
                 f"{path}: has schema version {version}, this program reads version {SCHEMA_VERSION}; "
@@ -331,7 +331,7 @@ def _refuse_what_is_no_file(path: Path, *, must_exist: bool) -> None:
         mode = path.stat().st_mode
     except FileNotFoundError:
         if must_exist:
-            raise StorePathError(f"{path}: there is no session store here; the first run makes one") from None
+            raise StorePathError(f"{path}: no session store here; the first run creates one") from None
         return
     if stat.S_ISDIR(mode):
         raise StorePathError(
@@ -339,7 +339,7 @@ def _refuse_what_is_no_file(path: Path, *, must_exist: bool) -> None:
         )
     if not stat.S_ISREG(mode):
         raise StorePathError(
-            f"{path}: a session store is an SQLite file, and this is no regular file; move it, or {ELSEWHERE}"
+            f"{path}: a session store is an SQLite file, and this is not a regular file; move it, or {ELSEWHERE}"
         )
 
 
@@ -356,11 +356,11 @@ def _version(connection: sqlite3.Connection, *, path: Path) -> int:
     (tables_of_ours,) = connection.execute(_COUNT_OUR_TABLES).fetchone()
     connection.execute("commit")
     if tables and application_id != APPLICATION_ID:
-        raise StorePathError(f"{path}: is a database of another program, and left as it is; move it, or {ELSEWHERE}")
+        raise StorePathError(f"{path}: is a database of another program, left unchanged; move it, or {ELSEWHERE}")
     if version > SCHEMA_VERSION:
         raise StoreVersionError(
             f"{path}: has schema version {version}, this program knows versions up to {SCHEMA_VERSION}; "
-            f"it was left as it is: update kgtui, or {ELSEWHERE}"
+            f"it was left unchanged: update kgtui, or {ELSEWHERE}"
         )
     if version and tables_of_ours != 3:
         raise damaged(str(path), reason="its tables are missing")

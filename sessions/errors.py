@@ -20,7 +20,7 @@ from pathlib import Path
 from engine.errors import StoreError
 
 MEMORY_NAME = "the store in memory"
-ELSEWHERE = "let KGTUI_HOME name another folder for it"
+ELSEWHERE = "set KGTUI_HOME to another folder"
 PRIMARY_CODE_MASK = 0xFF  # the low byte of an extended result code is the kind of failure
 
 
@@ -56,7 +56,7 @@ def from_sqlite(error: sqlite3.Error, *, path: Path | None, busy_timeout_s: floa
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreLockedError(
                 f"{where}: another process has held it locked for more than {busy_timeout_s:g} s; "
-                "close whatever else has it open for writing, then try again"
+                "close other programs that write to it, then try again"
             )
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
             return damaged(where, reason=str(error))
@@ -90,18 +90,18 @@ def from_os(error: OSError, *, path: Path) -> StoreError:
 def damaged(where: str, *, reason: str) -> StoreDamagedError:
     """The error of a damaged file, with the command that saves the rest; kgtui never deletes a damaged file."""
     return StoreDamagedError(
-        f"{where}: not a readable session store ({reason}), and left as it is; move it aside together with its "
-        "-wal and -shm files and start again, or rescue what is left with the .recover command of the sqlite3 shell"
+        f"{where}: not a readable session store ({reason}), left unchanged; move it away with its -wal and -shm "
+        "files and start again, or recover it with the .recover command of the sqlite3 shell"
     )
 
 
 def read_only(where: str) -> StoreReadOnlyError:
     """The error of a read-only file: neither runs nor notes can be stored there."""
-    return StoreReadOnlyError(f"{where}: the file or its folder may not be written; make both writable, or {ELSEWHERE}")
+    return StoreReadOnlyError(f"{where}: the file or its folder is not writable; make both writable, or {ELSEWHERE}")
 
 
 def full(where: str) -> StoreFullError:
     """The error of a full disk: only later data was lost."""
     return StoreFullError(
-        f"{where}: no space left on the disk, where what was recorded before is kept; free some, then try again"
+        f"{where}: no space left on the disk; earlier records are kept; free some space, then try again"
     )

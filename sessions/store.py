@@ -239,7 +239,7 @@ class Store(Browser):
         """
         with self._database.transaction() as connection:
             if self.run(run_id).state is RunState.RUNNING:
-                raise UsageError(f"run #{run_id} is still running; wait for its verdict, or stop it, then delete it")
+                raise UsageError(f"run #{run_id} is still running; wait for its verdict or stop it, then delete it")
             return delete(connection, run=run_id)
 
     def delete_session(self, session_id: int) -> Deleted:
@@ -252,7 +252,7 @@ class Store(Browser):
             self.session(session_id)
             (row,) = connection.execute(_SELECT_OWNER, {"session": session_id}).fetchall()
             if row["ended_at"] is None and is_alive(row["pid"], row["process_stamp"]):
-                raise UsageError(f"session {session_id} is still open in process {row['pid']}; leave that, then delete")
+                raise UsageError(f"session {session_id} is still open in process {row['pid']}; exit that, then delete")
             return delete(connection, session=session_id)
 
     def compact(self) -> bool:

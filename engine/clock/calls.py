@@ -25,10 +25,10 @@ _PATIENCE = 3  # calls that exceed the longest hold: such calls synchronise the 
 _EARLY_NS = 1_000  # before the hold ends: a kernel may begin while its predecessor retires
 _GAP_NS = 12_000  # between windows: the accuracy to which the record and the host clock agree
 _MOST_NAMES, _NAME_CHARACTERS = 256, 500  # kernel names per reply: a reply is one line of limited length
-_OUT_OF_STEP = "the device's record and its clock disagreed: what held the stream for a call is not beside it"
+_OUT_OF_STEP = "the device's record and its clock disagree: the kernel that held the stream is not adjacent to the call"
 _NOT_HELD = (
-    "calls wait for the device themselves, so the stream was not held while they launched: what a call takes includes "
-    "the gaps between its launches, and whether it waits for the caller's stream was not checked"
+    "calls synchronize with the device, so the stream was not held while they launched: call times include the gaps "
+    "between launches, and whether a call waits for the caller's stream was not checked"
 )
 
 

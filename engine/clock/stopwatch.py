@@ -144,7 +144,7 @@ class Stopwatch:
 
     def _fetch(self, command: protocol.Fetch) -> protocol.AnyReply:
         if self._calls is None or self._instruments is None:
-            return _refused(command, "nothing can be fetched before slots are occupied")
+            return _refused(command, "fetching requires occupied slots")
         if absent := self._absent(command.slots):
             return _refused(command, absent)
         self._calls.rest()  # otherwise the copies would be recorded as late work of a call
@@ -163,7 +163,7 @@ class Stopwatch:
 
     def _time(self, command: protocol.TimeCalls) -> protocol.AnyReply:
         if self._calls is None or self._instruments is None:
-            return _refused(command, "calls cannot be timed before slots are occupied")
+            return _refused(command, "timing requires occupied slots")
         if absent := self._absent(command.slots):
             return _refused(command, absent)
         if command.slots:  # an empty run only measures the round trip and keeps the results
@@ -230,7 +230,7 @@ class Stopwatch:
 
     def _collect(self, command: protocol.Collect) -> protocol.AnyReply:
         if self._calls is None or self._instruments is None or not self._last:
-            return _refused(command, "there is nothing to collect: no burst or replay has run")
+            return _refused(command, "nothing to collect: no burst or replay has run")
         outputs = [values_of(value) for value in self._calls.kept]
         # Before anything is copied: a copy must not be mistaken for a returned tensor.
         shared = _share_memory(outputs)

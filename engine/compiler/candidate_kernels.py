@@ -62,7 +62,7 @@ class CandidateKernels:
             except Exception as error:
                 reason = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARACTERS]
                 raise UnsupportedError(
-                    f"a file that the candidate writes cannot be imported apart from it: {reason}"
+                    f"a file written by the candidate cannot be imported separately: {reason}"
                 ) from error
             self._kernels_by_text[text] = self._kernels[first:]
         return self._kernels_by_text[text]
@@ -77,7 +77,7 @@ def _find(kernels: Sequence[Any], name: str, line: int, closure: str) -> Any:
         if closure_of(kernel.fn) == closure:
             return kernel
     if not named or len({closure_of(kernel.fn) for kernel in there}) > 1:
-        raise UnsupportedError(f"{name} is made only when the entry runs, so it cannot be compiled apart from it")
+        raise UnsupportedError(f"{name} is defined only when the entry runs, so it cannot be compiled separately")
     return (there or named)[0]
 
 

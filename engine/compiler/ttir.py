@@ -75,7 +75,7 @@ def parameters_of(ptx: str) -> tuple[int, ...]:
     declared = [text for text in entries[0].split(",") if text.strip()]
     found = [_PARAMETER.search(text) for text in declared]
     if any(one is None for one in found):
-        raise UnsupportedError("a kernel that takes an array by value")
+        raise UnsupportedError("a kernel with an array passed by value")
     return tuple(int(one[1]) // 8 if one[1] else int(one[2]) for one in found if one is not None)
 
 

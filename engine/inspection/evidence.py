@@ -22,8 +22,8 @@ RUNNING = "the run is in progress"
 CANCELLED = "the run was cancelled before"
 CUT_SHORT = "the run was cut short before"
 
-_NOT_A_GPU = "kernels were executed on the CPU; what the compiled code does on a GPU was not seen"
-_NOT_COMPILED = "nothing was compiled, so it is not known whether it builds for a GPU"
+_NOT_A_GPU = "kernels were executed on the CPU; the compiled code did not run on a GPU"
+_NOT_COMPILED = "nothing was compiled, so it is unknown whether it builds for a GPU"
 _NOT_REPORTED = "not reported"
 _UNCOMPILED = {Outcome.UNSUPPORTED: "not supported here", Outcome.ENGINE_ERROR: Coverage.ENGINE_FAILED.value}
 

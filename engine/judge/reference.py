@@ -123,7 +123,7 @@ class Reference:
         asked = Compute(arguments=specs, storages=named, precision=precision, dtypes=names)
         outputs = self._values(*self._ask(asked, sent, doing="while it computed"))
         if not outputs or not all(isinstance(output, torch.Tensor) for output in outputs):
-            raise self._failed("it returned no tensor, or something beside tensors")
+            raise self._failed("it did not return tensors only")
         return tuple(cast("torch.Tensor", output).contiguous() for output in outputs)
 
     def prepare_times(self, *, seeds: Sequence[tuple[int, int]], case: str = "") -> None:

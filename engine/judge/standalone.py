@@ -64,16 +64,16 @@ class Replay:
     def run(self, arguments: list[str]) -> int:
         """Judge the candidate, or the file that is named instead; 0 when it is right, 1 when not, 2 when not run."""
         if self._on_accelerator and not torch.accelerator.is_available():
-            return _say("this case failed on a GPU, and there is none here", NOT_RUN)
+            return _say("this case failed on a GPU, and this machine has none", NOT_RUN)
         with tempfile.TemporaryDirectory() as folder, torch.device(self.device):
             path = Path(arguments[0]) if arguments else Path(folder) / self.filename
             if not arguments:
                 path.write_text(self.candidate, encoding="utf-8")
             elif path.suffix != ".py" or not path.is_file():
-                return _say(f"{path}: there is no Python file; name the kernel file to run instead", NOT_RUN)
+                return _say(f"{path}: not a Python file; name the kernel file to run instead", NOT_RUN)
             entry = getattr(_loaded(path), self.entry, None)
             if entry is None:
-                return _say(f"{path}: it has no {self.entry}, which is what would be called", NOT_RUN)
+                return _say(f"{path}: it defines no {self.entry}", NOT_RUN)
             earlier: tuple[torch.Tensor, ...] = ()
             for poison in _POISONS:
                 call = self._called(entry, self._inputs(entry, poison), poison)

@@ -37,7 +37,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     try:
         observed = await lab.ask(protocol.Observe(id=protocol.new_id()))
     except WireError as error:
-        message = f"asked for its record, the candidate tampered with the result channel: {_one_line(error)}"
+        message = f"candidate tampered with the result channel when its record was requested: {_one_line(error)}"
         yield Finding(check=CHECK, severity=Severity.PROOF, message=message)
         yield _unchecked("the record was forged")
         return
@@ -68,7 +68,7 @@ async def _call_again(lab: Lab) -> str:
         if replayed.trouble:
             return f"its worker had exited, and another call of {one.case.name} failed: {_one_line(replayed.trouble)}"
         if any(output.right < output.total for output in replayed.outputs):
-            return f"its worker had exited, and another call of {one.case.name} was wrong"
+            return f"its worker had exited, and another call of {one.case.name} failed verification"
     return ""
 
 

@@ -138,7 +138,7 @@ async def _confirmed(lab: Lab, one: Passed, met: Sequence[protocol.Kernel], fact
 
 def _survived(one: Passed, met: Sequence[protocol.Kernel], share: float) -> Finding:
     names = ", ".join(kernel.name for kernel in met)
-    without = f"with every launch suppressed ({names})" if met else "in a new worker, where it launches none of them,"
+    without = f"with every launch suppressed ({names})" if met else "in a new worker, which launches none of them,"
     how_much = "is correct" if share == 1 else f"is correct in {_percent(share)} of its elements"
     message = f"not computed by its kernels: {without} the output {how_much}, twice"
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
@@ -214,7 +214,7 @@ def _percent(share: float) -> str:
 
 def _findings(facts: _Facts) -> Iterator[Finding]:
     """Findings when the answer depends on some kernel."""
-    what = "with every launch suppressed: other code computes that part"
+    what = "with every launch suppressed: that part is computed by other code"
     (torn, torn_case), (share, case) = facts.torn, facts.together
     if torn >= _SOME:
         message = f"{_percent(torn)} of an output is correct {what}"

@@ -170,7 +170,7 @@ def _at(access: protocol.Access) -> str:
 
 def _race(lab: Lab, program_order: protocol.ProgramOrder) -> str:
     if not lab.process_pool.interpreted:
-        return "race: the same input is correct alone and wrong beside other work"
+        return "race: the output for the same input is correct alone and wrong with concurrent work"
     order = "backwards" if program_order.seed is None else "in random order"
     return f"race: correct in one order only; wrong with the programs of each grid run {order}"
 

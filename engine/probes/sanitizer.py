@@ -56,7 +56,7 @@ def _missing(lab: Lab) -> str:
     """Why the sanitizer cannot be run here; "" where it can."""
     target = lab.device.target
     if target is None or target_named(target).backend != NVIDIA_BACKEND:
-        return f"compute-sanitizer looks into kernels of NVIDIA GPUs, and this is {lab.device.platform}"
+        return f"compute-sanitizer checks kernels on NVIDIA GPUs only, and this is {lab.device.platform}"
     return "" if lab.process_pool.sanitizer else _INSTALL
 
 

@@ -87,7 +87,7 @@ class Child:
         try:
             reply = await self._await_reply(*self._pending, deadline_s)
         except ChildDiedError as error:
-            raise ChildDiedError(f"{error}; it said: {error_line(self._stderr_tail) or 'nothing'}") from error
+            raise ChildDiedError(f"{error}; its output: {error_line(self._stderr_tail) or 'nothing'}") from error
         if not isinstance(reply, protocol.Ready):
             raise WireError(f"the {self.kind} began with {type(reply).__name__} instead of Ready")
         self.ready = reply
@@ -130,7 +130,7 @@ class Child:
         if self.alive:
             return ""
         said = error_line(self._stderr_tail)
-        return _how(os.waitstatus_to_exitcode(self._exit_status.result())) + (f"; it said: {said}" if said else "")
+        return _how(os.waitstatus_to_exitcode(self._exit_status.result())) + (f"; its output: {said}" if said else "")
 
     def exited(self, status: int) -> None:
         """Record the exit status that the fork server has reaped."""
@@ -220,7 +220,7 @@ class Child:
                 self._stderr_tail = (self._stderr_tail + kept.decode("utf-8", "replace"))[-_STDERR_TAIL_CHARACTERS:]
             if self.on_log is not None and (kept or cut):
                 text = decoder.decode(kept)
-                self.on_log(kind, text + ("\n[more output than is kept; the rest is dropped]\n" if cut else ""))
+                self.on_log(kind, text + ("\n[output limit reached; the rest is dropped]\n" if cut else ""))
                 if cut:
                     self._log_bytes_left = -1
 

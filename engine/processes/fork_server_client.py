@@ -269,5 +269,5 @@ class ForkServerClient:
             return "it was never started"
         with contextlib.suppress(TimeoutError):
             text = await asyncio.wait_for(self._process.stderr.read(1 << 16), 1.0)
-            return error_line(text.decode("utf-8", "replace")) or "it said nothing"
-        return "it said nothing"
+            return error_line(text.decode("utf-8", "replace")) or "no output"
+        return "no output"

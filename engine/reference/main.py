@@ -164,7 +164,7 @@ class Answering:
                 return Answered(), []
             case TakeTimes():
                 if self._times is None:
-                    raise UnavailableError("nothing was prepared to be timed")
+                    raise UnavailableError("no call was prepared for timing")
                 return TimesTaken(reply=self._times.time(question.command)), []
             case ForgetTimes():
                 self._forget_times()
@@ -251,4 +251,4 @@ def _plain(value: Any) -> Any:  # Any: whatever the code of a suite makes
         return map_items(value, _plain)
     if value is None or isinstance(value, bool | int | float | complex | str | torch.dtype):
         return value
-    raise UnavailableError(f"a value of type {type(value).__name__} cannot be handed to a candidate")
+    raise UnavailableError(f"a value of type {type(value).__name__} cannot be passed to a candidate")

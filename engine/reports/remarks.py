@@ -107,7 +107,7 @@ def _remarks_on_device(cases: Sequence[CaseBenchmark]) -> Iterator[Remark]:
     if known:
         yield Remark(label="device", text=", ".join(known))
     held = (
-        (case.case, f"clocks were held down by {', '.join(state.throttled_by)} {when}")
+        (case.case, f"clocks were limited by {', '.join(state.throttled_by)} {when}")
         for case in cases
         for when, state in (("before", case.before), ("after", case.after))
         if state is not None and state.throttled_by

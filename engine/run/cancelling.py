@@ -32,7 +32,7 @@ class RunsInProgress:
             yield cancelled
             return
         if run_id in self._cancelled:
-            raise EngineError(f"run {run_id!r} is in progress already; give each run an id of its own")
+            raise EngineError(f"run {run_id!r} is already in progress; give each run a unique id")
         self._cancelled[run_id] = cancelled
         try:
             yield cancelled

@@ -293,7 +293,7 @@ class Builder:
     async def _ask(self, session: CandidateSession, job: _Job) -> protocol.AnyReply | Stop:
         now_s = asyncio.get_running_loop().time()
         if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
-            message = f"compiling took more than {self._patience_s:g} s, and the rest was left out"
+            message = f"compilation took more than {self._patience_s:g} s, so the rest was left out"
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
         reply = await self._ask_once(session, job)
         if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:
@@ -374,7 +374,7 @@ class Builder:
             try:
                 kept.append(self._artefacts.put(kind, content))
             except OSError as error:
-                self.unkept = f"compiled code could not be kept: {error.strerror or error}; free some space"
+                self.unkept = f"compiled code could not be stored: {error.strerror or error}; free some space"
         return tuple(kept)
 
 

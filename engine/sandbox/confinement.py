@@ -36,12 +36,12 @@ class Measure(enum.StrEnum):
     RESOURCES = "resource limits"
     NETWORK = "no network (namespace)"
     FILES = "read-only files (Landlock)"
-    READING = "reads libraries and its own folder only (Landlock)"
-    USER = "a user of its own (needs root)"
+    READING = "reads only libraries and its own folder (Landlock)"
+    USER = "a separate user (needs root)"
     SYSTEM_CALLS = "no foreign memory, connections, namespaces or mounts (seccomp)"
     MEMORY = "memory unreadable to others"
     PARENT = "dies with its parent"
-    RUN = "totals of a run kept by the kernel (cgroup v2)"
+    RUN = "limits of a run enforced by the kernel (cgroup v2)"
 
 
 _LEFT = (Measure.FILES, Measure.SYSTEM_CALLS)

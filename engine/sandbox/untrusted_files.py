@@ -26,7 +26,7 @@ def read_untrusted(path: Path, *, max_bytes: int) -> bytes:
         # Checked before a file object is made: for a folder Python raises and leaks the descriptor.
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
-            raise UntrustedFileError(f"{path.name} is no regular file of at most {max_bytes} bytes")
+            raise UntrustedFileError(f"{path.name} is not a regular file of at most {max_bytes} bytes")
         with os.fdopen(handle, "rb", closefd=False) as file:
             content = file.read(max_bytes + 1)
     finally:

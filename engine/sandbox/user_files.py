@@ -93,7 +93,7 @@ def reason_of(error: OSError) -> str:
 def _described(error: OSError | ValueError) -> UserFileError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return MissingFileError("it does not exist")
-    return UserFileError(reason_of(error) if isinstance(error, OSError) else "its name holds a null character")
+    return UserFileError(reason_of(error) if isinstance(error, OSError) else "its name contains a null character")
 
 
 def _too_large(size: str, max_bytes: int) -> TooLargeError:

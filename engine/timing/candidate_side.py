@@ -214,5 +214,5 @@ def _wrong(checked: protocol.Checked, number: int) -> Stop:
         return Stop(outcome=report.outcome, message=f"{where}: {report.name}: {report.message or report.outcome.value}")
     if checked.trouble is not None:
         return Stop(outcome=Outcome.MUTATED_INPUT, message=f"{where}: {checked.trouble}")
-    message = f"{where}, says the judge, without saying what was wrong; this is a fault of kgtui"
+    message = f"{where}, says the judge, without a reason; this is an error of kgtui"
     return Stop(outcome=Outcome.ENGINE_ERROR, message=message)

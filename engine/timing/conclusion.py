@@ -44,7 +44,8 @@ def of_timed(
         timing = figures.without_times(facts.candidate, f"its times are impossible: {error}")
         impossible = (evidence.impossible_times(facts, str(error)),)
     if peaks is None and facts.candidate.short_replays:
-        timing = figures.noted(timing, "the time in a graph was not held against it: the device's peaks are not known")
+        note = "the time in a graph was not compared with it: the device's peaks are unknown"
+        timing = figures.noted(timing, note)
     baselines, comparisons = _baselines(facts, rng)
     device_us = timing.device_us.value if timing.device_us is not None else None
     floor = None

@@ -121,12 +121,12 @@ class MeasurementContext:
         if self._folder is None:
             return
         if why := _why_not_sure(before, after):
-            self._say(f"the device's peaks are not kept for later: whether others use it was not checked: {why}")
+            self._say(f"the device's peaks are not stored: other users of the device were not checked: {why}")
             return
         try:
             write_peaks(self._folder, peaks)
         except OSError as error:
-            self._say(f"the device's peaks could not be kept: {error.strerror or error}")
+            self._say(f"the device's peaks could not be stored: {error.strerror or error}")
 
     def _say(self, trouble: str) -> None:
         self.troubles[trouble] = None
@@ -139,7 +139,7 @@ def _require_exclusive_device(state: DeviceState) -> None:
     """Raise UnsupportedError if other processes are known to use the device."""
     if state.other_processes:
         others = ", ".join(map(str, state.other_processes))
-        raise UnsupportedError(f"other processes use it: {others}; stop them, and the next run measures")
+        raise UnsupportedError(f"other processes use it: {others}; stop them, then run again")
 
 
 def _why_not_sure(before: DeviceState, after: DeviceState) -> str:

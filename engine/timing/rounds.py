@@ -116,7 +116,7 @@ async def rounds(table: Table, graph: tuple[int, ...], *, began_s: float, end_s:
         await _round(table, calls, graph)
         number += 1
     if number < LEAST_ROUNDS:
-        table.candidate.facts.notes.append(f"only {number} rounds: they take too long for more")
+        table.candidate.facts.notes.append(f"only {number} rounds, since they take too long")
 
 
 async def _round(table: Table, calls: int, graph: tuple[int, ...]) -> None:

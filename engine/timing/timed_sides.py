@@ -78,7 +78,7 @@ class BaselineParticipant:
         self.call_s = took_s / len(slots)
         self.method = timed.method
         if not timed.method:
-            self.reason = timed.reason or "the judge did not say why"
+            self.reason = timed.reason or "the judge gave no reason"
         self.costs.add(len(slots), took_s)
         batch = batch_of(timed)
         self.device_s = batch.typical_s

@@ -114,7 +114,7 @@ def proposed(trials: Sequence[Trial]) -> Trial | None:
 def why_none(trials: Sequence[Trial]) -> str:
     """Reason why nothing is proposed, in a sentence."""
     if not any(trial.is_right for trial in trials):
-        return "no variant is right, so none is proposed"
+        return "no variant passed, so none is proposed"
     if not any(trial.run.benchmark_report.cases for trial in trials):
         return (
             "nothing was timed on this device, so no variant is proposed: resource usage alone does not predict speed"

@@ -142,7 +142,7 @@ def _verdict(facts: Facts) -> Verdict:
         flagged = True
         sentence = f"{passed}/{facts.planned} cases passed, but flagged: {unchecked[0]}"
     elif facts.weakness:
-        sentence = f"{sentence}, but this operator cannot tell: {facts.weakness}"
+        sentence = f"{sentence}, but this operator accepts wrong answers: {facts.weakness}"
     return Verdict(
         outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, proven=_proven(facts),
         location=location,
@@ -154,7 +154,7 @@ def _unchecked(layers: Sequence[LayerReport], weights: Weights) -> Iterator[str]
     for layer in filter(weights.requires, Layer):
         reports = [report for report in layers if report.layer is layer]
         if not reports:
-            yield f"{layer} was not checked: nothing reported on it"
+            yield f"{layer} was not checked: no stage reported on it"
         for report in reports:
             if report.coverage is Coverage.NOT_CHECKED:
                 yield f"{layer} ({report.by}) could not be checked: {report.why}"
@@ -191,7 +191,7 @@ def _outcome(facts: Facts, passed: int) -> tuple[Outcome, str, Location | None]:
     if facts.stop is not None:
         return facts.stop.outcome, facts.stop.message, facts.stop.location
     if facts.planned == 0:
-        return Outcome.REFUSED, "no cases selected, nothing verified; use --cases smoke or full", None
+        return Outcome.REFUSED, "no cases selected, nothing was verified; use --cases smoke or full", None
     failed = sorted(
         (result for result in facts.cases if result.outcome is not Outcome.PASS),
         key=lambda result: _MOST_SEVERE_FIRST.index(result.outcome),

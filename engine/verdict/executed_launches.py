@@ -76,7 +76,7 @@ def _alone(report: MemoryReport, element: str) -> str:
     access = report.access
     where = f"{access.access} of {element} in {report.kernel}{_line(access)} by program {access.program}"
     if report.fault is MemoryFault.UNINITIALIZED:
-        return f"uninitialized memory: {where}, which nothing has written"
+        return f"uninitialized memory: {where}, which was never written"
     return f"misaligned {where}: {report.detail}; a GPU stops the kernel there"
 
 

@@ -82,7 +82,7 @@ _ACTION_WORDS = {
 }
 _CHANGES = {
     protocol.ChangeKind.FUNCTION: (Severity.SUSPECT, "replaced functions of other modules"),
-    protocol.ChangeKind.BUSY_THREAD: (Severity.SUSPECT, "threads that hold tensors were left running"),
+    protocol.ChangeKind.BUSY_THREAD: (Severity.SUSPECT, "threads that reference tensors were left running"),
     protocol.ChangeKind.BURNING_THREAD: (Severity.SUSPECT, "busy threads were left running"),
     protocol.ChangeKind.PRELOADING: (Severity.SUSPECT, "preloaded libraries"),
     protocol.ChangeKind.PROCESS: (Severity.SUSPECT, "processes were left running"),
@@ -173,7 +173,7 @@ def _of_operators(
     large = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
     for what, which in (
         ("data as large as the output left torch, where other code can compute it", _took_out),
-        ("data as large as the output came from outside of torch", _brought_in),
+        ("data as large as the output came from outside torch", _brought_in),
         ("torch assembled the output from many pieces", _joined),
         ("torch evaluated more predicates than there are elements", _asked),
         ("computed by torch", _computed),

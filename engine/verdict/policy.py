@@ -68,10 +68,10 @@ WEIGHTS: Mapping[Policy, Weights] = MappingProxyType(
 )
 _MEANING: Mapping[Severity, str] = MappingProxyType(
     {
-        Severity.NOTE: "worth knowing, or what could not be checked",
+        Severity.NOTE: "worth knowing, or could not be checked",
         Severity.HINT: "a pattern that legitimate code has too",
         Severity.SUSPECT: "behaviour that a legitimate file has no reason for",
-        Severity.PROOF: "an answer that is shown not to be the file's own work",
+        Severity.PROOF: "an answer that was shown not to be computed by the file",
     }
 )
 

@@ -87,7 +87,7 @@ class CallMemory:
         except OSError as error:
             if error.errno not in _OF_THE_MACHINE:
                 raise
-            message = f"the outputs could not be kept: {error.strerror}; free some space in /dev/shm or TMPDIR"
+            message = f"the outputs could not be stored: {error.strerror}; free some space in /dev/shm or TMPDIR"
             raise NoRoomError(message) from error
 
     def _copy(self, *, download: bool) -> None:

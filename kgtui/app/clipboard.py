@@ -46,7 +46,7 @@ async def put_on_clipboard(text: str, *, environment: Mapping[str, str], folder:
     try:
         await asyncio.to_thread(_write, path, text)
     except OSError as error:
-        return f"it may not have reached a clipboard, and {path} cannot be written: {error.strerror}"
+        return f"it may not be on the clipboard, and {path} cannot be written: {error.strerror}"
     return f"{trouble or 'this terminal has no clipboard that a program can reach'}; the text is in {path}"
 
 
@@ -63,4 +63,4 @@ async def _load_buffer(text: str) -> str:
         _, said = await process.communicate(text.encode())
     except OSError as error:
         return f"tmux did not start: {error.strerror}"
-    return f"tmux did not take it: {said.decode(errors='replace').strip()}" if process.returncode else ""
+    return f"tmux rejected it: {said.decode(errors='replace').strip()}" if process.returncode else ""

@@ -68,10 +68,10 @@ class CrashRecovery:
             f"the workbench failed: {printable(f'{type(fault).__name__}: {fault}')}{where}",
             f"  runs   finished runs are saved in {self._paths.sessions}"
             if has_store
-            else "  runs   nothing was kept of this session: the store was not open",
+            else "  runs   nothing was saved in this session: the store was not open",
             f"  text   {self.said or 'no text was unsaved, so none is lost'}",
             f"  trace  {self._trace(fault)}",
-            "  next   start kgtui again; if it fails in the same way, the trace is what a report needs",
+            "  next   start kgtui again; if it fails again, include the trace in a report",
         )
 
     def _unsaved(self) -> Unsaved | None:

@@ -78,7 +78,7 @@ def rows_of(path: Path, shown: str, complaints: list[str]) -> Iterator[Row]:
     except OSError as error:
         raise UsageError(f"{shown} cannot be read: {error.strerror}") from error
     if refused > _MOST_COMPLAINTS:
-        complaints.append(f"{shown}: {refused - _MOST_COMPLAINTS} more rows are no candidates")
+        complaints.append(f"{shown}: {refused - _MOST_COMPLAINTS} more rows are not candidates")
 
 
 def _row(path: Path, name: str, line: bytes, *, start: int) -> Row | str:
@@ -98,7 +98,7 @@ def _row(path: Path, name: str, line: bytes, *, start: int) -> Row | str:
                 file.seek(start)
                 text = _fields(file.read(len(line))).text
         except (OSError, msgspec.MsgspecError) as error:
-            raise UsageError(f"{name} cannot be read any more: {error}") from error
+            raise UsageError(f"{name} can no longer be read: {error}") from error
         return (text or "").encode(errors="surrogatepass")
 
     is_answer = fields.predict is not None

@@ -68,7 +68,7 @@ def _result_row(result: Result) -> tuple[str, ...]:
 
 def _rates_table(summary: Summary) -> Table:
     ours = summary.all.not_counted
-    left_out = f"; {ours} candidates without a verdict of their own are not counted" if ours else ""
+    left_out = f"; {ours} candidates without a verdict are not counted" if ours else ""
     return Table(
         title="Summary",
         header=("group", *_RATES),
@@ -97,7 +97,7 @@ def _rates_row(group: Group) -> tuple[str, ...]:
 def _weak_table(summary: Summary) -> Table:
     """Table of the weak operators; no rows if an audit found none."""
     return Table(
-        title="Operators that cannot tell",
+        title="Operators that accept wrong candidates",
         header=("operator", "candidates", "passed", "audit"),
         rows=tuple((one.operator, str(one.candidates), str(one.passed), one.weakness) for one in summary.weak),
         note=f"{len(summary.weak)} of {summary.operators} operators: a candidate that passed there may be wrong; "

@@ -74,7 +74,7 @@ def add_seed(parser: CommandParser) -> None:
         "--seed",
         metavar="N",
         type=natural_number,
-        help="draw the inputs from this number again, as reported by a run (default: a random one)",
+        help="seed of the inputs, as reported by a run (default: random)",
     )
 
 
@@ -96,7 +96,7 @@ def add_json(parser: CommandParser) -> None:
 
 def add_profile(parser: CommandParser) -> None:
     """`--profile`."""
-    parser.add_argument("--profile", action="store_true", help="show where the time of the run went")
+    parser.add_argument("--profile", action="store_true", help="show the time of the run by kind of work")
 
 
 def add_storage(parser: CommandParser) -> None:

@@ -87,8 +87,7 @@ def problem_for(file: KernelFile, typed: str | None, index: ProblemIndex) -> Pro
     if named is None:
         require_text(file)
         raise UsageError(
-            f"{file.shown} does not say which operator it is for: give --op OP, "
-            f"or begin the file with `# kgtui: op={SAMPLE_OPERATOR}`"
+            f"{file.shown} names no operator: give --op OP, or start the file with `# kgtui: op={SAMPLE_OPERATOR}`"
         )
     try:
         return index.find(named)
@@ -155,7 +154,7 @@ def device_for(typed: str | None) -> Device:
     devices = platform_named(typed).detect()
     if not devices:
         raise UnsupportedError(
-            f"there is no {typed} device on this machine; `kgtui doctor` lists those it has, --device cpu always works"
+            f"there is no {typed} device on this machine; `kgtui doctor` lists its devices; --device cpu always works"
         )
     return devices[0]
 

@@ -62,10 +62,10 @@ def why_not_editable(content: bytes) -> str:
     if "\0" in text:
         return "is a binary file; editing it here would damage it"
     if any(map(text.__contains__, _RARE_SEPARATORS)):
-        return "holds a form feed or another rare separator of lines, which editing it here would replace"
+        return "contains a form feed or another rare line separator, which editing here would replace"
     both = text.count("\r\n")
     kinds = [kind for kind in (both, text.count("\n") - both, text.count("\r") - both) if kind]
-    return "mixes several kinds of line ends, of which editing it here would leave one" if len(kinds) > 1 else ""
+    return "mixes several kinds of line ends, which editing here would unify" if len(kinds) > 1 else ""
 
 
 def shown_text(content: bytes) -> str:
@@ -96,7 +96,7 @@ def write(path: Path, content: bytes) -> None:
         raise UsageError(f"{path} was not saved: {reason_of(error)}; the text is still here") from error
     if not mode & 0o222:
         # Checked here, since a rename only needs permissions of the folder.
-        raise UsageError(f"{path} was not saved: it is read-only, chmod u+w lets it be written; the text is still here")
+        raise UsageError(f"{path} was not saved: it is read-only; run chmod u+w on it; the text is still here")
     try:
         if _keeps_identity(target) and _replace(target, content):
             return

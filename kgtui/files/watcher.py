@@ -205,7 +205,7 @@ class Watcher:
                 TroubleKind.GONE, path, f"{path.name} no longer exists in {path.parent}; watching for its return"
             )
         elif report.sight is Sight.UNREADABLE:
-            message = f"{path.name} cannot be read: {report.reason}; it is tried again when it changes"
+            message = f"{path.name} cannot be read: {report.reason}; it is read again when it changes"
             self._report_trouble(TroubleKind.UNREADABLE, path, message)
         else:
             self._report_trouble(TroubleKind.BACK, path, f"{path.name} is back")

@@ -67,7 +67,7 @@ class Budget:
         """
         if self.limits.microusd is not None and worst.microusd is None:
             raise UsageError(
-                "the price of this model is unknown, so a budget in money cannot be kept: add it to prices.toml "
+                "the price of this model is unknown, so a budget in money cannot be enforced: add it to prices.toml "
                 "(`kgtui manual models`), or limit tokens instead, such as 200000tok"
             )
         async with self._settled:

@@ -61,7 +61,7 @@ def _defining(blocks: list[Block], entry: str) -> list[str]:
 def _unfenced(answer: str, *, stop: Stop) -> Extraction:
     """The whole answer as the file, unless it was truncated."""
     if stop is Stop.LENGTH:
-        return _none("the answer reached the limit of tokens inside of its code; raise --max-tokens or ask for less")
+        return _none("the answer reached the token limit inside its code; raise --max-tokens or request less")
     if stop is Stop.CUT:
         return _none("the connection broke inside of the code")
     return _checked(answer)
@@ -92,7 +92,7 @@ def _only_reasoning(stop: Stop) -> str:
 
 def _truncated(block: Block, *, stop: Stop, has_other: bool) -> Extraction:
     if stop is Stop.LENGTH:
-        reason = "the answer reached the limit of tokens inside of its code; raise --max-tokens or ask for less"
+        reason = "the answer reached the token limit inside its code; raise --max-tokens or request less"
     elif stop is Stop.CUT:
         reason = "the connection broke inside of the code"
     else:
@@ -127,10 +127,10 @@ def _no_python(text: str) -> str:
     try:
         parse(text)
     except SyntaxError as error:
-        reason = f"the code block is no Python: {error.msg} in its line {error.lineno}"
+        reason = f"the code block is not valid Python: {error.msg} in its line {error.lineno}"
         return _checked(text).reason or reason
     except (ValueError, RecursionError, MemoryError) as error:
-        return f"the code block is no Python: {error}"
+        return f"the code block is not valid Python: {error}"
     return ""
 
 

@@ -133,7 +133,7 @@ class RunDriver:
         candidate = request.candidate
         last: Event | None = None
         finished = False
-        complaint = "the engine ended the run without a verdict; r runs it again"
+        complaint = "the engine ended the run without a verdict; r repeats it"
         try:
             # Read to the end, also after the verdict, since the engine cleans up there.
             async with contextlib.aclosing(self._evaluate(candidate, request.against, plan)) as events:
@@ -168,7 +168,7 @@ class RunDriver:
 
     async def _retargeted(self, request: RetargetRequest) -> AsyncGenerator[Event, None]:
         """The engine's events, ended by the driver if the engine fails to end them."""
-        last_s, message = request.after_s, "the engine ended before everything was compiled; r begins again"
+        last_s, message = request.after_s, "the engine stopped before everything was compiled; r restarts"
         retargeting = self._engine.retarget(
             request.candidate,
             entry=request.entry,
@@ -189,7 +189,7 @@ class RunDriver:
             message = str(error)
         except Exception as error:  # boundary: an engine error must not end the driver
             self.fault = error
-            message = f"the engine failed: {type(error).__name__}: {error}; r begins again"
+            message = f"the engine failed: {type(error).__name__}: {error}; r restarts"
         if message:
             yield PortingFinished(at_s=last_s, outcome=Outcome.ENGINE_ERROR, message=message)
 

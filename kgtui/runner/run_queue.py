@@ -115,7 +115,7 @@ class RunQueue:
             try:
                 await _carry_out(driver, ticket)
             except Exception as error:  # boundary of one request: the next one must still run
-                self._on_trouble(f"kgtui itself failed: {type(error).__name__}: {error}; r runs it again")
+                self._on_trouble(f"internal error: {type(error).__name__}: {error}; r runs it again")
             finally:
                 self._running = None
             if ticket.runs_again:

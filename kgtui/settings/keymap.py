@@ -46,7 +46,7 @@ def keymap_of(asked: Mapping[str, tuple[str, ...]], *, file: str) -> Keymap:
     for name, keys in asked.items():
         place = f"{file}, {KEYS_TABLE}.{name}"
         if name not in known:
-            problems.append(f"{place}: there is no such binding; {_near(name, tuple(known))}")
+            problems.append(f"{place}: unknown binding; {_near(name, tuple(known))}")
             continue
         wrong = [words for key in keys if (words := _wrong(key, known[name]))]
         problems += [f"{place}: {words}" for words in wrong]
@@ -55,7 +55,7 @@ def keymap_of(asked: Mapping[str, tuple[str, ...]], *, file: str) -> Keymap:
     while clash := _clash(_with(wanted), among=wanted):
         key, one, other = clash
         taken = [name for name in (one, other) if name in wanted]
-        words = f"{key} would be both {one} and {other}; give one of them another key"
+        words = f"{key} would be both {one} and {other}; change one of them"
         problems.append(f"{file}, {KEYS_TABLE}.{taken[-1]}: {words}")
         for name in taken:
             del wanted[name]
@@ -86,9 +86,9 @@ def _wrong(key: str, action: Action) -> str:
         return f"most terminals send {_SAME[name]} for {key}; choose another key"
     is_taken = name in _of_the_source() and name not in action.keys
     if not action.priority and action.where in (Where.WORKBENCH, Where.EVERYWHERE) and is_taken:
-        return f"{key} is a key of the source pane, which would take it; choose another key"
+        return f"{key} is used by the source pane; choose another key"
     if action.priority and types_text(name):
-        return f"{key!r} would no longer be typed as text, for this works while text is typed; take ctrl+ or an F key"
+        return f"{key!r} could no longer be typed as text, since this works while text is typed; use ctrl+ or an F key"
     return ""
 
 

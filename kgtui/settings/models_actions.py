@@ -13,7 +13,7 @@ MODELS = (
             ("matrix", "every model on every operator; enter compares the models of a cell"),
             ("metrics", "correctness, pass@k and speed-up of each model, also by source and category"),
             ("curves", "operators solved, or speed-up, against cost or answers"),
-            ("cost", "what each model cost, and a correct kernel of it"), ("prices", "the price of each model"),
+            ("cost", "cost of each model, and per correct kernel"), ("prices", "the price of each model"),
         ), start=1)
     ),
     Action(id="next-table", keys=("right_square_bracket",), label="next table", help="the next table", group="Models",

@@ -172,7 +172,7 @@ def _usable(config: Config) -> tuple[Asked, tuple[str, ...]]:
     if asked.device is not None:
         try:
             found = platform_named(asked.device).detect()
-            words = "" if found else f"there is no {asked.device} device on this machine; one that is there is taken"
+            words = "" if found else f"there is no {asked.device} device on this machine; an available one is used"
         except KgtuiError as error:
             words = str(error)
         if words:

@@ -63,9 +63,9 @@ OPTIONS = (
            kind=str, example="cpu"),
     Option(key="target", help="what launches are compiled for: sm_90, gfx942, none; this GPU or sm_90 when left out",
            default=None, kind=str, example="sm_90"),
-    Option(key="folder", help="where kernel files lie, seen from the folder that kgtui is started in",
+    Option(key="folder", help="folder of kernel files, relative to the working folder",
            default="kernels", kind=str, example="kernels"),
-    Option(key="problems", help="a folder of your own problem files, seen from the folder that kgtui is started in",
+    Option(key="problems", help="a folder of your own problem files, relative to the working folder",
            default=None, kind=str, example="problems"),
     Option(key="suites", help="foreign suites that are always known: folders or files, separated as in PATH",
            default=None, kind=str, example="/data/KernelBench"),
@@ -73,7 +73,7 @@ OPTIONS = (
            example="nvim"),
     Option(key="notify", help="at the end of a long run, while the terminal is not in focus: off, bell, osc9, osc777",
            default="off", kind=str, example="bell", choices=tuple(Notify)),
-    Option(key="notify_after_s", help="how many seconds a run takes at least to be a long one", default=10.0,
+    Option(key="notify_after_s", help="seconds from which a run is long", default=10.0,
            kind=float, example=10.0),
 )  # fmt: skip
 OPTION_BY_KEY = {option.key: option for option in OPTIONS}
@@ -159,7 +159,7 @@ def _unknown(key: str, path: Path) -> str:
     known = [*OPTION_BY_KEY, KEYS_TABLE]
     near = difflib.get_close_matches(key, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-    return f"{path}, {key}: there is no such setting; {hint}"
+    return f"{path}, {key}: unknown setting; {hint}"
 
 
 def _wrong(option: Option, value: object) -> str:

@@ -99,7 +99,7 @@ class Inliner:
     def _own(self, name: str, module: str) -> None:
         owner = self._owners.setdefault(name, module)
         if owner != module:
-            raise UsageError(f"{owner} and {module} both define {name!r}; a script cannot hold both")
+            raise UsageError(f"{owner} and {module} both define {name!r}; a script cannot contain both")
 
     def _read(self, name: str) -> _Module:
         if name not in self._modules:

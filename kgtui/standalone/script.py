@@ -23,8 +23,8 @@ _TEMPLATE = '''\
 
 {message}
 
-Needs torch and Triton alone.  `python {name}` verifies the candidate below, `python {name} FILE` another file
-with the same entry; exit status 0 when it is right, 1 when it is wrong, 2 when the device is not there.
+Needs only torch and Triton.  `python {name}` verifies the candidate below, `python {name} FILE` another file
+with the same entry; exit status 0 when it is correct, 1 when it is wrong, 2 when the device is missing.
 {note}"""
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def standalone_script(failed: FailedCase, *, name: str) -> str:
         )
     if result.outcome is Outcome.PASS or result.seed is None:
         why = "it passed" if result.outcome is Outcome.PASS else "no inputs were made for it"
-        raise UsageError(f"there is nothing to reproduce of {result.case}: {why}")
+        raise UsageError(f"nothing to reproduce of {result.case}: {why}")
     case = problem.case(result.case)
     module = problem.name.replace("::", ".")
     inliner = Inliner(files={module: failed.described.file})
@@ -138,7 +138,7 @@ def script_name(filename: str, case: str) -> str:
 def _taken(inliner: Inliner, described: ProblemDescription, role: str, module: str) -> str:
     name = described.functions.get(role)
     if name is None:
-        raise UsageError(f"{described.file}: {role} is no name of a function, so no script can hold it")
+        raise UsageError(f"{described.file}: {role} is not the name of a function, so no script can use it")
     inliner.take(module, name)
     return name
 
@@ -147,7 +147,7 @@ def _decoded(failed: FailedCase) -> str:
     try:
         return decode(failed.source, failed.filename)
     except SourceError as error:
-        raise UsageError(f"{error}; a script cannot hold it") from error
+        raise UsageError(f"{error}; it cannot be written into a script") from error
 
 
 def _note(result: CaseResult) -> str:

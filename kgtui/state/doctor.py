@@ -9,7 +9,7 @@ from kgtui.state.format.lines import Span, Tone, line, muted, strong
 from kgtui.state.workbench.inspect import PageRow
 
 _LABEL = 13
-_WRONG = ("NOT IN FORCE", "NOT WRITABLE", "NOT USED", "cannot be started", "held down by", "other processes", "no GPU")
+_WRONG = ("NOT IN FORCE", "NOT WRITABLE", "NOT USED", "cannot be started", "limited by", "other processes", "no GPU")
 
 
 def diagnosis_rows(facts: Sequence[str], *, width: int) -> tuple[PageRow, ...]:
@@ -31,6 +31,4 @@ def diagnosis_rows(facts: Sequence[str], *, width: int) -> tuple[PageRow, ...]:
 
 def looking_row(elapsed_s: float) -> PageRow:
     """Placeholder until the diagnosis is made."""
-    return PageRow(
-        line=line(muted(f"looking: an engine is started to see how it confines a candidate ({elapsed_s:.0f} s)"))
-    )
+    return PageRow(line=line(muted(f"starting an engine to check how candidates are sandboxed ({elapsed_s:.0f} s)")))

@@ -32,7 +32,7 @@ def repeatable_reference(trial: Trial) -> Iterator[str]:
         if not same_values(arguments, trial.given(case)):
             yield f"{case.name}: the reference changes its arguments"
         if trial.problem.determinism is not Determinism.RANDOM and not same_values(again, trial.expected(case)):
-            yield f"{case.name}: the reference answers otherwise to the same arguments"
+            yield f"{case.name}: the reference gives different answers for the same arguments"
 
 
 def honest_eager(trial: Trial) -> Iterator[str]:

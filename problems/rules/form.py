@@ -45,7 +45,7 @@ def signature(trial: Trial) -> Iterator[str]:
         if argument.annotation is None:
             yield f"the argument {argument.arg} has no annotation"
     if not problem.summary:
-        yield "summary is empty; say in a few words what the operator does"
+        yield "summary is empty; describe the operator in a few words"
 
 
 def tiers(trial: Trial) -> Iterator[str]:
@@ -80,13 +80,13 @@ def seeds(trial: Trial) -> Iterator[str]:
     for case in trial.cases:
         first = trial.given(case)
         if not same_values(first, trial.made(case)):
-            yield f"{case.name}: the same seed makes other inputs; draw all randomness from `rng`"
+            yield f"{case.name}: the same seed gives different inputs; draw all randomness from `rng`"
         has_content = all(any(map(is_occupied, some)) for some in (tensors_in(first), trial.expected(case)))
         if settings_of(first) != settings_of(trial.given(case, OTHER_SEED)):
             yield f"{case.name}: numbers, shapes or dtypes depend on the seed; only the content of tensors may"
         is_single = sum(tensor.numel() for tensor in tensors_in(first)) == 1
         if has_content and not is_single and same_values(first, trial.given(case, OTHER_SEED)):
-            yield f"{case.name}: another seed makes the same inputs"
+            yield f"{case.name}: another seed gives the same inputs"
 
 
 def memory(trial: Trial) -> Iterator[str]:

@@ -19,7 +19,7 @@ from problems.rules.values import same_values, tensors_in
 
 _PASSES: tuple[tuple[lies.Lie, Defect, str], ...] = (
     (lies.zeros, Defect.ZEROS_PASS, "zeros pass in every case"),
-    (lies.answer_to_other_inputs, Defect.INPUT_INDEPENDENT, "the answer to other inputs passes in every case"),
+    (lies.answer_to_other_inputs, Defect.INPUT_INDEPENDENT, "the answer for other inputs passes in every case"),
     (lies.mean, Defect.SMALL_SPREAD, "the mean of the outputs passes in every case: their spread is in the tolerance"),
     (lies.bfloat16_arithmetic, Defect.LOOSE, "inputs rounded to bfloat16 pass in every float32 case"),
     (lies.single_arithmetic, Defect.LOOSE, "inputs rounded to float32 pass in every float64 case"),
@@ -59,7 +59,7 @@ def _unseeded(trial: Trial) -> Iterator[Weakness]:
 def _unseeded_inputs(trial: Trial) -> Iterator[Weakness]:
     for case in trial.cases:
         if not same_values(trial.given(case), trial.made(case)):
-            yield Weakness(defect=Defect.UNSEEDED, text=f"{case.name}: the same seed makes other inputs")
+            yield Weakness(defect=Defect.UNSEEDED, text=f"{case.name}: the same seed gives different inputs")
             break
 
 

@@ -233,7 +233,7 @@ def reasons(trial: Trial) -> Iterator[str]:
     known = {_name(lie) for lie in (*LIES, *MISTAKES)}
     for name, reason in trial.problem.cannot_reject.items():
         if name not in known:
-            yield f"cannot_reject names {name!r}, which is no lie; lies are {', '.join(sorted(known))}"
+            yield f"cannot_reject names {name!r}, which is unknown; use one of {', '.join(sorted(known))}"
         if not reason:
             yield f"cannot_reject has no reason for {name}"
 

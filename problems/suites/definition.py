@@ -158,7 +158,7 @@ class ForeignFunctions:
         self._has_double = self._has_double and double is not None
         self._output_bytes = _bytes(own)
         if not self._output_bytes and CASE not in case.params:
-            raise UnsupportedError("its outputs have no elements, so no comparison can tell a right answer")
+            raise UnsupportedError("its outputs have no elements, so no comparison can recognise a correct answer")
         return calibrated(
             Runs(
                 own=own,

@@ -145,7 +145,7 @@ PROBLEM = ProblemDefinition(
     returns=2,
     compare=compare,
     cannot_reject={
-        "nan_dropped": "what NaN is quantised to is left open",
+        "nan_dropped": "the quantised value of NaN is unspecified",
         "infinities_clamped": "an infinity and the largest number saturate alike",
     },
 )

@@ -172,7 +172,7 @@ class Reader:
         rows = self._database.rows(f"{SELECT_RUNS} where runs.id = :run", {"run": run_id})
         if not rows:
             newest = self.runs(limit=1)
-            known = f"the newest is #{newest[0].id}" if newest else "it holds no run yet"
+            known = f"the newest is #{newest[0].id}" if newest else "it has no runs yet"
             raise UsageError(f"there is no run #{run_id} in {self._name}; {known}")
         return run_row(rows[0])
 
@@ -207,7 +207,7 @@ class Reader:
         """
         rows = self._database.rows(_SELECT_SOURCE, {"digest": digest})
         if not rows:
-            raise UsageError(f"there is no source with the digest {digest} in {self._name}; take it from a run")
+            raise UsageError(f"there is no source with the digest {digest} in {self._name}; use that of a run")
         return bytes(rows[0]["source"])
 
     def proof_digest(self, run_id: int) -> str:
@@ -342,7 +342,7 @@ class Reader:
         rows = self._database.rows(f"{_SELECT_SESSIONS} where sessions.id = :session", {"session": session_id})
         if not rows:
             newest = self.sessions(limit=1)
-            known = f"the newest is {newest[0].id}" if newest else "it holds no session yet"
+            known = f"the newest is {newest[0].id}" if newest else "it has no sessions yet"
             raise UsageError(f"there is no session {session_id} in {self._name}; {known}")
         return session_row(rows[0])
 

@@ -93,7 +93,7 @@ def test_rules_apply_to_files_of_folder(folder: Path) -> None:
     (folder / "rope.py").write_text(ROPE.replace('summary="x*sigmoid(x)"', 'summary=""'))
     found = report(Folder(folder).id, "user::rope")
     assert [(one.rule, one.text) for one in found.complaints] == [
-        ("signature", "summary is empty; say in a few words what the operator does")
+        ("signature", "summary is empty; describe the operator in a few words")
     ]
     (folder / "rope.py").write_text("x = (")
     assert "SyntaxError" in report(Folder(folder).id, "user::rope").error

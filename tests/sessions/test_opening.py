@@ -100,7 +100,7 @@ def test_path_below_file_names_the_obstacle(tmp_path):
 def test_random_bytes_are_damaged_and_unchanged(path, read_only):
     garbage = bytes(range(256)) * 64
     path.write_bytes(garbage)
-    with pytest.raises(StoreDamagedError, match=r"not a database\), and left as it is; move it .* again, or rescue"):
+    with pytest.raises(StoreDamagedError, match=r"not a database\), left unchanged; move it .* again, or recover"):
         open_store(path, read_only=read_only)
     assert path.read_bytes() == garbage
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
@@ -129,7 +129,7 @@ def test_the_database_of_another_program_is_not_touched(path):
     connection.execute("create table bookmarks (url text)")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(StorePathError, match="is a database of another program, and left as it is; move it, or let"):
+    with pytest.raises(StorePathError, match="is a database of another program, left unchanged; move it, or set"):
         open_store(path)
     assert path.read_bytes() == before
 
@@ -140,7 +140,7 @@ def test_a_newer_store_names_both_versions(path, read_only):
     connection = sqlite3.connect(path)
     connection.execute("pragma user_version = 99")
     connection.close()
-    expected = rf"has schema version 99, this program knows versions up to {SCHEMA_VERSION}; it was left as it is: upd"
+    expected = rf"has schema version 99, this program knows versions up to {SCHEMA_VERSION}; it was left unchanged: upd"
     with pytest.raises(StoreVersionError, match=expected):
         open_store(path, read_only=read_only)
 
@@ -216,7 +216,7 @@ class TestReadOnly:
         assert filled.read_bytes() == before
 
     def test_read_only_opening_creates_no_store(self, folder):
-        with pytest.raises(StorePathError, match="there is no session store here; the first run makes one"):
+        with pytest.raises(StorePathError, match="no session store here; the first run creates one"):
             open_store(folder / "none" / "sessions.db", read_only=True)
         assert list(folder.iterdir()) == []
 

@@ -189,8 +189,7 @@ def _open_shared(folder: Path, name: str) -> int:
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(descriptor)
         raise UnsupportedError(
-            f"{path}: expected a lock file of its own, found something else under that name or a second name of it; "
-            "remove it, then try again"
+            f"{path}: expected a regular lock file without other names, found something else; remove it, then try again"
         )
     _close_in_children()
     _held.add(descriptor)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from engine.model import Arguments, Case, ProblemDefinition, Returned, Value
 
-RUNS_APART = "the reference of a foreign problem runs in another process, which times it as it is (eager)"
+RUNS_APART = "the reference of a foreign problem runs in another process, which times it unchanged (eager)"
 _REQUIRED = ("NAME", "available", "prepare")
 
 
@@ -141,6 +141,6 @@ def _found(package: str) -> dict[str, Baseline]:
         if not isinstance(module.NAME, str):
             raise EngineError(f"{file}: NAME should be a text, is {module.NAME!r}")
         if module.NAME in found:
-            raise EngineError(f"{file}: another file has the NAME {module.NAME!r} already; names must differ")
+            raise EngineError(f"{file}: another file already has the NAME {module.NAME!r}; names must differ")
         found[module.NAME] = module
     return found

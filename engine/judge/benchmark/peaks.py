@@ -119,7 +119,7 @@ def copy_size(*, cache_bytes: int, free_bytes: int) -> int:
     if most_bytes < least_bytes:
         raise UnsupportedError(
             f"the copy bandwidth cannot be measured: a buffer of {least_bytes} bytes is needed to get past the cache, "
-            f"and only {free_bytes} bytes are free; end what else uses the device"
+            f"and only {free_bytes} bytes are free; stop other programs on the device"
         )
     return min(max(_COPY_BYTES, least_bytes), most_bytes)
 
@@ -135,7 +135,8 @@ def side_within(precision: Precision, free_bytes: int) -> int:
         side //= 2
     if side < _LEAST_SIDE:
         raise UnsupportedError(
-            f"the {precision.name} peak cannot be measured with {free_bytes} bytes free; end what else uses the device"
+            f"the {precision.name} peak cannot be measured with {free_bytes} bytes free; "
+            "stop other programs on the device"
         )
     return side
 
@@ -162,7 +163,7 @@ def best_call_s(work: Callable[[], object], *, timer: Timer) -> float:
     while warmed_s < _WARM_UP_S:
         took_s = timer(work, calls)
         if took_s <= 0:
-            raise UnsupportedError(f"the device's timer saw {calls} calls take {took_s} s; this is not reliable")
+            raise UnsupportedError(f"the device's timer saw {calls} calls in {took_s} s; this is not reliable")
         warmed_s += took_s
         call_s = took_s / calls
         calls = max(1, math.ceil(_ROUND_S / call_s))

@@ -288,7 +288,7 @@ def slots_for(layout: Layout, *, cache_bytes: int, most_slots: int, most_bytes: 
     if fitting < _LEAST_SLOTS:
         raise UnsupportedError(
             f"{layout.case.name} needs {_LEAST_SLOTS} input sets of {layout.bytes} bytes, and there is room for "
-            f"{fitting} ({most_bytes} bytes); end what else uses the device, or time a smaller case"
+            f"{fitting} ({most_bytes} bytes); stop other programs on the device, or time a smaller case"
         )
     wanted = math.ceil(_TIMES_THE_CACHE * cache_bytes / max(1, layout.content_bytes))
     return min(max(_LEAST_SLOTS, wanted), fitting)

@@ -98,7 +98,7 @@ class Explainer:
         problem = prepared.problem
         elements = _elements(prepared.content.inputs, comparison)
         if elements > _MOST_ELEMENTS:
-            return Explanation(untried=f"the case has {elements:,} elements, too many to compute it again and again")
+            return Explanation(untried=f"the case has {elements:,} elements, too many to recompute it repeatedly")
         found: tuple[Diagnosis, ...] = ()
         try:
             with torch.device("cpu"):

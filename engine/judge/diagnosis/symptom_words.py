@@ -24,12 +24,12 @@ _K = DiagnosisKind
 WORDS = {
     Symptom.DIFFERS: Words(
         _K.RACE,
-        "two calls on the same input differ: programs race, or state is kept between calls",
+        "two calls on the same input differ: race between programs, or state kept between calls",
         "{counted} had another value in the previous call",
     ),
     Symptom.KEPT: Words(
         _K.KEPT_ANSWER,
-        "output equals the answer to the previous call, which had other inputs",
+        "output equals the answer for the inputs of the previous call",
         "{counted} hold the value of the previous call",
     ),
     Symptom.POISON: Words(
@@ -129,7 +129,7 @@ WORDS = {
     ),
     Symptom.MOVED: Words(
         _K.WRONG_STRIDE,
-        "correct values in wrong positions: element i holds the value of {map}",
+        "correct values in wrong positions: element i has the value of {map}",
         "{counted} are the expected value of that other element",
     ),
     Symptom.ARGUMENT: Words(
@@ -189,7 +189,7 @@ WORDS = {
     ),
     Symptom.CONJUGATED: Words(
         _K.IGNORED_ARGUMENT,
-        "wrong conjugation of {argument}: conjugated where the plain value is meant, or the other way round",
+        "wrong conjugation of {argument}: conjugated instead of plain, or vice versa",
         "{counted} match when {argument} is conjugated",
     ),
     Symptom.SIGN: Words(

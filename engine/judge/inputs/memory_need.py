@@ -33,7 +33,7 @@ def require_room(case: Case, cost: Cost, *, available_bytes: int | None) -> None
     if available_bytes is not None and needed > available_bytes:
         raise DeviceMemoryError(
             f"{case.name} needs about {needed:,} bytes of memory, and {available_bytes:,} are available; "
-            "end other programs, or run it on a machine with more"
+            "stop other programs, or run it on a machine with more"
         )
 
 

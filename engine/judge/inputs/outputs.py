@@ -84,7 +84,7 @@ def returned_values(
 
 def _lazy(name: str, spec: protocol.ReturnedSpec) -> OutputReport:
     """Report of an output with a lazy conjugate or negative bit, which must be resolved."""
-    message = f"{name} still has the lazy conjugate or negative bit: its values are not in memory"
+    message = f"{name} has the lazy conjugate or negative bit set: its values are not in memory"
     return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=message, shape=spec.shape)
 
 

@@ -175,7 +175,7 @@ class Variants:
     ) -> None:
         """Raise UnsuitableContentError if an honest kernel may have a reason to be wrong on this content."""
         if not prepared.problem.determinism.has_one_answer:
-            raise UnsuitableContentError("the operator has several right answers")
+            raise UnsuitableContentError("the operator has several correct answers")
         if not all(bool(computable(value).isfinite().all()) for value in content.expected):
             raise UnsuitableContentError("the reference is not finite")
         if variant not in _HARMLESS and any(_is_whole(value) for value in content.expected):
@@ -192,7 +192,7 @@ class Variants:
         except Exception as error:  # the problem's own code, on unusual content
             raise UnsuitableContentError(f"eager fails on it: {type(error).__name__}") from error
         if not _agree(witness, content.expected, _tolerances(prepared, factor=_MARGIN)):
-            raise UnsuitableContentError("eager is not clearly right on it")
+            raise UnsuitableContentError("eager is not clearly correct on it")
 
 
 def _elements(spec: protocol.TensorSpec) -> int:

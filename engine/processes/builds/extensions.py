@@ -73,7 +73,7 @@ class Extensions:
         """Folders of built extensions for workers, and the reasons why further ones cannot be built here."""
         no_cxx = "" if self._toolchain.cxx else "no C++ compiler (install g++, or name one in CXX)"
         no_nvcc = "" if self._toolchain.nvcc else "no nvcc (install the CUDA toolkit, or set CUDA_HOME)"
-        no_device = "" if self._target else "this device is no NVIDIA GPU, and CUDA code runs on those only"
+        no_device = "" if self._target else "CUDA code requires an NVIDIA GPU, and this device is none"
         return protocol.ExtensionAccess(folder=str(self._folder), no_cuda=no_nvcc or no_device or no_cxx, no_cpp=no_cxx)
 
     def refusal(self, *, with_cuda: bool) -> str:
@@ -120,7 +120,7 @@ class Extensions:
         try:
             library = read_untrusted(folder / Path(reply.library).name, max_bytes=_MOST_LIBRARY_BYTES)
         except UntrustedFileError as error:
-            raise EngineError(f"the library of extension {request.name!r} could not be taken over: {error}") from error
+            raise EngineError(f"the library of extension {request.name!r} could not be loaded: {error}") from error
         self._publish(request.key, library)
         return ExtensionBuild(
             is_built=True,

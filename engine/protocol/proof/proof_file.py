@@ -103,12 +103,12 @@ def read_proof(content: bytes) -> ProofFile:
         raise ProofFileError(f"a proof file has at most {MOST_FILE_BYTES:,} bytes, this one has {len(content):,}")
     head = _HEAD.match(content)
     if head is None:
-        raise ProofFileError("not a proof file: its first line is another; `kgtui export-proof RUN FILE` writes one")
+        raise ProofFileError("not a proof file: wrong first line; `kgtui export-proof RUN FILE` writes one")
     if int(head[1]) != _VERSION:
         raise ProofFileError(f"a proof file of version {int(head[1])}; this kgtui reads version {_VERSION}")
     body = content[head.end() :]
     if hashlib.sha256(body).hexdigest().encode() != head[2] or content[: head.end()] != _head(head[2].decode()):
-        raise ProofFileError("the proof file was changed or damaged: its SHA-256 is another; export it again")
+        raise ProofFileError("the proof file was changed or damaged: its SHA-256 differs; export it again")
     try:
         records = [_records.decode(line) for line in body.splitlines()]
         return _assembled(records)
@@ -162,7 +162,7 @@ def _faults(proof: ProofFile) -> Iterator[str]:
         yield "two lines have the same kernel"
     for kernel in proof.kernels:
         if kernel_name(kernel.ttir, kernel.arguments) != kernel.name:
-            yield f"kernel {kernel.name[:12]} has another TTIR than its name says"
+            yield f"kernel {kernel.name[:12]} has a TTIR that does not match its name"
     if len({case.case for case in proof.cases}) < len(proof.cases):
         yield "two lines have the same case"
     for case in proof.cases:

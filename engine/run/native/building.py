@@ -75,7 +75,7 @@ class NativeCode:
             except EngineError as error:
                 return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
             except OSError as error:
-                message = f"the built extension could not be kept: {error.strerror or error}; free some space"
+                message = f"the built extension could not be stored: {error.strerror or error}; free some space"
                 return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
         if build.output:
             self._emitter.log(Stream.STDERR, f"{build.output}\n")
@@ -151,7 +151,7 @@ class NativeCode:
             kinds = (("cubin", build.cubin), ("sass", build.sass))
             return [self._artefacts.put(kind, content) for kind, content in kinds if content]
         except OSError as error:
-            message = f"compiled code could not be kept: {error.strerror or error}; free some space"
+            message = f"compiled code could not be stored: {error.strerror or error}; free some space"
             self._emitter.note("artefacts", message)
             return []
 

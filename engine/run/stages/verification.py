@@ -60,9 +60,9 @@ _CONFIRMING_S = 10.0
 _MOST_EXPLAINED = 3
 _WHY_LATER = (
     "",
-    "first call correct, second call on the same input wrong: kept state or a race",
-    "correct on the first input, wrong on new input in the same memory: an output that was kept, or an error that"
-    " depends on the values",
+    "first call correct, second call on the same input wrong: state kept between calls, or a race",
+    "correct on the first input, wrong on new input in the same memory: a cached output, "
+    "or an error that depends on the values",
 )
 
 
@@ -286,7 +286,7 @@ class Verifier:
         refill = protocol.Refill(id=protocol.new_id(), fresh=following.fresh, poison=following.poison)
         refilled = await self._ask_judge(refill, "make inputs again")
         if not isinstance(refilled, protocol.Done):
-            return outcome_mapping.of_trusted(refilled, "while inputs were made again")
+            return outcome_mapping.of_trusted(refilled, "while inputs were being redrawn")
         return None
 
     def _find_executed(self, running: RunningCase, executed: Executed | None) -> None:

@@ -59,7 +59,7 @@ def kernels_apart(case: str, timing: Timing, kernels: Timing) -> Finding | None:
     gap_us = max(kernel_us.low - call_us.high, call_us.low - kernel_us.high)
     if gap_us <= max(KERNEL_SLACK_US, KERNEL_SHARE * kernel_us.value):
         return None
-    times = f"a call takes {call_us.value:.4g} us of the device, its launches alone take {kernel_us.value:.4g} us"
+    times = f"a call takes {call_us.value:.4g} us of device time, its launches alone take {kernel_us.value:.4g} us"
     is_less = call_us.value < kernel_us.value
     severity = Severity.SUSPECT if is_less else Severity.HINT
     message = f"{times}: timed calls do {'less' if is_less else 'more'} than the recorded launches"
@@ -96,8 +96,8 @@ def idle_calls(facts: CaseFacts) -> Finding | None:
     idle, calls = sum(batch.idle for batch in batches), sum(batch.calls for batch in batches)
     if facts.candidate.method is not Method.CUPTI or not idle:
         return None
-    message = f"{idle} of {calls} timed calls launched nothing on the device, but their outputs were correct"
-    return _suspect("idle_calls", f"{message}; look for work that is done outside of the call", facts)
+    message = f"{idle} of {calls} timed calls launched no device work, but their outputs were correct"
+    return _suspect("idle_calls", f"{message}; look for work done outside the call", facts)
 
 
 def early_calls(facts: CaseFacts) -> Finding | None:
@@ -111,8 +111,8 @@ def early_calls(facts: CaseFacts) -> Finding | None:
     if facts.candidate.method is not Method.CUPTI or early <= EARLY_SHARE * calls:
         return None
     message = (
-        f"{early} of {calls} timed calls were at work before what was queued ahead of them on the caller's stream was "
-        "done; have streams of your own wait for it, and it for them"
+        f"{early} of {calls} timed calls started before earlier work on the caller's stream was done; "
+        "synchronize your own streams with it in both directions"
     )
     return _suspect("other_streams", message, facts)
 
@@ -139,8 +139,8 @@ def uneven_calls(facts: CaseFacts) -> Finding | None:
         return None
     mean_us, typical_us = max(uneven_means, key=lambda both: max(both) - min(both))
     message = (
-        f"work of several calls was done in one: in {len(uneven_means)} of {chunks} chunks the mean call takes another "
-        f"time than the median one, such as {mean_us:.4g} us and {typical_us:.4g} us"
+        f"the work of several calls was done in one: in {len(uneven_means)} of {chunks} chunks the mean call time "
+        f"differs from the median, for example {mean_us:.4g} us and {typical_us:.4g} us"
     )
     return _suspect("uneven_calls", message, facts)
 
@@ -154,8 +154,8 @@ def shared_outputs(facts: CaseFacts) -> Finding | None:
     if all(burst.verified for burst in facts.candidate.bursts):
         return None
     message = (
-        "calls return the same memory, so that of back-to-back calls only the last can be verified: there is no time "
-        "of a whole call and none in a graph; return new memory from every call"
+        "calls return the same memory, so only the last of several back-to-back calls can be verified: "
+        "whole calls and graphs were not timed; return new memory from every call"
     )
     return Finding(check="shared_outputs", severity=Severity.HINT, message=message, case=facts.case.name)
 

@@ -66,7 +66,7 @@ def contradicted_by_the_clock(
     if device_us < GRAPH_SHARE * needed_us and needed_us - device_us > GRAPH_SLACK_US:
         message = (
             f"the device time is {device_us:.4g} us, but a replayed graph needs {needed_us:.4g} us a call by the "
-            "wall clock; look for work that the device's record does not show"
+            "wall clock; look for work missing in the device's record"
         )
         return _finding("wall_clock", Severity.SUSPECT, message, case)
     return None
@@ -91,9 +91,12 @@ def unconfirmed_by_a_graph(case: str, device_us: float, *, burst_us: float, laun
         f"the device time is {device_us:.4g} us, but calls back to back take {burst_us:.4g} us each by the wall clock"
     )
     if more_us > HOST_US + LAUNCH_US * launches:
-        why = f"launches do not explain {more_us:.4g} us; look for work that the device's record does not show"
-        return _finding("wall_clock", Severity.SUSPECT, f"{seen}: {why}, or leave less to the host", case)
-    why = "launching them may be the reason, but there is no graph that would tell; let the calls be captured"
+        why = f"launches do not explain {more_us:.4g} us; look for work missing in the device's record"
+        return _finding("wall_clock", Severity.SUSPECT, f"{seen}: {why}, or reduce host work", case)
+    why = (
+        "launch overhead may be the reason, but the calls could not be captured in a graph, which would decide; "
+        "make them capturable"
+    )
     return _finding("wall_clock", Severity.HINT, f"{seen}: {why}", case)
 
 
@@ -134,8 +137,8 @@ def work_on_other_streams(case: str, device_us: float, stream_us: float) -> Find
     if device_us <= STREAM_FACTOR * stream_us or device_us - stream_us <= STREAM_SLACK_US:
         return None
     message = (
-        f"a call is busy for {device_us:.4g} us over all streams, but over after {stream_us:.4g} us on the current "
-        "one: its work is on a stream that the caller does not wait for; join it before returning"
+        f"a call takes {device_us:.4g} us over all streams, but only {stream_us:.4g} us on the current one: "
+        "its work is on a stream that the caller does not wait for; join it before returning"
     )
     return _finding("other_streams", Severity.SUSPECT, message, case)
 
@@ -151,7 +154,7 @@ def work_after_return(case: str, late: Sequence[str]) -> Finding | None:
     starts_by_name = Counter(late).most_common()
     shown = ", ".join(f"{name} ({starts}x)" if starts > 1 else name for name, starts in starts_by_name[:_NAMES])
     more = f" and {len(starts_by_name) - _NAMES} more" if len(starts_by_name) > _NAMES else ""
-    message = f"work began outside of the calls that it belongs to: {shown}{more}; start all of it before returning"
+    message = f"work started outside the calls that it belongs to: {shown}{more}; start all of it before returning"
     return _finding("after_return", Severity.SUSPECT, message, case)
 
 
@@ -192,9 +195,9 @@ def contention(case: str, before: DeviceState | None, after: DeviceState | None)
     reasons = sorted({*(before.throttled_by or ()), *(after.throttled_by or ())})
     unknown = next((state for state in (before, after) if state.throttled_by is None), None)
     if reasons:
-        found.append(_finding("throttled", Severity.NOTE, f"clocks are held down by {', '.join(reasons)}", case))
+        found.append(_finding("throttled", Severity.NOTE, f"clocks are limited by {', '.join(reasons)}", case))
     elif unknown is not None:
-        message = f"whether clocks are held down was not checked: {unknown.why_unknown(THROTTLING)}"
+        message = f"clock limits were not checked: {unknown.why_unknown(THROTTLING)}"
         found.append(_finding("throttled", Severity.NOTE, message, case))
     if (moved := _moved_clock(case, before.sm_clock_mhz, after.sm_clock_mhz)) is not None:
         found.append(moved)

@@ -30,7 +30,7 @@ def timing_of(side: SideFacts, rng: random.Random) -> Timing:
     notes = list(side.notes)
     device = _device_interval(side, side.method, rng)
     if device is None and side.rounds:
-        notes.append("no device time: nothing of it was seen on the device")
+        notes.append("no device time: no activity was recorded on the device")
     if side.method is Method.CUPTI and (imprecise := [b for pair in side.rounds for b in pair if not b.precise]):
         notes.append(f"{len(imprecise)} of {2 * len(side.rounds)} chunks have no precise times: {side.reason}")
     activities = [batch.activities for pair in side.rounds for batch in pair]
@@ -63,7 +63,7 @@ def compared(candidate: SideFacts, side: SideFacts, rng: random.Random) -> tuple
     methods = (candidate.method, Method.EVENTS)
     method = next((each for each in methods if each and candidate.has(each) and side.has(each)), None)
     if method is None:
-        raise ValueError("no method took the times of both sides in every round")
+        raise ValueError("no method timed both sides in every round")
     mine, theirs = candidate.batches_us(method), side.batches_us(method)
     mine = mine[: len(theirs)]
     rounds = [(first, *between, last) for (first, last), between in zip(mine, theirs, strict=True)]
@@ -154,7 +154,7 @@ def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Int
     exchange_s = beside_s(side.bursts, side.short_bursts, side.round_trips_s)
     each_us = accepted_us(side.bursts, exchange_s, trusted=side.trusted)
     if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.bursts, strict=True)):
-        notes.append("the time of a whole call is by the parent's clock: the worker's own did not agree with it")
+        notes.append("the time of a whole call is by the parent's clock: the worker's clock disagreed")
     usable = [[time] for time in each_us if time is not None and time > 0]
     if len(usable) < max(2, len(side.bursts) / 2):
         notes.append("no time of a whole call: it is lost in the exchange with the process")
@@ -167,6 +167,6 @@ def _graph_interval(side: SideFacts, notes: list[str], rng: random.Random) -> In
     launch_s = beside_s(side.replays, side.short_replays, side.round_trips_s)
     each_us = accepted_us(side.replays, launch_s, trusted=side.trusted)
     if any(time != stretch.claimed_us for time, stretch in zip(each_us, side.replays, strict=True)):
-        notes.append("the time in a graph is by the parent's clock: the worker's own did not agree with it")
+        notes.append("the time in a graph is by the parent's clock: the worker's clock disagreed")
     usable = [[time] for time in each_us if time is not None and time > 0]
     return median_interval(usable, rng=rng) if len(usable) > 1 else None

@@ -84,7 +84,7 @@ def ratio_interval(pairs: Sequence[tuple[float, float]], *, rng: random.Random) 
         _require_times(pair, f"pair {number}")
     ratios = sorted(baseline / candidate for candidate, baseline in pairs)
     if not 0.0 < ratios[0] <= ratios[-1] < math.inf:
-        raise ValueError(f"ratios between {ratios[0]} and {ratios[-1]} are beyond any clock; look at the samples")
+        raise ValueError(f"ratios between {ratios[0]} and {ratios[-1]} are implausible; check the samples")
     value = math.sqrt(ratios[(len(ratios) - 1) // 2] * ratios[len(ratios) // 2])  # the middle, also of an even number
     low, high = _interval_of_median([math.log(ratio) for ratio in ratios], rng)
     return Interval(value=value, low=min(value, low), high=max(value, high))

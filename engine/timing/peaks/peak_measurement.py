@@ -38,7 +38,7 @@ async def measure_peaks(
     rates = {"copy_bytes_per_s": reply.copy_bytes_per_s, **reply.flops_per_s}
     for name, rate in rates.items():
         if not (math.isfinite(rate) and rate > 0):
-            raise EngineError(f"the judge measured {name} = {rate} on {device.name}; a rate is finite and above zero")
+            raise EngineError(f"the judge measured {name} = {rate} on {device.name}; expected a finite rate above zero")
     return Peaks(
         device_name=device.name,
         driver=device.driver,

@@ -120,7 +120,7 @@ class Batching:
             raise UsageError("a batch is running; esc stops it")
         recording = self._host.past.recording
         if not hasattr(recording, "checked"):
-            raise UsageError("a batch needs a store for its results, and there is none")
+            raise UsageError("a batch needs a store for its results, and none is open")
         self._worker = in_background(
             self._app, partial(self._run, request, cast(BatchRecording, recording), batch), group=_GROUP
         )

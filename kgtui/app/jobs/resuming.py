@@ -85,5 +85,5 @@ def _task(name: str, host: Host) -> Task:
     problem = host.problem_named(name)
     description = next((one for one in host.problems if one.name == name), None)
     if problem is None or description is None:
-        raise UsageError(f"this batch generates for {name}, which is no operator here, so it cannot be resumed")
+        raise UsageError(f"this batch generates for {name}, which is not an operator here, so it cannot be resumed")
     return Task(problem=problem, description=description)

@@ -97,7 +97,7 @@ class Tuning:
         """
         grid, workbench = self.grid, self._workbench
         if grid is None or grid.winner is None:
-            raise UsageError("no variant was measured to be faster than the file, so there is nothing to write")
+            raise UsageError("no variant was measured as faster than the file, so there is nothing to write")
         name = grid.path.name
         if workbench.bench.unsaved:
             raise UsageError(f"{name} has unsaved text, which writing would lose: save or discard it first")

@@ -43,4 +43,4 @@ def weak_text(results: Sequence[Result]) -> str:
     weak = weak_operators(results)
     if not weak:
         return ""
-    return f"{len(weak)} of {operators_in(results)} operators cannot tell some wrong candidates from right ones"
+    return f"{len(weak)} of {operators_in(results)} operators accept some wrong candidates"

@@ -132,7 +132,7 @@ class _Printing:
             elif result.row.candidate.refusal:
                 self._print(result_line(result, progress))
         if kept := sum(result.run is not None for result in done):
-            self._print(f"batch {progress.batch}: {kept} of {progress.total} results are there already")
+            self._print(f"batch {progress.batch}: {kept} of {progress.total} results are already stored")
 
 
 class _Running:

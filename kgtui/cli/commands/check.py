@@ -141,7 +141,7 @@ def kernel_and_problem(options: argparse.Namespace, console: Console) -> tuple[K
     command, index = options.command, problem_index(options, console)
     if options.sample:
         if options.file is not None:
-            raise UsageError(f"--sample verifies the sample; to verify {options.file}, leave --sample out")
+            raise UsageError(f"--sample verifies the sample; to verify {options.file}, omit --sample")
         file = read_kernel(SAMPLE, shown=SAMPLE.name)
         return file, problem_for(file, options.op or SAMPLE_OPERATOR, index)
     if options.file is None:

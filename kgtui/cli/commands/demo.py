@@ -27,8 +27,8 @@ STARTS_ENGINE = True
 
 LABEL = "demo"
 _ABOUT = (
-    "Recorded answers of two made-up models, verified now by the engine on the CPU. Prices are made up too; nothing is "
-    "sent anywhere."
+    "Recorded answers of two fictitious models, verified by the engine on the CPU. Prices are fictitious too; nothing "
+    "is sent anywhere."
 )
 
 

@@ -72,7 +72,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError("the workbench needs a terminal; `kgtui check FILE --op OP` verifies a file without one")
     if console.environment.get("TERM") == "dumb":
         raise UsageError(
-            "the workbench draws all over the terminal, which TERM=dumb says is not possible; "
+            "the workbench needs a full-screen terminal, which TERM=dumb does not provide; "
             "`kgtui check FILE --op OP` verifies a file line by line"
         )
     preferences = load_quietly(options, console)
@@ -160,7 +160,7 @@ def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path, in
     """The user's copy of the sample, created if missing."""
     problem = index.find(op or SAMPLE_OPERATOR)
     if problem.name != SAMPLE_OPERATOR:
-        raise UsageError(f"there is no sample for {problem.name}, only for {SAMPLE_OPERATOR}; leave --sample out")
+        raise UsageError(f"there is no sample for {problem.name}, only for {SAMPLE_OPERATOR}; omit --sample")
     path = absolute(name, folder) if name else kernel_path(problem, kernels)
     if not path.exists():
         try:

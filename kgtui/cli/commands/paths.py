@@ -32,7 +32,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     console.say(f"prices     {paths.prices}{_optional(paths.prices)}")
     console.say(f"prompts    {paths.prompts}{_optional(paths.prompts)}")
     console.say(f"kernels    {kernels_of(load_quietly(options, console), console.folder)}")
-    console.say(f"Set {HOME_VARIABLE} to keep all but the kernels elsewhere. Directories are created on first use.")
+    console.say(f"Set {HOME_VARIABLE} to store all but the kernels elsewhere. Directories are created on first use.")
     return Exit.PASSED
 
 

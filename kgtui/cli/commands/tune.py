@@ -128,7 +128,7 @@ def _grid(request: Request, chosen: Sequence[str]) -> tuple[Variant, ...]:
         made = variants(source, read_values(chosen)) if chosen else configurations(source)
         known = ", ".join(f"{tunable.name}={tunable.value or '?'}" for tunable in tunables_of(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise UsageError(f"{request.file.shown} is no Python that could be read: {error}") from error
+        raise UsageError(f"{request.file.shown} is not valid Python: {error}") from error
     if not made:
         raise UsageError(
             f"{request.file.shown} has no autotune list to choose from: give values, such as --set num_warps=2,4,8; "
@@ -206,7 +206,7 @@ def _propose(request: Request, winner: Trial, console: Console) -> None:
     console.say(f"{winner.variant.name} was measured to be the fastest:\n")
     console.say("\n".join(printable(line.rstrip("\r\n")) for line in patch))
     if not console.has_terminal:
-        console.say("nothing was written: there is no terminal to ask in")
+        console.say("nothing was written: confirmation needs a terminal")
         return
     if console.ask(f"write this into {printable(name)}? [y/N]").strip().lower() not in ("y", "yes"):
         console.say("nothing was written")

@@ -67,16 +67,16 @@ def condition_lines(condition: Condition) -> Iterator[str]:
     if known:
         yield ", ".join(known)
     if state.throttled_by:
-        yield f"clocks are held down by: {', '.join(state.throttled_by)}"
+        yield f"clocks are limited by: {', '.join(state.throttled_by)}"
     if state.other_processes:
         yield f"other processes use it: {', '.join(map(str, state.other_processes))}"
     yield from (f"unknown: {refused}" for refused in state.refused)
     if condition.trouble is not None:
         yield f"lock: {condition.trouble}"
     elif condition.is_held and condition.holder is None:
-        yield "lock: held by an unknown process; a benchmark waits"
+        yield "lock: held by an unknown process; benchmarks wait"
     elif condition.is_held and condition.holder is not None:
         holder = condition.holder
-        yield f"lock: held by {holder.command} (process {holder.pid}) since {holder.since}; a benchmark waits"
+        yield f"lock: held by {holder.command} (process {holder.pid}) since {holder.since}; benchmarks wait"
     else:
         yield "lock: free"

@@ -90,7 +90,7 @@ def page_text(problem: Problem, described: ProblemDescription, *, baselines: Seq
         f"  defined    {described.file}",
         f"  formula    {described.formula}",
         *_contract(described),
-        *([f"  audit      cannot tell: {problem.weakness}"] if problem.weakness else []),
+        *([f"  audit      accepts wrong answers: {problem.weakness}"] if problem.weakness else []),
         f"  answers    {_ANSWERS[problem.determinism]}",
         *([f"  PyTorch    may do all of it: {', '.join(problem.framework)}"] if problem.framework else []),
         *_functions(described),
@@ -125,7 +125,7 @@ def _special_cases(problem: Problem) -> str:
     words = ("special", "nan", "inf")
     values = ((case.name, str(case.params.get("values", ""))) for case in problem.cases)
     found = [name for name, value in values if any(word in value for word in words)]
-    return f"values in {len(found)} cases, such as {found[0]}" if found else "no values beyond those of the usual cases"
+    return f"values in {len(found)} cases, such as {found[0]}" if found else "no special values"
 
 
 def _functions(described: ProblemDescription) -> list[str]:

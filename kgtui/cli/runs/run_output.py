@@ -39,9 +39,9 @@ def say_benchmark(request: Request, console: Console, run: RunRecord) -> None:
     if benchmarks.cases:
         _say(console, bench_lines(benchmarks, width=console.width, is_ascii=not console.can_write(_SIGNS)))
         return
-    _say(console, ["nothing was timed; what each case cannot do without:", *aligned(cost_rows(run.costs))])
+    _say(console, ["nothing was timed; lower bound of each case:", *aligned(cost_rows(run.costs))])
     if run.kernels:
-        head = f"what each kernel takes of {run.target}, memory in bytes:"
+        head = f"resources of each kernel on {run.target}, memory in bytes:"
         _say(console, [head, *aligned(merged_resource_rows(run.kernels))])
 
 

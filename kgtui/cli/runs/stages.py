@@ -69,7 +69,7 @@ def stage_lines(run: RunRecord, found: Stages) -> list[str]:
 
 def _line(name: str, place: int, compared: Sequence[CaseResult]) -> str:
     wrong = [case for case in compared if _is_wrong(case, place)]
-    right = f"  {name:<24} {len(compared) - len(wrong)}/{len(compared)} cases right"
+    right = f"  {name:<24} {len(compared) - len(wrong)}/{len(compared)} cases correct"
     if not wrong:
         return right
     output = wrong[0].outputs[place]

@@ -54,7 +54,7 @@ def unfinished_lines(batch: BatchRow | None) -> tuple[Line, ...]:
     if batch is None or batch.ending is Ending.BUDGET:
         return ()
     ended = {None: "was cut off", Ending.FAILED: "ended with errors"}.get(batch.ending, "was cancelled")
-    again = muted(" generates what is left; stored answers are not paid for again")
+    again = muted(" generates the rest; stored answers are not paid for again")
     return (line(Span(f"batch {batch.id} {ended}; ", Tone.WARN), strong("R"), again),)
 
 

@@ -107,7 +107,7 @@ def price_view(models: Sequence[str], prices: PriceList, *, at: datetime, file: 
         Column(label="from", width=16),
     )
     names = tuple(dict.fromkeys((*prices.own_models, *models)))
-    about = line(muted("US dollars for a million tokens; "), strong(file), muted(" goes before the maintained list"))
+    about = line(muted("US dollars for a million tokens; "), strong(file), muted(" overrides the maintained list"))
     return View(columns=columns, rows=tuple(_price_row(name, prices, at=at) for name in names), about=(about,))
 
 

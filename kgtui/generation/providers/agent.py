@@ -192,7 +192,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 def _answer(folder: Path, stop: Stop) -> str:
     """The file as a code block, after the reason why the agent was ended; without a file, that reason."""
-    ended = {Stop.LENGTH: "it printed too much", Stop.CUT: "its time was over"}.get(stop, "")
+    ended = {Stop.LENGTH: "it printed too much", Stop.CUT: "it timed out"}.get(stop, "")
     try:
         source = read_untrusted(folder / KERNEL, max_bytes=_MOST_KERNEL_BYTES).decode("utf-8", errors="replace")
     except (OSError, UntrustedFileError) as error:

@@ -19,7 +19,7 @@ _MOST_MESSAGE = 300
 _RETRIED_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _ADVICE = {
     401: "check the key in {variable}",
-    403: "the key in {variable} may not use this model",
+    403: "the key in {variable} has no access to this model",
     404: "check the name of the model and the base URL",
     413: "the prompt is too long for this model",
     429: "lower --concurrency, or try again later",

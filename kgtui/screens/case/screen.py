@@ -37,7 +37,7 @@ PLACE = Place.OVER
 
 _MARGIN = 3  # the padding and the scroll bar
 _ALWAYS = frozenset({"replay", "leave-case", "help", "quit"})
-_NO_LINE = "no line is known to be at fault; what feeds the worst element says where to look"
+_NO_LINE = "no line is known to be wrong; check the inputs of the worst element"
 
 
 def make(host: Host) -> CaseScreen:

@@ -57,5 +57,5 @@ def why_not_measured(workbench: OpenWorkbench | None, comparison: Comparison | N
         return f"{comparison.problem} has no bench cases, so there is nothing to time"
     for side in (comparison.sides[0], comparison.sides[beside]):
         if side.run.outcome is not Outcome.PASS or side.run.flagged:
-            return f"{side.name} is not right and credible, so it is not timed"
+            return f"{side.name} did not pass without a flag, so it is not timed"
     return ""

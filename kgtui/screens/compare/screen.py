@@ -125,7 +125,7 @@ class CompareScreen(KgtuiScreen):
         """Go to the next or the previous difference of the sources, or of the table."""
         if self._tab == "source":
             if not self.query_one(SideBySide).next_difference(step):
-                self.notify("no other difference that way", markup=False)
+                self.notify("no further difference in this direction", markup=False)
             return
         grid = self.query_one(Grid)
         places = [place for place, row in enumerate(grid.shown) if _differs(row.cells)]
@@ -133,7 +133,7 @@ class CompareScreen(KgtuiScreen):
         if beyond:
             grid.move_cursor(row=min(beyond) if step > 0 else max(beyond))
         else:
-            self.notify("no other difference that way", markup=False)
+            self.notify("no further difference in this direction", markup=False)
 
     def action_turn_side(self, step: int) -> None:
         """Show another side beside the reference."""

@@ -32,8 +32,8 @@ _CONCEPTS = (
     ("stale", "a result of an earlier version, shown until the new one arrives"),
     ("baseline", "what the candidate is timed against, in the same run: eager, compile, cublas, vllm"),
     ("roofline", "the least time that this device needs for the bytes and operations of a case"),
-    ("A/A", "the candidate timed against itself: a smaller difference is no difference"),
-    ("flagged", "right, but not credible: the finding says why"),
+    ("A/A", "the candidate timed against itself: smaller differences do not count"),
+    ("flagged", "correct, but not credible; the finding has the reason"),
 )
 
 
@@ -128,7 +128,7 @@ def help_lines(
     words = [line(Span(f"  {word:<{_KEYS_WIDTH}}", Tone.LINK), meaning) for word, meaning in _CONCEPTS]
     if found := [one for one in words if _has(one, sought)]:
         lines += [line(strong("Words")), *found]
-    return tuple(lines) or (line(muted("nothing here has these letters; esc shows all")),)
+    return tuple(lines) or (line(muted("no match; esc shows all")),)
 
 
 def _has(one: Line, sought: list[str], *, also: str = "") -> bool:

@@ -13,8 +13,8 @@ from kgtui.screens.history.listing import Listing
 from kgtui.widgets.controls.entry import Entry
 from sessions.rows import ListedRun, Review
 
-_TAG_HINT = "one word; an empty line takes it away"
-_NOTE_HINT = "an empty line takes it away"
+_TAG_HINT = "one word; leave empty to remove it"
+_NOTE_HINT = "leave empty to remove it"
 
 T = TypeVar("T")
 Change: TypeAlias = Callable[[StoreAdmin, int, T | None], ListedRun]

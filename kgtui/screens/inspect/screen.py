@@ -107,20 +107,20 @@ class InspectScreen(KgtuiScreen):
     def action_finding(self, step: int) -> None:
         """Go to the next or the previous line that refers to the source."""
         if not self._page.go_on(step):
-            self.notify("no other line is about the source", markup=False)
+            self.notify("no other line refers to the source", markup=False)
 
     def action_follow(self) -> None:
         """Go to the source line of the line under the cursor."""
         current = self._page.current
         if current is None or current.about is None:
-            self.notify("this line is not about a line of the source; n goes to the next that is", markup=False)
+            self.notify("this line refers to no source line; n goes to the next one that does", markup=False)
             return
         self.action_close()
         self._workbench.source.take_keys(current.about)
 
     def action_claim(self) -> None:
         """Open the input for a claim."""
-        hint = "2.3x, or 2.3x compile; empty takes the claim back"
+        hint = "2.3x, or 2.3x compile; leave empty to remove the claim"
         self._question.ask("claim", submitted=self._claim_submitted, hint=hint)
 
     def action_run_again(self) -> None:

@@ -50,13 +50,13 @@ def detail_of(view: SettingsView, key: str) -> tuple[Line, ...]:
     action = action_of(view.keymap, key)
     if action is not None:
         where = f"on the screen {action.where}" if action.where != "everywhere" else "on every screen"
-        return (line(strong(action.label), f"  {action.help}"), line(muted(f"works {where}; enter takes other keys")))
+        return (line(strong(action.label), f"  {action.help}"), line(muted(f"works {where}; enter changes the keys")))
     option = OPTION_BY_KEY[key]
-    when = "a change holds at once" if key in _AT_ONCE else "a change that is written holds from the next start on"
+    when = "takes effect immediately" if key in _AT_ONCE else "takes effect at the next start, once written"
     chosen = view.preferences.of(key)
     lines = [line(strong(key), f"  {option.help}"), line(muted(when))]
     if chosen.overridden is not None:
-        words = f"the file asks for {toml(chosen.overridden)}; {chosen.source} goes before it"
+        words = f"the file asks for {toml(chosen.overridden)}; {chosen.source} overrides it"
         lines.append(line(Span(words, Tone.WARN)))
     return tuple(lines)
 

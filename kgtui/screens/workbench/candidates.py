@@ -63,7 +63,7 @@ class CandidateViewer:
         version = self._stored()
         if version is not None:
             self._context.screen.app.clear_notifications()
-            hint = f"what {version.key.model} should change; empty sends the report of the run alone"
+            hint = f"changes for {version.key.model}; leave empty to send only the report of the run"
             self._entry.ask("remark", submitted=partial(self._send_back, version), hint=hint, value="")
 
     def stop(self) -> bool:

@@ -123,7 +123,7 @@ class CodeLoader:
             context.screen.set_focus(pane.view)
         else:
             code = f"code of {kernel.launch.kernel}" if kernel else "compiled code"
-            context.notify(f"no {code} is known to come from line {source_line}")
+            context.notify(f"no {code} is known for line {source_line}")
 
     def follow_back(self, pane: CodePane) -> None:
         """Go to the source line of the code under the cursor."""

@@ -71,7 +71,7 @@ class PastRunViewer:
         """Pin or veto the run under the cursor of the history, or the shown one; the same action again undoes it."""
         number = self.run_under_cursor or self._context.bench.shown.number
         if number is None:
-            self._context.notify("no run is shown that is kept")
+            self._context.notify("no saved run is shown")
             return
         in_background(self._context.screen, partial(self._review, number, wanted), group="review")
 

@@ -219,7 +219,7 @@ class WorkbenchScreen(KgtuiScreen):
         elif self.bench.old is not None:
             self.history.leave()
         elif self.candidates.stop():
-            self.context.notify("stopped generating; what arrived is stored")
+            self.context.notify("stopped generating; answers received so far are stored")
         else:
             self.runs.cancel()
 

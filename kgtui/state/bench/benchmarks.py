@@ -29,7 +29,7 @@ from kgtui.state.run.resources import resource_cells
 
 STANDING_TONES = {Standing.FASTER: Tone.GOOD, Standing.SLOWER: Tone.BAD, Standing.SAME: Tone.PLAIN}
 BOUND_WORDS = {Bound.MEMORY: "memory", Bound.COMPUTE: "compute"}
-NOT_RIGHT = "no speed-up is shown: the candidate is not right"
+NOT_RIGHT = "no speed-up is shown: the candidate did not pass"
 _SPREAD_BINS = 10
 _CASE_WIDTHS = range(12, 18)
 
@@ -176,7 +176,7 @@ def why_nothing(view: RunRecord, problem: Problem) -> str:
             f"nothing was timed: the run ended before ({outcome_words(view.verdict.outcome)}); b times the bench cases"
         )
     if view.running:
-        return "the bench cases are timed once all cases are right"
+        return "the bench cases are timed once all cases pass"
     return "nothing timed yet: b times the bench cases"
 
 
@@ -256,7 +256,7 @@ def _note(one: Measurement, glyphs: Glyphs, *, dimmed: bool) -> Span:
     if one.trust is Trust.FLAGGED:
         words.append(f"{glyphs.state(State.FLAGGED)} flagged: does not count")
     if one.trust is Trust.WRONG:
-        words.append("the run is not right")
+        words.append("the run did not pass")
     if one.benchmark.message:
         words.append(" ".join(one.benchmark.message.split()))
     return Span("; ".join(words), Tone.WARN if one.trust is Trust.FLAGGED else Tone.MUTED)

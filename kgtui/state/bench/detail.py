@@ -70,7 +70,7 @@ def _doubt(trust: Trust, glyphs: Glyphs) -> tuple[Span, ...]:
         case Trust.FLAGGED:
             return (Span(f"  {glyphs.state(State.FLAGGED)} flagged: does not count; the findings say why", Tone.WARN),)
         case Trust.WRONG:
-            return (Span("  the run is not right: no speed-up is shown", Tone.BAD),)
+            return (Span("  the run did not pass: no speed-up is shown", Tone.BAD),)
 
 
 def _timing(timing: Timing, glyphs: Glyphs) -> list[Line]:
@@ -169,7 +169,7 @@ def _kernels(one: Measurement) -> list[Line]:
 
 def _device(when: str, state: DeviceState | None) -> list[Line]:
     if state is None:
-        return [line(muted(f"{when:<10}the driver reported nothing about the device"))]
+        return [line(muted(f"{when:<10}the driver reported no device state"))]
     readings = (
         (state.sm_clock_mhz, " MHz"),
         (state.memory_clock_mhz, " MHz memory"),
@@ -180,7 +180,7 @@ def _device(when: str, state: DeviceState | None) -> list[Line]:
     words = ", ".join(f"{value:,}{unit}" for value, unit in readings if value is not None) or "no data"
     lines = [line(muted(f"{when:<10}"), words)]
     if state.throttled_by:
-        lines.append(line(_INDENT, Span(f"clocks held down: {', '.join(state.throttled_by)}", Tone.WARN)))
+        lines.append(line(_INDENT, Span(f"clocks limited: {', '.join(state.throttled_by)}", Tone.WARN)))
     if state.other_processes:
         others = ", ".join(map(str, state.other_processes))
         lines.append(line(_INDENT, Span(f"other processes use the device: {others}", Tone.WARN)))

@@ -121,7 +121,7 @@ class SizesPicture:
 
 def _nothing(plot_axes: PlotAxes) -> str:
     if plot_axes.measure is Measure.FLOPS:
-        return "nothing to plot: no case that was timed computes anything by its cost; m shows another measure"
+        return "nothing to plot: no timed case has operations in its cost; m shows another measure"
     return "nothing to plot: no case has a time"
 
 

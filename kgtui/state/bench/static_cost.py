@@ -38,7 +38,7 @@ def cost_rows(problem: Problem, *, glyphs: Glyphs) -> tuple[Row, ...]:
 def static_lines(view: RunRecord) -> tuple[Line, ...]:
     """Resources of the kernels, from the compiler, which needs no device."""
     if not view.kernels:
-        return (line(muted("no kernel was compiled yet, so registers and shared memory are not known")),)
+        return (line(muted("no kernel was compiled yet, so registers and shared memory are unknown")),)
     alike: dict[tuple[str, int, int, str], list[CompiledKernel]] = {}
     for kernel in view.kernels:
         launch = kernel.launch

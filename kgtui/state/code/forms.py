@@ -55,7 +55,7 @@ def forms_line(kernel: CompiledKernel | None, form: str | None, *, foreign: bool
     if not forms and kernel.outcome is not Outcome.PASS:
         return line("it did not build, so it has no code", Span(f"  {name}", tone))
     if not forms:
-        return line("no code was kept: see the findings", muted(f"  {name}"))
+        return line("no code was stored: see the findings", muted(f"  {name}"))
     parts: list[Span] = [Span("x", Tone.LINK), Span(" ")]
     for one in forms:
         parts += [strong(f"[{one}]") if one == form else muted(f" {one} "), Span(" ")]

@@ -129,7 +129,7 @@ def findings_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
         Column(label="change", width=9),
     )
     differing = sum(row.cells[-1].text != SAME for row in rows)
-    empty = "no check observed anything in these runs"
+    empty = "no findings in these runs"
     return Table(columns=columns, rows=tuple(rows), about=about, empty=empty, differing=differing)
 
 

@@ -99,7 +99,7 @@ def _why_not_at_all(reference: Side, other: Side) -> str:
         if not side.view.benchmarks and side.run.device == CPU_DEVICE:
             return f"{side.name} ran on the CPU, where timings are meaningless, so nothing was timed"
         if trust_of(side) is Trust.WRONG:
-            return f"{side.name} is not right, so no speed-up is shown"
+            return f"{side.name} did not pass, so no speed-up is shown"
         if not side.view.benchmarks:
             return f"nothing was timed in {side.name}"
     devices = [side.run.device_name or side.run.device for side in (reference, other)]

@@ -155,8 +155,8 @@ def versus_words(one: CaseVersus, versus: Versus, *, glyphs: Glyphs) -> str:
 def _way(one: CaseVersus) -> str:
     """Explanation of how two times are compared."""
     if one.how is How.INTERLEAVED:
-        return "the two took turns on the device"
-    return f"the ratio of their speed-ups over {one.baseline}, each timed at its own time"
+        return "timed interleaved on the device"
+    return f"the ratio of their speed-ups over {one.baseline}, timed at different times"
 
 
 def _case_cell(result: CaseResult | None, glyphs: Glyphs) -> Span:

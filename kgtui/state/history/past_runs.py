@@ -99,7 +99,7 @@ def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyph
 def session_details(session: SessionRow, *, glyphs: Glyphs) -> tuple[Line, ...]:
     """Summary of a session."""
     dot = f" {glyphs.dot} "
-    ended = "still open, or cut short" if session.ended_at is None else f"ended {session.ended_at:%Y-%m-%d %H:%M} UTC"
+    ended = "open or interrupted" if session.ended_at is None else f"ended {session.ended_at:%Y-%m-%d %H:%M} UTC"
     tokens = session.prompt_tokens + session.completion_tokens
     cost = glyphs.dash if session.cost_microusd is None else money(session.cost_microusd)
     return (
@@ -150,7 +150,7 @@ def way_line(way: Sequence[Milestone], *, glyphs: Glyphs) -> Line:
         return line(muted("no case of this file has run yet, variants that were tuned aside"))
     bests = _best_so_far(shares)
     best_run = max((one for one in way if one.total), key=lambda one: one.passed / one.total)
-    words = f"{best_run.passed} of {best_run.total} cases right at best"
+    words = f"{best_run.passed} of {best_run.total} cases passed at best"
     return line(
         muted("best "),
         Span(sparkline(bests, glyphs=glyphs, top=1.0), Tone.GOOD),

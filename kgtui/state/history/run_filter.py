@@ -48,7 +48,7 @@ class _Choice:
     values: tuple[str, ...]
 
     def refuse(self, value: str) -> UsageError:
-        return UsageError(f"{self.name}:{value} cannot be; use one of {', '.join(self.values)}")
+        return UsageError(f"{self.name}:{value} is invalid; use one of {', '.join(self.values)}")
 
 
 def _narrowed(wanted: RunFilter, name: str, value: str) -> RunFilter:
@@ -70,7 +70,7 @@ def _narrowed(wanted: RunFilter, name: str, value: str) -> RunFilter:
         case "session" if value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS:
             return replace(wanted, session=int(value))
         case "session":
-            raise UsageError(f"session:{value} cannot be; a session is called by its number")
+            raise UsageError(f"session:{value} is invalid; use the number of a session")
         case _:
             raise UsageError(f"unknown filter {name}:; use {', '.join(f'{known}:' for known in NAMES)} or plain words")
 

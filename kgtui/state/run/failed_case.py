@@ -25,7 +25,7 @@ from kgtui.state.run.suspects import Suspects
 _LABEL = 11
 # Keeps an element on one line; replaced by a plain space after wrapping.
 _KEPT_SPACE = "\N{NO-BREAK SPACE}"
-_NOTHING_FITS = "no mistake that is known here fits: look at the map, at the first wrong element and at what feeds it"
+_NOTHING_FITS = "no known mistake matches: check the map, the first wrong element and its inputs"
 
 
 def failed_case(

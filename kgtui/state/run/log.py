@@ -47,7 +47,7 @@ class LogRows:
             return []
         prefix, times = _PREFIXES[self._last[0]], f"{self._repeats:,} times" if self._repeats > 1 else "once"
         self._repeats = 0
-        return self._of(f"{' ' * len(prefix)}(the line above came {times} more)", indent=len(prefix))
+        return self._of(f"{' ' * len(prefix)}(repeated {times} more)", indent=len(prefix))
 
     def line_of(self, row: int) -> str:
         """The whole line that a row belongs to; rows count from one, from the first that was ever made."""

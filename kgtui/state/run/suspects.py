@@ -21,7 +21,7 @@ _REDUCTIONS = {
     "xor_sum", "cumprod",
 }  # fmt: skip
 _PADDED = "a masked load that puts a number where the mask is off"
-_REDUCED = f"{_PADDED}, and goes into a reduction"
+_REDUCED = f"{_PADDED}, and is reduced"
 _STORED = "the stored value and the enclosing loop"
 _ABOUT_STORES = (DiagnosisKind.UNWRITTEN_OUTPUT, DiagnosisKind.TAIL_MASK, DiagnosisKind.ZEROED, DiagnosisKind.RACE)
 _TELLING = (DiagnosisKind.REDUCTION_IDENTITY, *_ABOUT_STORES)

@@ -34,13 +34,13 @@ def ports_line(ports: Ports, *, glyphs: Glyphs) -> Line:
     if not ports.asked and ports.message:
         return line(Span(ports.message, Tone.BAD))
     if not ports.asked:
-        return line(muted("r compiles what this run launched for every target of the list; no device is needed"))
+        return line(muted("r compiles the launches of this run for every target in the list; no device is needed"))
     if ports.running:
         word = "all compiled, printing machine code" if ports.complete else f"compiling {done}/{planned}"
         busy = Span(f"{glyphs.state(State.COMPILING)} {word}", Tone.BUSY)
         return line(busy, muted(f"  {_launches(ports)}; esc stops"))
     if not ports.complete:
-        return line(Span(f"stopped after {done}/{planned}: {ports.message}", Tone.WARN), muted("  r begins again"))
+        return line(Span(f"stopped after {done}/{planned}: {ports.message}", Tone.WARN), muted("  r restarts"))
     unbuilt = [report.target for report in ports.reports if report.outcome is not Outcome.PASS]
     if unbuilt:
         return line(Span(f"does not build for {', '.join(unbuilt)}", Tone.BAD), muted(f"  {_launches(ports)}"))

@@ -152,7 +152,7 @@ def progress_line(grid: VariantGrid, *, now_s: float, glyphs: Glyphs, stale: boo
         busy = Span(f"{glyphs.state(state)} {done}/{total} tried", Tone.BUSY)
         return line(busy, f"  {words}", muted(f"{time_left}; esc stops"))
     if grid.is_written and grid.winner is not None:
-        return line(Span(f"{grid.winner.name} was written into {name}", Tone.GOOD), muted("; below is what led there"))
+        return line(Span(f"{grid.winner.name} was written into {name}", Tone.GOOD), muted("; details below"))
     counted = f"{done}/{total} tried"
     match grid.ending:
         case Ending.SAVED:
@@ -162,7 +162,7 @@ def progress_line(grid: VariantGrid, *, now_s: float, glyphs: Glyphs, stale: boo
         case _:
             how = Span(f"{counted} in {numbers.seconds(grid.last_s - grid.began_s)}", Tone.STRONG)
     if stale:
-        return line(how, muted(f"; {name} has another text by now: r tunes that"))
+        return line(how, muted(f"; {name} has changed: r tunes the new version"))
     return line(how, "; ", *_outcome(grid, glyphs))
 
 
@@ -184,7 +184,7 @@ def tried_detail(tried: Tried, grid: VariantGrid, *, glyphs: Glyphs) -> tuple[Li
     verdict = run.final
     number = "not saved" if run.number is None else f"run #{run.number}"
     mark = "the file " if tried.place == 0 else "fastest: " if tried is grid.winner else ""
-    flagged = "flagged: " if verdict.flagged else "" if verdict.outcome.value == "pass" else "not right: "
+    flagged = "flagged: " if verdict.flagged else "" if verdict.outcome.value == "pass" else "failed: "
     cases = len(run.benchmark_report.right)
     mean = f"; times are geometric means of {cases} cases" if tried.device_us and cases > 1 else ""
     return (

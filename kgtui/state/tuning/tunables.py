@@ -79,7 +79,7 @@ def tunables_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Tuna
         entries=len(listed),
         chosen=MappingProxyType(kept),
         grid=(Variant(name=AS_IT_IS, source=source), *others) if others else (),
-        complaint="these are the values that the file has already; choose others" if made and not others else "",
+        complaint="these are the values in the file; choose others" if made and not others else "",
     )
 
 

@@ -119,7 +119,7 @@ def sentence(view: RunRecord, strip_context: StripContext) -> Line:
         return line(muted(f"{len(view.cases)}/{len(view.cases)} cases passed; probing"))
     if view.active and view.active.stage is Stage.COMPILE:
         return line(
-            muted(f"{len(view.cases)}/{len(view.cases)} cases passed; compiling what they launched for {view.target}")
+            muted(f"{len(view.cases)}/{len(view.cases)} cases passed; compiling their launches for {view.target}")
         )
     if view.running:
         tiers = "".join(f"{tier.tier} passed after {seconds(tier.at_s)}; " for tier in view.tiers)

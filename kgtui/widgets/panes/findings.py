@@ -1,4 +1,4 @@
-"""The findings tab: what the checks observed, each with its line."""
+"""The findings tab: findings of the checks, each with its line."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class LogPane(Pane):
 
     def compose(self) -> ComposeResult:
         """The text."""
-        nothing = " no output yet; what the file prints appears here"
+        nothing = " no output yet; output of the file appears here"
         yield CodeView(empty=nothing, line_numbers=False, id="log-text")
 
     @property

@@ -17,8 +17,8 @@ NO_FLOATS: Mapping[str, str] = {
 """For `cannot_reject` of operators on integers and codes."""
 
 NOT_QUANTISED: Mapping[str, str] = {
-    "nan_dropped": "what NaN is quantised to is left open",
-    "infinities_clamped": "what an infinity is quantised to is left open",
+    "nan_dropped": "the quantised value of NaN is unspecified",
+    "infinities_clamped": "the quantised value of an infinity is unspecified",
 }
 """For `cannot_reject` of operators that compute in 16 bits before they quantise."""
 

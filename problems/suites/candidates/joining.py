@@ -191,7 +191,7 @@ def _in_place_of(node: _Import, file: _File, where: str) -> str:
         case ast.ImportFrom(module=str()):
             return "; ".join(renamed) or "pass"
         case ast.ImportFrom() if rest:
-            raise SuiteFileError(f"{where} imports {rest[0].name!r}, which is none of its files")
+            raise SuiteFileError(f"{where} imports {rest[0].name!r}, which is not one of its files")
         case ast.Import() if any("." in alias.name and alias not in rest for alias in node.names):
             raise SuiteFileError(f"{where} imports a file by its folder; write `from FOLDER.FILE import NAME`")
     return f"import {', '.join(map(ast.unparse, rest))}" if rest else "pass"

@@ -40,11 +40,11 @@ def compiling(sources: Mapping[str, str], *, entry: str, binding: str | None, wi
     texts = {one: [included(path, sources, shown=shown) for path in found] for one, found in paths.items()}
     every = [text for found in texts.values() for text in found]
     if not any(file in found for found in paths.values()):
-        raise SuiteFileError(f"{shown}: its entry_point is in {file}, which is no CUDA or C++ file")
+        raise SuiteFileError(f"{shown}: its entry_point is in {file}, which is not a CUDA or C++ file")
     if not any(re.search(rf"\b{re.escape(function)}\b", text) for text in every):
         raise SuiteFileError(f"{shown}: its entry_point {function} is not in its sources")
     if binding not in (None, *_PARTS):
-        raise SuiteFileError(f"{shown}: its binding is {binding!r}; those that are known are {', '.join(_PARTS)}")
+        raise SuiteFileError(f"{shown}: its binding is {binding!r}; known bindings: {', '.join(_PARTS)}")
     head, extra, made = _PARTS[_binding(binding, every)]
     names = {one: _constants(one, len(found)) for one, found in texts.items()}
     constants = "".join(

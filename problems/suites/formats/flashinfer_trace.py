@@ -31,7 +31,7 @@ _DTYPES = frozenset({
 })  # fmt: skip
 _OWN_JUDGE = {
     "sampling": "the suite compares distributions of samples; that is not done here",
-    "dsa_paged": "the suite compares sets of indices by a rule of its own; that is not done here",
+    "dsa_paged": "the suite compares sets of indices by its own rule, which is not supported",
 }
 
 
@@ -210,8 +210,8 @@ def _undrawable(definition: _Definition, workload: _Workload) -> str:
             return f"{name} is of {spec.dtype}, which {_why_not(spec.dtype, 'drawn')}"
         if way == "random" and spec.dtype.startswith(_INTEGERS) and name not in definition.determined:
             return (
-                f"{name} is of {spec.dtype}: random integers of the suite, in [-1024, 1024), are no valid indices, and "
-                "no constraint of the definition determines valid ones"
+                f"{name} is of {spec.dtype}: random integers of the suite, in [-1024, 1024), are not valid indices, "
+                "and no constraint of the definition determines valid ones"
             )
     sizes = workload.axes.keys() | {name for name, axis in definition.axes.items() if axis.value is not None}
     specs = (*definition.inputs.values(), *definition.outputs.values())

@@ -151,7 +151,7 @@ def _health(parts: SeparatedFile, stem: str, letter: str) -> Iterator[str]:
     if letter == "G":
         yield "its reference is a Triton kernel, so a fault of that kernel is expected of the candidate too"
         if _REMOVED in called_names(parsed(parts.reference, stem)):
-            yield f"its reference calls tl.{_REMOVED}, which Triton has no longer from 3.9 on"
+            yield f"its reference calls tl.{_REMOVED}, which Triton 3.9 removed"
     tests = parsed(parts.tests, stem)
     if draws_random(tests) and not seeds(tests):
         yield "its tests draw random inputs without a seed"

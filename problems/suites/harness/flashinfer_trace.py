@@ -130,7 +130,7 @@ class TraceTask:
                     raise UnavailableError(f"{path} has no tensor {key!r}")
                 found: torch.Tensor = file.get_tensor(key)
         except SafetensorError as error:
-            raise UnavailableError(f"{path} is no safetensors file: {error}") from error
+            raise UnavailableError(f"{path} is not a safetensors file: {error}") from error
         if tuple(found.shape) != shape or found.dtype is not dtype:
             raise UnavailableError(f"{key} in {path} is {found.dtype} {tuple(found.shape)}, not {dtype} {shape}")
         return found.to(self._device, copy=True)  # alone: what was read shares the memory of its whole file
@@ -174,7 +174,7 @@ def _drawn_integers(kind: Kind, count: int, bound: int) -> torch.Tensor:
         case Kind.INDICES:
             return torch.randint(0, bound, (count,))
     if count < 2:
-        raise UnavailableError(f"{count} offsets have no beginning and end")
+        raise UnavailableError(f"{count} offsets have no start and end")
     inner = count - 2
     cuts = torch.randperm(bound - 1)[:inner] + 1 if inner < bound else torch.randint(0, bound + 1, (inner,))
     return torch.cat((torch.tensor([0]), cuts.sort().values, torch.tensor([bound])))

@@ -74,7 +74,7 @@ class ModelTask:
         if precision is Precision.OWN:
             return self._returned(arguments, None)
         if precision is Precision.LOWER and self._dtype is not torch.float32:
-            raise UnavailableError("there is no precision below 16 bits to compute it in")
+            raise UnavailableError("there is no precision below 16 bits for the computation")
         dtype = torch.float64 if precision is Precision.DOUBLE else torch.bfloat16
         try:
             outputs = self._returned(arguments, dtype)

@@ -23,7 +23,7 @@ from problems.suites.texts.syntax import (
 )
 
 SEPARATOR = "#" * 146
-_ONLY_PYTORCH = "only PyTorch's own random stream gives their answer"
+_ONLY_PYTORCH = "their answer depends on PyTorch's random stream"
 _UNMOVABLE = frozenset({"model", "module", "loss_fn", "optimizer", "closure"})
 
 
@@ -54,7 +54,7 @@ class SeparatedFile:
             return f"its function takes {', '.join(unmovable)}, which cannot be moved to a candidate's process"
         if self.calls.random and not self.calls.names:
             return f"its reference draws random numbers in every call: {_ONLY_PYTORCH}"
-        return "" if self.calls.names else "its tests make no call whose inputs could be taken"
+        return "" if self.calls.names else "its tests make no call with usable inputs"
 
     def details(self, stem: str) -> dict[str, str]:
         """Details for the harness of recorded calls."""

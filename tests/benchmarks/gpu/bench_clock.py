@@ -82,7 +82,7 @@ def ncu_durations_us(text: str) -> list[float]:
     lines = [line for line in text.splitlines() if line.startswith('"')]
     rows = list(csv.DictReader(lines))
     if len(rows) < 2 or "gpu__time_duration.sum" not in rows[0]:
-        raise RuntimeError(f"ncu reported no durations; it said: {text[-1500:]}")
+        raise RuntimeError(f"ncu reported no durations; its output: {text[-1500:]}")
     unit = rows[0]["gpu__time_duration.sum"]
     return [float(row["gpu__time_duration.sum"].replace(",", "")) * _MICROSECONDS[unit] for row in rows[1:]]
 

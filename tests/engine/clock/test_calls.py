@@ -79,7 +79,7 @@ def test_record_inconsistent_with_clock_has_no_times() -> None:
     record = single(device, lambda: device.put("kernel", 30), calls=calls)
     assert (record.method, record.late, record.calls[0].span_ns) == ("", (), None)
     assert record.reason == (
-        "the device's record and its clock disagreed: what held the stream for a call is not beside it"
+        "the device's record and its clock disagree: the kernel that held the stream is not adjacent to the call"
     )
 
 

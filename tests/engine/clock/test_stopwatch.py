@@ -406,7 +406,7 @@ def test_a_slot_that_does_not_exist_is_refused(bench: Bench) -> None:
 def test_closed_slots_cannot_be_timed(bench: Bench) -> None:
     assert bench.ask(protocol.CloseSlots(id="i")) == protocol.Done(id="i")
     failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), how=protocol.How.SINGLE))
-    assert failed.message == "calls cannot be timed before slots are occupied"
+    assert failed.message == "timing requires occupied slots"
     assert not bench.device.is_recording
 
 

@@ -68,7 +68,7 @@ print([find("k", line) for line in (6, 11)])
 print([find("made", 15, f"number={number}") for number in (3, 4)])
 print(refused("made", 15, "number=5"))
 """
-    refusal = "made is made only when the entry runs, so it cannot be compiled apart from it"
+    refusal = "made is defined only when the entry runs, so it cannot be compiled separately"
     assert run(tmp_path, script) == ["[1, 2]", "[3, 4]", refusal]
 
 
@@ -91,7 +91,7 @@ print(find("k", 6))
 print(refused("k", 2, "", "import missing_module"))
 """
     refusal = (
-        "a file that the candidate writes cannot be imported apart from it: "
+        "a file written by the candidate cannot be imported separately: "
         "ModuleNotFoundError: No module named 'missing_module'"
     )
     assert run(tmp_path, script) == ["[5, 5] 5", "1", refusal]

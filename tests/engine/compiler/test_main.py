@@ -92,7 +92,7 @@ def test_shared_memory_beyond_target_limit_is_refused(replies_by_id: Replies) ->
 def test_kernel_not_made_at_import_is_unsupported(replies_by_id: Replies) -> None:
     assert (replies_by_id["missing"]["kind"], replies_by_id["missing"]["message"]) == (
         "unsupported",
-        "nowhere is made only when the entry runs, so it cannot be compiled apart from it",
+        "nowhere is defined only when the entry runs, so it cannot be compiled separately",
     )
 
 

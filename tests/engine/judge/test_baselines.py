@@ -136,7 +136,7 @@ def test_an_unknown_name_lists_those_that_exist() -> None:
         ({"count": "NAME = 3\navailable = prepare = print\n"}, r"count\.py: NAME should be a text, is 3"),
         (
             {"one": "NAME = 'x'\navailable = prepare = print\n", "two": "NAME = 'x'\navailable = prepare = print\n"},
-            r"two\.py: another file has the NAME 'x' already",
+            r"two\.py: another file already has the NAME 'x'",
         ),
     ],
     ids=["no prepare", "an empty file", "a name that is none", "one name twice"],

@@ -94,7 +94,7 @@ def test_output_above_limit_or_no_file_is_tampering(bench: Bench) -> None:
     returned = bench.hand_back(2 * bench.arguments[0])
     assert failed(bench.compare(*returned, max_bytes=15)) == (
         protocol.FailureKind.TAMPERED,
-        "case.out is no regular file of at most 15 bytes",
+        "case.out is not a regular file of at most 15 bytes",
     )
     bench.outputs.unlink()
     assert failed(bench.compare(*returned))[0] is protocol.FailureKind.TAMPERED

@@ -217,7 +217,7 @@ async def test_output_right_without_any_launch_is_suspect() -> None:
         Coverage.CHECKED,
     )
     assert finding.message == (
-        "not computed by its kernels: in a new worker, where it launches none of them, the output is correct, twice"
+        "not computed by its kernels: in a new worker, which launches none of them, the output is correct, twice"
     )
 
 
@@ -293,14 +293,14 @@ async def test_one_of_two_outputs_without_kernel_is_hint() -> None:
     (hint,) = await messages(lab)
     assert hint == (
         Severity.HINT,
-        "50% of the output is correct with every launch suppressed: other code computes that part",
+        "50% of the output is correct with every launch suppressed: that part is computed by other code",
     )
 
 
 @pytest.mark.parametrize(("share", "trivial", "found"), [(0.6, 0, "60%"), (0.3, 200, "12.5%"), (0.09, 0, "")])
 async def test_part_of_output_without_kernel_is_suspect(share: float, trivial: int, found: str) -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(share, A, trivial=trivial))
-    suspicion = f"{found} of an output is correct with every launch suppressed: other code computes that part"
+    suspicion = f"{found} of an output is correct with every launch suppressed: that part is computed by other code"
     assert await messages(lab) == ([(Severity.SUSPECT, suspicion)] if found else [])
 
 

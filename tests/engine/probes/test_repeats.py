@@ -160,7 +160,8 @@ async def test_calls_repeat_beside_other_work_on_a_device() -> None:
     assert None not in seeds
     lab = ScriptedLab(passed=[passed("c", (4,))], interpreted=False, script=script)
     ((finding,), _) = await observed(repeats.probe, lab)
-    assert finding.message.startswith("race: the same input is correct alone and wrong beside other work: 2")
+    race = "race: the output for the same input is correct alone and wrong with concurrent work: 2"
+    assert finding.message.startswith(race)
 
 
 async def test_cases_are_smallest_covering_every_axis() -> None:

@@ -111,4 +111,4 @@ async def test_missing_sanitizer_reason_names_toolkit() -> None:
 
 async def test_other_platforms_are_not_available() -> None:
     _, report = await observed(FakeLab(target=None))
-    assert report.why == "compute-sanitizer looks into kernels of NVIDIA GPUs, and this is cpu"
+    assert report.why == "compute-sanitizer checks kernels on NVIDIA GPUs only, and this is cpu"

@@ -328,8 +328,8 @@ def test_less_precise_method_is_named_with_its_limits():
 
 
 def test_remark_on_every_case_names_no_case():
-    assert ("throttled", "clocks were held down by power after") in remarks(run_of(WIDE))
-    assert ("throttled", "clocks were held down by power after (4096x4096 f32)") in remarks(run_of(WIDE, SMALL))
+    assert ("throttled", "clocks were limited by power after") in remarks(run_of(WIDE))
+    assert ("throttled", "clocks were limited by power after (4096x4096 f32)") in remarks(run_of(WIDE, SMALL))
 
 
 def test_unverified_timed_call_is_counted():

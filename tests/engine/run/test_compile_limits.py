@@ -59,7 +59,7 @@ async def test_compiling_beyond_time_limit_omits_the_rest(
     await site.run()
     assert [future.done() for future in futures] == [True, True]
     assert {(kernel.outcome, kernel.message) for kernel in site.builder.kernels} == {
-        (Outcome.UNSUPPORTED, "compiling took more than 0 s, and the rest was left out")
+        (Outcome.UNSUPPORTED, "compilation took more than 0 s, so the rest was left out")
     }
     assert site.compiled == []
 

@@ -28,14 +28,14 @@ def test_file_up_to_limit_is_read_whole(tmp_path: Path, content: bytes) -> None:
 def test_one_byte_more_than_the_limit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "outputs"
     path.write_bytes(bytes(11))
-    assert refusal(path) == "outputs is no regular file of at most 10 bytes"
+    assert refusal(path) == "outputs is not a regular file of at most 10 bytes"
 
 
 def test_file_claiming_size_without_content_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "outputs"
     with path.open("wb") as file:
         file.truncate(1 << 40)
-    assert refusal(path, max_bytes=1 << 30) == f"outputs is no regular file of at most {1 << 30} bytes"
+    assert refusal(path, max_bytes=1 << 30) == f"outputs is not a regular file of at most {1 << 30} bytes"
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -52,11 +52,11 @@ def test_link_is_refused_even_to_valid_file(tmp_path: Path) -> None:
 def test_pipe_without_writer_is_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "outputs"
     os.mkfifo(path)
-    assert refusal(path) == "outputs is no regular file of at most 10 bytes"
+    assert refusal(path) == "outputs is not a regular file of at most 10 bytes"
 
 
 def test_endless_device_is_refused() -> None:
-    assert refusal(Path("/dev/zero")) == "zero is no regular file of at most 10 bytes"
+    assert refusal(Path("/dev/zero")) == "zero is not a regular file of at most 10 bytes"
 
 
 def test_a_socket_is_refused(tmp_path: Path) -> None:

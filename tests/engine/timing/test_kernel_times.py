@@ -52,7 +52,7 @@ async def test_times_that_disagree_are_found(make_lab, device_us, severity):
     assert (found["kernel_time"].severity if "kernel_time" in found else None) is severity
     if severity is not None:
         assert "a call takes " in found["kernel_time"].message
-        assert "us of the device, its launches alone take " in found["kernel_time"].message
+        assert "us of device time, its launches alone take " in found["kernel_time"].message
 
 
 @pytest.mark.parametrize("error", [NotTimedError("torch computes: aten::mm"), EngineError("the replayer failed")])

@@ -161,7 +161,7 @@ async def test_peaks_with_unknown_other_processes_are_not_stored(laboratory: Lab
     laboratory.driver.pids = None
     peaks, (trouble,) = await laboratory.learn()
     assert peaks is not None
-    assert trouble == f"the device's peaks are not kept for later: whether others use it was not checked: {HIDDEN}"
+    assert trouble == f"the device's peaks are not stored: other users of the device were not checked: {HIDDEN}"
     assert laboratory.stored() == []
 
 
@@ -184,7 +184,7 @@ async def test_unwritable_folder_loses_only_the_stored_peaks(laboratory: Laborat
     laboratory.kept.write_text("no folder")
     peaks, said = await laboratory.learn()
     assert peaks is not None
-    assert said == ("the device's peaks could not be kept: File exists",)
+    assert said == ("the device's peaks could not be stored: File exists",)
 
 
 async def test_free_memory_is_read_from_driver(laboratory: Laboratory) -> None:

@@ -105,7 +105,7 @@ def test_fastest_variant_faster_than_file_is_proposed() -> None:
         (
             trial(AS_IT_IS, outcome=Outcome.CRASHED),
             trial("B=1", outcome=Outcome.WRONG_VALUE),
-            "no variant is right, so none is proposed",
+            "no variant passed, so none is proposed",
         ),
     ],
     ids=["within the interval", "flagged", "a case is missing", "the file is wrong", "not timed", "all wrong"],

@@ -93,7 +93,7 @@ def test_unreported_required_layer_is_not_checked() -> None:
     layers = tuple(report for report in ALL_CHECKED if report.layer is not Layer.BEHAVIOUR)
     verdict = decide(Facts(planned=1, cases=(OK,), layers=layers))
     assert verdict.flagged
-    assert verdict.sentence.endswith("but flagged: behaviour was not checked: nothing reported on it")
+    assert verdict.sentence.endswith("but flagged: behaviour was not checked: no stage reported on it")
 
 
 def test_finding_is_reported_before_unchecked_layer() -> None:
@@ -103,7 +103,7 @@ def test_finding_is_reported_before_unchecked_layer() -> None:
 
 def test_weak_operator_is_named_in_passing_verdict() -> None:
     passed = decide(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, weakness="zeros pass"))
-    assert passed.sentence == "1/1 cases passed, but this operator cannot tell: zeros pass"
+    assert passed.sentence == "1/1 cases passed, but this operator accepts wrong answers: zeros pass"
     wrong = decide(Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), layers=ALL_CHECKED, weakness="zeros pass"))
     assert "cannot tell" not in wrong.sentence
 
@@ -111,7 +111,7 @@ def test_weak_operator_is_named_in_passing_verdict() -> None:
 def test_no_case_planned_is_refused() -> None:
     verdict = decide(Facts(planned=0))
     assert verdict.outcome is Outcome.REFUSED
-    assert verdict.sentence == "no cases selected, nothing verified; use --cases smoke or full"
+    assert verdict.sentence == "no cases selected, nothing was verified; use --cases smoke or full"
 
 
 @pytest.mark.parametrize(("cases", "missing"), [((), 3), ((OK,), 2), ((OK, OK), 1)])

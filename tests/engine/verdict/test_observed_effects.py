@@ -262,7 +262,7 @@ def action(
         (action(protocol.ActionKind.LIBRARY, "dlopen libcublasLt.so.13"), Severity.SUSPECT),
         (action(protocol.ActionKind.LIBRARY, "dlopen /opt/my blas/libc.so.6"), Severity.HINT),
         (action(protocol.ActionKind.LIBRARY, "dlopen /a/numpy.libs/libscipy_openblas64_-32.so"), Severity.SUSPECT),
-        (action(protocol.ActionKind.LIBRARY, "dlopen of its own /tmp/plan.bin"), Severity.SUSPECT),
+        (action(protocol.ActionKind.LIBRARY, "dlopen by the file /tmp/plan.bin"), Severity.SUSPECT),
         (action(protocol.ActionKind.LIBRARY, "dlsym cblas_sgemm"), Severity.SUSPECT),
         (action(protocol.ActionKind.LIBRARY, "dlsym cuModuleLoadData"), Severity.SUSPECT),
         (action(protocol.ActionKind.LIBRARY, "dlsym cuDeviceGetAttribute"), Severity.HINT),
@@ -348,15 +348,15 @@ def test_empty_reply_gives_no_finding() -> None:
         ),
         (
             used("aten::add_", kind=LIGHT, reads=False, uses=1000),
-            "data as large as the output came from outside of torch",
+            "data as large as the output came from outside torch",
         ),
         (
             used("aten::full", kind=protocol.OperatorKind.ALLOCATION, reads=False, taken=0, uses=1000),
-            "data as large as the output came from outside of torch",
+            "data as large as the output came from outside torch",
         ),
         (
             used("aten::uniform_", kind=protocol.OperatorKind.RANDOM, uses=1000),
-            "data as large as the output came from outside of torch",
+            "data as large as the output came from outside torch",
         ),
         (
             used("aten::clone.out", kind=protocol.OperatorKind.COPY, uses=16),

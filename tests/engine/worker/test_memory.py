@@ -75,7 +75,7 @@ def test_more_than_the_limit_is_a_memory_error(memory: CallMemory, tmp_path: Pat
 def test_outputs_on_full_disk_raise_no_room_error(memory: CallMemory, tmp_path: Path) -> None:
     spec = arena(tmp_path / "a", 16)
     memory.storages(spec)
-    with pytest.raises(NoRoomError, match=r"^the outputs could not be kept: No space left on device; free some space"):
+    with pytest.raises(NoRoomError, match=r"^the outputs could not be stored: No space left on device; free some"):
         memory.leave(spec, torch.zeros(4), "/dev/full", 1 << 20)
 
 

@@ -72,7 +72,7 @@ def test_unresponsive_screen_is_reported(paths: Paths) -> None:
     ("app", "report"),
     [
         (application(unsaved=False), "  text   no text was unsaved, so none is lost"),
-        (application(has_store=False), "  runs   nothing was kept of this session: the store was not open"),
+        (application(has_store=False), "  runs   nothing was saved in this session: the store was not open"),
     ],
     ids=["saved", "no store"],
 )

@@ -103,7 +103,7 @@ def test_invalid_row_keeps_the_others(rows):
 
 def test_many_bad_rows_are_summed_up(rows):
     found = read(rows(*["{"] * 30, {"op": "softmax", "source": SOFTMAX}))
-    assert (len(found.complaints), found.complaints[-1]) == (21, "rows.jsonl: 10 more rows are no candidates")
+    assert (len(found.complaints), found.complaints[-1]) == (21, "rows.jsonl: 10 more rows are not candidates")
 
 
 def test_link_out_of_folder_is_not_read(tmp_path):

@@ -12,8 +12,8 @@ from engine.errors import UsageError
 from engine.static.source import MAX_SOURCE_BYTES
 from kgtui.files import disk
 
-SEPARATED = "holds a form feed or another rare separator of lines, which editing it here would replace"
-MIXED = "mixes several kinds of line ends, of which editing it here would leave one"
+SEPARATED = "contains a form feed or another rare line separator, which editing here would replace"
+MIXED = "mixes several kinds of line ends, which editing here would unify"
 
 
 def test_file_is_replaced_whole_keeping_permissions(tmp_path: Path) -> None:

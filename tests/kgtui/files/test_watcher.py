@@ -83,7 +83,7 @@ def test_folder_instead_of_file_is_unreadable(kernel: Path, watch: Watch) -> Non
     word = reports.next()
     assert isinstance(word, WatchTrouble)
     assert word.kind is TroubleKind.UNREADABLE
-    assert word.message == f"{kernel.name} cannot be read: it is a folder; it is tried again when it changes"
+    assert word.message == f"{kernel.name} cannot be read: it is a folder; it is read again when it changes"
 
 
 def test_changed_read_error_is_reported_again(kernel: Path, watch: Watch) -> None:

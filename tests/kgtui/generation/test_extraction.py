@@ -12,7 +12,7 @@ from sessions.candidates.generation_rows import Stop
 CODE = "import torch\n\n\ndef softmax(x):\n    return x\n"
 OTHER = "import triton\n\n\ndef softmax(x):\n    return x + 1\n"
 HELPER = "def helper(x):\n    return x\n"
-IN_CODE = "the answer reached the limit of tokens inside of its code; raise --max-tokens or ask for less"
+IN_CODE = "the answer reached the token limit inside its code; raise --max-tokens or request less"
 SPLIT = "helper is defined in another code block; answer with one block that has the whole file"
 ESCAPED = "the code is escaped for HTML (&lt; in place of <); answer with plain text"
 TOOL = "the answer calls a tool, and none is offered; answer with one Python code block"
@@ -62,7 +62,11 @@ def test_fence_inside_longer_fence_is_code():
         ("I cannot do that.", Stop.REFUSED, "the model refused to answer"),
         (fence(CODE) + fence(OTHER), Stop.COMPLETE, "2 different code blocks define softmax; answer with exactly one"),
         (fence(HELPER), Stop.COMPLETE, "no code block defines softmax"),
-        (fence("def softmax(x:\n"), Stop.COMPLETE, "the code block is no Python: '(' was never closed in its line 1"),
+        (
+            fence("def softmax(x:\n"),
+            Stop.COMPLETE,
+            "the code block is not valid Python: '(' was never closed in its line 1",
+        ),
         (fence("x = 1\n", language="cpp"), Stop.COMPLETE, "the answer has no Python code block, only cpp"),
         (fence(DIFF, language="diff"), Stop.COMPLETE, "the answer is a diff; answer with the whole file"),
         (f"```python\n{CODE}", Stop.LENGTH, IN_CODE),

@@ -214,7 +214,7 @@ _PAST = (
          keys=("f8", "slash", *"failed", "enter")),
     Page(name="history-none-matches", screen="history", says=("nothing",), store="full", opened=False,
          keys=("f8", "slash", *"nothing", "enter")),
-    Page(name="history-a-note", screen="history", says=("an empty line takes it away",), store="full", opened=False,
+    Page(name="history-a-note", screen="history", says=("leave empty to remove it",), store="full", opened=False,
          keys=("f8", "j", "j", "n")),
     Page(name="history-deleting", screen="history", says=("Permanently delete", "delete", "stay"), store="full",
          opened=False, keys=("f8", "d")),

@@ -141,5 +141,5 @@ async def test_failure_of_one_request_keeps_the_queue(setting: Setting) -> None:
     setting.submit(setting.request, Faulty())
     setting.submit(replace(setting.request, path=setting.request.path.with_name("other.py"), content=b"other"))
     assert await setting.listener.verdict() is Outcome.PASS
-    assert setting.listener.troubles == ["kgtui itself failed: ZeroDivisionError: oops; r runs it again"]
+    assert setting.listener.troubles == ["internal error: ZeroDivisionError: oops; r runs it again"]
     assert setting.sources == [b"other"]

@@ -200,7 +200,7 @@ async def test_wrong_timed_candidate_is_reported_and_not_plotted(on_gpu: Any) ->
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         await pilot.press("3")
-        assert note(bench) == "no speed-up is shown: the candidate is not right"
+        assert note(bench) == "no speed-up is shown: the candidate did not pass"
         assert table(bench)["1024x256 f32"][1:3] == ["✗ wrong value", "–"]
         await pilot.press("B")
         screen = bench.app.screen

@@ -243,7 +243,7 @@ async def test_case_too_large_for_script_is_reported(make_bench: Any, some_expla
         await pilot.press("w")
         await pilot.pause()
         (note,) = (note.message for note in bench.app._notifications)
-        assert note.endswith("make_inputs is no name of a function, so no script can hold it")
+        assert note.endswith("make_inputs is not the name of a function, so it cannot be written into a script")
         assert [path.name for path in bench.path.parent.iterdir()] == ["softmax.py"]
 
 

@@ -203,7 +203,7 @@ async def test_n_moves_between_differences(open_on: Any, four: Any) -> None:
         await pressed(bench, pilot, "n")
         assert under_cursor(bench) == [" ", "+assert dim == 1"]
         await pressed(bench, pilot, "n")
-        assert said(bench) == ["no other difference that way"]
+        assert said(bench) == ["no further difference in this direction"]
         await pressed(bench, pilot, "N")
         assert under_cursor(bench)[0] == "~x = x - tl.max(x, axis=0)"
 
@@ -316,7 +316,7 @@ async def test_failing_side_is_not_measured(open_on: Any, gpu_runs: Any) -> None
     async with bench.app.run_test(size=MEDIUM, notifications=True) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c", "m")
-        assert said(bench)[-1] == "#2 is not right and credible, so it is not timed"
+        assert said(bench)[-1] == "#2 did not pass without a flag, so it is not timed"
         assert bench.engine.compared == []
 
 

@@ -87,7 +87,7 @@ async def test_enter_elsewhere_stays_and_gives_reason(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("I", "enter")
         assert isinstance(bench.app.screen, InspectScreen)
-        assert said(bench) == ["this line is not about a line of the source; n goes to the next that is"]
+        assert said(bench) == ["this line refers to no source line; n goes to the next one that does"]
 
 
 async def test_claim_is_compared_until_removed(make_bench: Any) -> None:

@@ -174,7 +174,7 @@ def test_the_help_can_be_narrowed_to_some_letters() -> None:
         "Source  workbench\n  E F4            open $EDITOR at the cursor, beside this in tmux\n"
     )
     assert "  z               give this pane the whole screen" in plain_text(help_lines(wanted="zoom"))
-    assert plain_text(help_lines(wanted="zzz")) == "nothing here has these letters; esc shows all"
+    assert plain_text(help_lines(wanted="zzz")) == "no match; esc shows all"
 
 
 async def test_help_is_searched_and_esc_leaves_search_first(make_bench: Any) -> None:

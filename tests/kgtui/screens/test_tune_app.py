@@ -267,7 +267,7 @@ async def test_winner_is_written_after_yes_and_verified(make_bench: Any, timed: 
         assert bench.path.read_bytes() == before.replace(b"(cols))", b"(cols), num_warps=8)")
         assert judged(bench)[-1] == bench.path.read_bytes() == bench.app.workbench.source.content
         assert said(bench) == ["softmax.py was written with num_warps=8"]
-        assert plan(bench)[1] == "num_warps=8 was written into softmax.py; below is what led there"
+        assert plan(bench)[1] == "num_warps=8 was written into softmax.py; details below"
 
 
 @pytest.mark.parametrize("keys", [("w", "escape"), ("w", "n", "escape"), ("y",), ("w", "escape", "y")], ids=str)
@@ -346,7 +346,7 @@ async def test_the_end_is_reported_on_another_screen(make_bench: Any) -> None:
         await bench.until(pilot, lambda: len(judged(bench)) == 2)
         bench.app.runs.cancel()
         await done(bench, pilot)
-        assert said(bench) == ["tuning: stopped, 0/3 tried; r begins again"]
+        assert said(bench) == ["tuning: stopped, 0/3 tried; r restarts"]
 
 
 async def test_variants_are_sorted_by_column_both_ways(make_bench: Any, timed: Any, gpu: dict[str, Any]) -> None:

@@ -55,8 +55,8 @@ everywhere.help = "f1"
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("themes = 'dark'", "config.toml, themes: there is no such setting; did you mean theme?"),
-        ("xyz = 1", "config.toml, xyz: there is no such setting; known are theme, ascii, device, target, folder, "
+        ("themes = 'dark'", "config.toml, themes: unknown setting; did you mean theme?"),
+        ("xyz = 1", "config.toml, xyz: unknown setting; known are theme, ascii, device, target, folder, "
                     "problems, suites, editor, notify, notify_after_s, keys"),
         ("theme = 'pink'", "config.toml, theme: expected one of dark, light, ansi-dark, ansi-light, got 'pink'"),
         ("theme = 1", "config.toml, theme: expected a text in quotes, got 1; write theme = \"dark\""),

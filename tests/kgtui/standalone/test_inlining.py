@@ -58,7 +58,7 @@ def test_two_modules_that_define_one_name_are_refused(package):
     (package / "ours_a.py").write_text("from ours_b import g\n\n\ndef h():\n    ...\n\n\ndef f():\n    return g, h\n")
     (package / "ours_b.py").write_text("def h():\n    ...\n\n\ndef g():\n    return h\n")
     inliner = Inliner()
-    with pytest.raises(UsageError, match=r"^ours_b and ours_a both define 'h'; a script cannot hold both$"):
+    with pytest.raises(UsageError, match=r"^ours_b and ours_a both define 'h'; a script cannot contain both$"):
         inliner.take("ours_a", "f")
 
 

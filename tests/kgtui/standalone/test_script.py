@@ -81,9 +81,9 @@ def test_candidate_is_unchanged_in_script():
 
 
 def test_passed_case_or_case_without_inputs_is_refused():
-    with pytest.raises(UsageError, match=r"^there is nothing to reproduce of 1000 f32: it passed$"):
+    with pytest.raises(UsageError, match=r"^nothing to reproduce of 1000 f32: it passed$"):
         standalone_script(failed_case("aten::silu", "1000 f32", b"", outcome=Outcome.PASS), name="script.py")
-    with pytest.raises(UsageError, match=r"^there is nothing to reproduce of 1000 f32: no inputs were made for it$"):
+    with pytest.raises(UsageError, match=r"^nothing to reproduce of 1000 f32: no inputs were made for it$"):
         standalone_script(failed_case("aten::silu", "1000 f32", b"", seed=None), name="script.py")
 
 
@@ -133,8 +133,8 @@ def test_invalid_replacement_is_reported_and_not_run(tmp_path):
     notes.write_text("silu\n")
     empty.write_text("")
     for path, why in (
-        (tmp_path / "missing.py", "there is no Python file; name the kernel file to run instead"),
-        (notes, "there is no Python file; name the kernel file to run instead"),
+        (tmp_path / "missing.py", "not a Python file; name the kernel file to run instead"),
+        (notes, "not a Python file; name the kernel file to run instead"),
         (empty, "it has no silu, which is what would be called"),
     ):
         found = ended(script, str(path))

@@ -179,7 +179,7 @@ def test_internal_error_has_five_lines_and_rescues_text(start_application: Start
         f"runs   finished runs are saved in {home}/sessions.db",
         f"text   the unsaved text of {tmp_path}/softmax.py is in {home}/rescued/softmax.py",
         f"trace  {home}/rescued/fault.txt",
-        "next   start kgtui again; if it fails in the same way, the trace is what a report needs",
+        "next   start kgtui again; if it fails again, include the trace in a report",
     ]
     source = (tmp_path / "softmax.py").read_bytes()
     assert (home / "rescued" / "softmax.py").read_bytes() == b"# mine " + source

@@ -65,7 +65,7 @@ def test_a_filter_narrows_the_list(store, judge, clock, wanted, found):
 
 
 def test_unknown_run_names_the_newest_one(store, begin, path):
-    with pytest.raises(UsageError, match=rf"no run #1 in {path}; it holds no run yet"):
+    with pytest.raises(UsageError, match=rf"no run #1 in {path}; it has no runs yet"):
         store.run(1)
     begin()
     for ask in (store.run, store.events, store.run_record):

@@ -158,7 +158,7 @@ def _proven(instruments: Instruments, recorder: Recorder, listener: Listener) ->
     known = [one for one in recorder.take() if HOLD in one.name]
     noted = [one for one in listener.take() if HOLD in one.name]
     if len(known) != 1 or [one.correlation for one in noted] != [known[0].correlation]:
-        raise CuptiError(f"the driver and the device's record disagree on a launch of ours: {noted} and {known}")
+        raise CuptiError(f"the driver and the device's record disagree on a launch of kgtui: {noted} and {known}")
     return known[0].stream
 
 

@@ -27,7 +27,7 @@ JSON_SCHEMA = "kgtui.audit/1"
 def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui problems audit`."""
     parser.usage = f"{parser.prog} [OP ...] [--problems DIR] [--suite PATH] [--jobs N] [--json]"
-    parser.add_argument("ops", metavar="OP", nargs="*", help="operators or patterns (default: those of your own)")
+    parser.add_argument("ops", metavar="OP", nargs="*", help="operators or patterns (default: your own)")
     add_problems(parser)
     parser.add_argument("--jobs", metavar="N", type=positive_integer, default=1, help="at once (default: 1)")
     add_json(parser)

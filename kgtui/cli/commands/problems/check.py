@@ -17,7 +17,7 @@ from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.index import problem_index
 from problems.folder import LIBRARY, Folder
 
-SUMMARY = "Apply the rules of the catalogue to a problem file or an operator, and list what breaks them."
+SUMMARY = "Apply the rules of the catalogue to a problem file or an operator, and list violations."
 
 JSON_SCHEMA = "kgtui.rules/1"
 

@@ -40,7 +40,5 @@ def run(options: argparse.Namespace, console: Console) -> int:
         weak = {one.name for one in described if one.weakness}
         console.say(list_text(described) if suite is None else task_list_text(suite, weak=weak))
         if weak:
-            console.say(
-                f"! {len(weak)} cannot tell some wrong candidates from right ones; `kgtui problems show` says why"
-            )
+            console.say(f"! {len(weak)} accept some wrong candidates; `kgtui problems show` says why")
     return Exit.PASSED

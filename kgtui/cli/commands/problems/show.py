@@ -22,8 +22,8 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("op", metavar="OP", nargs="?", help="the operator")
     add_problems(parser)
     add_json(parser)
-    parser.add_argument("--prompt", action="store_true", help="the prompt that a language model gets for it")
-    parser.add_argument("--target", metavar="TARGET", help="what the prompt asks for: sm_90, gfx942, none")
+    parser.add_argument("--prompt", action="store_true", help="the prompt for a language model")
+    parser.add_argument("--target", metavar="TARGET", help="target of the prompt: sm_90, gfx942, none")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

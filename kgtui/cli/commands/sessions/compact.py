@@ -17,7 +17,7 @@ SUMMARY = "Return the space of deleted runs to the disk."
 def add_arguments(parser: CommandParser) -> None:
     """None but those of every command."""
     parser.usage = parser.prog
-    add_former(parser, lambda *_: "`kgtui sessions compact` takes no number: it makes the whole file shorter")
+    add_former(parser, lambda *_: "`kgtui sessions compact` takes no number: it shrinks the whole file")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         is_done = store.compact()
         after_bytes = _size_bytes(paths)
     sizes = f"{bytes_of(before_bytes)} before, {bytes_of(after_bytes)} now"
-    rest = "" if is_done else "; it gets shorter when the other program that has it open ends"
+    rest = "" if is_done else "; it shrinks when the other program that has it open exits"
     console.say(f"{paths.sessions}: {sizes}{rest}")
     return Exit.PASSED
 

@@ -56,5 +56,5 @@ def _subject(store: Reader, *, session: int | None, run: int | None) -> RunRow |
         return store.session(session)
     newest = store.sessions(limit=1)
     if not newest:
-        raise UsageError("the session store holds no session yet; `kgtui check --sample` makes the first")
+        raise UsageError("the session store is empty; `kgtui check --sample` adds the first session")
     return newest[0]

@@ -49,5 +49,5 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def _newest_run(store: Reader) -> RunRow:
     newest = store.runs(limit=1)
     if not newest:
-        raise UsageError("the session store holds no run yet; `kgtui check --sample` makes the first")
+        raise UsageError("the session store is empty; `kgtui check --sample` adds the first run")
     return newest[0]

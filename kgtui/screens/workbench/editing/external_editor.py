@@ -39,7 +39,7 @@ class ExternalEditor:
             else:
                 failure = await _run(opening)
         except SuspendNotSupported:
-            failure = "this terminal cannot be lent to an editor; open the file in another one"
+            failure = "this terminal cannot run an editor; open the file in another one"
         if failure:
             context.notify(failure, severity="error")
         context.screen.refresh(layout=True)

@@ -92,7 +92,7 @@ class FileKeeper:
         """
         context = self._context
         if not context.bench.unsaved:
-            context.notify("nothing to save: the file holds this text already")
+            context.notify("nothing to save: the file already has this text")
             return True
         content, path = context.source.content, context.bench.path
         rival = self._rival(content)
@@ -113,7 +113,7 @@ class FileKeeper:
         self._unsaved.forget()
         if beside is not None:
             shown = context.host.kernels.shown(beside)
-            context.notify(f"what {path.name} held on disk is now in {shown}")
+            context.notify(f"the content of {path.name} on disk was saved as {shown}")
         if (ask := context.screen.query_one(Ask)).subject:  # the question was about the text now saved
             ask.close()
             context.source.take_keys()
@@ -135,7 +135,7 @@ class FileKeeper:
         """Replace the editor's text by the shown candidate, unsaved; False if it has no code yet."""
         context = self._context
         if not context.bench.view.started and not context.bench.shown.has_code:
-            context.notify("this answer has no code to take; R sends it back with a remark", severity="warning")
+            context.notify("this answer has no code; R sends it back with a remark", severity="warning")
             return False
         if context.bench.why_not_editable:
             context.notify(f"{context.bench.path.name} {context.bench.why_not_editable}")

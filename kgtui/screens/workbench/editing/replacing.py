@@ -48,7 +48,7 @@ class Replacer:
         self._file.action_edit()
         if context.bench.mode is Mode.EDIT:
             selected = context.source.editor.selected_text
-            self._ask(_Step.OLD, hint="the text to look for", value=selected if "\n" not in selected else "")
+            self._ask(_Step.OLD, hint="search text", value=selected if "\n" not in selected else "")
 
     def action_go_to_line(self) -> None:
         """Open the input for the number of a line."""
@@ -61,7 +61,7 @@ class Replacer:
             self._go(text)
         elif self._step is _Step.OLD and text:
             self._old = text
-            self._ask(_Step.NEW, hint="nothing deletes it", value="")
+            self._ask(_Step.NEW, hint="leave empty to delete it", value="")
         elif self._step is _Step.NEW:
             self._new, self._done = text, 0
             self.close()

@@ -13,7 +13,7 @@ from kgtui.widgets.controls.ask import Answer, Ask
 
 _LEFTOVER = "leftover"
 _KEEP_EVERY_S = 0.5  # text typed within this time is lost if the process is killed
-_LEFT = (Answer(key="r", label="take it up"), Answer(key="d", label="discard it"))
+_LEFT = (Answer(key="r", label="restore it"), Answer(key="d", label="discard it"))
 
 
 class UnsavedText:

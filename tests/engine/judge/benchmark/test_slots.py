@@ -45,8 +45,8 @@ def test_case_larger_than_quarter_memory_is_unsupported() -> None:
     assert isinstance(failed, protocol.Failed)
     assert failed.kind is protocol.FailureKind.UNSUPPORTED
     assert failed.message == (
-        "one needs 4 input sets of 2304 bytes, and there is room for 1 (4000 bytes); end what else uses the device, "
-        "or time a smaller case"
+        "one needs 4 input sets of 2304 bytes, and there is room for 1 (4000 bytes); "
+        "stop other programs on the device, or time a smaller case"
     )
     assert device.blocks == []
 

@@ -221,7 +221,7 @@ def test_reversed_scan_is_found():
 def test_sum_excluding_own_element_is_found():
     x = normal(9, 40)
     right = CUMSUM.reference(x)
-    words = "correct values in wrong positions: element i holds the value of element i - 1 of dimension 1, "
+    words = "correct values in wrong positions: element i has the value of element i - 1 of dimension 1, "
     assert reported(CUMSUM, (x,), torch.cat((torch.zeros(9, 1), right[:, :-1]), 1)) == (
         K.WRONG_STRIDE,
         words + "and the first is 0",
@@ -230,7 +230,7 @@ def test_sum_excluding_own_element_is_found():
 
 def test_reversed_output_is_found():
     x = normal(9, 40)
-    words = "correct values in wrong positions: element i holds the value of element 39 - i of dimension 1"
+    words = "correct values in wrong positions: element i has the value of element 39 - i of dimension 1"
     assert reported(SILU, (x,), SILU.reference(x).flip(1)) == (K.WRONG_STRIDE, words)
 
 

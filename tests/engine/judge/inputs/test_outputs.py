@@ -145,7 +145,7 @@ def test_lazy_output_is_rejected_where_not_allowed(bench: Bench) -> None:
     (report,) = bench.compared(msgspec.structs.replace(spec, is_lazy=True)).reports
     assert (report.outcome, report.message) == (
         Outcome.WRONG_DTYPE,
-        "return still has the lazy conjugate or negative bit: its values are not in memory",
+        "return has the lazy conjugate or negative bit set: its values are not in memory",
     )
 
 

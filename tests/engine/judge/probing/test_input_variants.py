@@ -326,13 +326,13 @@ def test_failing_reference_dismisses_the_variant(judge: Judge) -> None:
 
 def test_variant_that_eager_gets_wrong_is_dismissed(judge: Judge) -> None:
     judge.prepare(problem(drawn(8), lambda x: 2 * x, eager=lambda x: (2 * x).clamp(-1e3, 1e3)))
-    assert judge.vary(Variant.LARGE).dismissed == "eager is not clearly right on it"
+    assert judge.vary(Variant.LARGE).dismissed == "eager is not clearly correct on it"
     assert judge.vary(Variant.TINY).dismissed == ""
 
 
 def test_eager_must_pass_with_half_the_tolerance(judge: Judge) -> None:
     judge.prepare(problem(drawn(8), lambda x: 2 * x, eager=lambda x: 2 * x * 1.0007))
-    assert judge.vary(Variant.LARGE).dismissed == "eager is not clearly right on it"
+    assert judge.vary(Variant.LARGE).dismissed == "eager is not clearly correct on it"
 
 
 def test_failing_eager_dismisses_the_variant(judge: Judge) -> None:

@@ -85,8 +85,8 @@ async def test_failing_compiler_is_engine_error(employ: Employ, tmp_path: Path, 
     [
         (TOOLS, "sm_90", "", ""),
         (Toolchain(cxx="/usr/bin/g++"), "sm_90", "no nvcc (install the CUDA toolkit, or set CUDA_HOME)", ""),
-        (TOOLS, None, "this device is no NVIDIA GPU, and CUDA code runs on those only", ""),
-        (TOOLS, "gfx942", "this device is no NVIDIA GPU, and CUDA code runs on those only", ""),
+        (TOOLS, None, "CUDA code requires an NVIDIA GPU, and this device is none", ""),
+        (TOOLS, "gfx942", "CUDA code requires an NVIDIA GPU, and this device is none", ""),
     ],
 )
 async def test_missing_build_tool_is_reported(

@@ -53,7 +53,7 @@ def test_invalid_proof_file_is_refused(content: bytes) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (b"2.000000e+00", b"3.000000e+00", "has another TTIR than its name says"),
+        (b"2.000000e+00", b"3.000000e+00", "has a TTIR that does not match its name"),
         (b'"without":[]', b'"without":[7]', "leaves out a step that its tape does not have"),
         (b'"seed":7', b'"seed":-7', "not a proof file that can be read"),
         (b'"record":"run"', b'"record":"note"', "not a proof file that can be read"),

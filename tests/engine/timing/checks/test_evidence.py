@@ -28,8 +28,8 @@ def facts(*chunks: tuple[float, ...], idle: int = 0, method: Method = Method.CUP
 def test_chunks_with_all_work_first_are_uneven():
     found = uneven_calls(facts((50.0, 1.0, 1.0, 1.0, 1.0), (30.0, 1.0, 1.0), (1.0, 40.0, 1.0, 1.0), (30.0, 1.0, 1.0)))
     assert found.message == (
-        "work of several calls was done in one: in 4 of 4 chunks the mean call takes another time than the median "
-        "one, such as 10.8 us and 1 us"
+        "the work of several calls was done in one: in 4 of 4 chunks the mean call time differs from the median, "
+        "for example 10.8 us and 1 us"
     )
 
 
@@ -103,7 +103,7 @@ def test_tenth_of_calls_may_seem_early(early, suspect):
     observed.candidate.rounds = [(Batch(calls=5, early=early // 2), Batch(calls=5, early=early - early // 2))]
     found = early_calls(observed)
     assert (found is not None) is suspect
-    assert found is None or found.message.startswith(f"{early} of 10 timed calls were at work before")
+    assert found is None or found.message.startswith(f"{early} of 10 timed calls started before earlier")
 
 
 def test_bursts_with_only_last_call_verified_are_reported():

@@ -202,7 +202,7 @@ def test_work_not_awaited_by_callers_stream_is_suspect() -> None:
     assert work_on_other_streams("a case", 100.0, 4.0) == Finding(
         check="other_streams",
         severity=Severity.SUSPECT,
-        message="a call is busy for 100 us over all streams, but over after 4 us on the current one: its work is on "
+        message="a call takes 100 us over all streams, but only 4 us on the current one: its work is on "
         "a stream that the caller does not wait for; join it before returning",
         case="a case",
     )
@@ -244,7 +244,7 @@ def test_a_late_kernel_is_suspect_by_name() -> None:
     assert work_after_return("a case", ["sneak"]) == Finding(
         check="after_return",
         severity=Severity.SUSPECT,
-        message="work began outside of the calls that it belongs to: sneak; start all of it before returning",
+        message="work started outside the calls that it belongs to: sneak; start all of it before returning",
         case="a case",
     )
 
@@ -300,7 +300,7 @@ def test_throttled_clocks_are_note_with_reasons() -> None:
     after = dataclasses.replace(QUIET, throttled_by=("power cap", "heat"))
     (finding,) = contention("a case", dataclasses.replace(QUIET, throttled_by=("brake", "power cap")), after)
     assert (finding.check, finding.severity) == ("throttled", Severity.NOTE)
-    assert finding.message == "clocks are held down by brake, heat, power cap"
+    assert finding.message == "clocks are limited by brake, heat, power cap"
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_unread_state_is_reported(before: DeviceState | None, after: DeviceState
     ("field", "what", "check", "message"),
     [
         ("other_processes", "other processes", "contention", "contention was not checked"),
-        ("throttled_by", "throttling", "throttled", "whether clocks are held down was not checked"),
+        ("throttled_by", "throttling", "throttled", "clock limits were not checked"),
     ],
 )
 def test_missing_driver_value_is_noted(side: str, field: str, what: str, check: str, message: str) -> None:

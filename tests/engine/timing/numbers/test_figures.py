@@ -43,9 +43,7 @@ def test_whole_call_is_parent_time_without_exchange():
     facts.bursts = [Stretch(calls=10, wall_s=300e-6, claimed_us=1.0) for _ in range(3)]
     timing = timing_of(facts, rng())
     assert timing.call_us.value == pytest.approx(20.0)
-    assert timing.notes == (
-        "the time of a whole call is by the parent's clock: the worker's own did not agree with it",
-    )
+    assert timing.notes == ("the time of a whole call is by the parent's clock: the worker's clock disagreed",)
 
 
 def test_burst_overhead_comes_from_bursts_of_one_call():

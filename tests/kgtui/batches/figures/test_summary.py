@@ -128,11 +128,11 @@ WEAK = (
 
 
 def test_weak_operators_are_counted_in_every_report():
-    assert "Operators that cannot tell" in as_text(WEAK)
+    assert "Operators that accept wrong candidates" in as_text(WEAK)
     assert "1 of 2 operators: a candidate that passed there may be wrong" in as_markdown(WEAK, title="b")
     assert "zeros pass in every case" in as_html(WEAK, title="b")
     assert [row.rsplit(",", 1)[1] for row in as_csv(WEAK, title="b").splitlines()[1:]] == [*[WEAK[0].weakness] * 2, ""]
-    assert ending_text(3, WEAK).endswith("; 1 of 2 operators cannot tell some wrong candidates from right ones")
+    assert ending_text(3, WEAK).endswith("; 1 of 2 operators accept some wrong candidates")
 
 
 def test_batch_without_weak_operators_names_none():

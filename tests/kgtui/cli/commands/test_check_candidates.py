@@ -78,7 +78,7 @@ class TestResuming:
         assert "batch 1: 4/4 candidates: 3 passed" in batch("--resume").out
         assert len(engine.plans) == 6
         again = batch("--resume")
-        assert "batch 1: 3 of 4 results are there already" in again.out
+        assert "batch 1: 3 of 4 results are already stored" in again.out
         assert (again.exit_code, len(engine.plans)) == (0, 6)
 
     def test_a_signal_loses_and_repeats_nothing(self, batch, engine, home):
@@ -97,7 +97,7 @@ class TestResuming:
     def test_a_changed_candidate_is_run_again(self, batch, engine, candidates):
         batch()
         (candidates / "silu_1.py").write_text(SILU.format("changed"))
-        assert "2 of 4 results are there already" in batch("--resume").out
+        assert "2 of 4 results are already stored" in batch("--resume").out
         assert len(engine.plans) == 4
 
     def test_other_arguments_are_another_batch(self, batch):

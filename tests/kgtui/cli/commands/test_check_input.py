@@ -43,7 +43,7 @@ def test_a_file_beside_the_sample(typed, kernel):
     ended = typed("check", "silu.py", "--sample")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: --sample verifies the sample; to verify silu.py, leave --sample out\n",
+        "kgtui: --sample verifies the sample; to verify silu.py, omit --sample\n",
     )
 
 
@@ -65,8 +65,7 @@ def test_a_file_that_does_not_name_its_operator(typed, folder):
     ended = typed("check", "k.py")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: k.py does not say which operator it is for: give --op OP, "
-        "or begin the file with `# kgtui: op=aten::softmax`\n",
+        "kgtui: k.py names no operator: give --op OP, or start the file with `# kgtui: op=aten::softmax`\n",
     )
 
 

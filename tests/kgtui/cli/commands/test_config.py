@@ -59,9 +59,8 @@ def test_show_with_error_lists_effective_settings(typed, config):
     ended = typed("config", "show")
     assert ended.exit_code == 2
     assert ended.err.splitlines() == [
-        f"kgtui: {config}, asci: there is no such setting; did you mean ascii?",
-        f"kgtui: {config}, keys.workbench.run: f would be both workbench.run and workbench.failed; "
-        "give one of them another key",
+        f"kgtui: {config}, asci: unknown setting; did you mean ascii?",
+        f"kgtui: {config}, keys.workbench.run: f would be both workbench.run and workbench.failed; change one of them",
     ]
     assert f'folder          "mine"         {config}' in ended.out.splitlines()
 
@@ -78,8 +77,7 @@ def test_command_reports_bad_setting_and_continues(typed, config, folder):
     ended = typed("new", "softmax")
     assert ended.exit_code == 0
     assert ended.err == (
-        f"kgtui: {config}, asci: there is no such setting; did you mean ascii? "
-        "(`kgtui config show` lists the values in use)\n"
+        f"kgtui: {config}, asci: unknown setting; did you mean ascii? (`kgtui config show` lists the values in use)\n"
     )
     assert [path.relative_to(folder).as_posix() for path in folder.rglob("*.py")] == ["mine/softmax.py"]
 

@@ -37,9 +37,9 @@ def test_settings_are_listed_with_origin_and_unused_ones(typed, home, folder):
     assert "setting      workbench.run   f11" in lines
     assert f"path         kernels: {folder}/mine" in lines
     assert [line for line in lines if "NOT USED" in line] == [
-        f"setting      NOT USED: {config}, asci: there is no such setting; did you mean ascii?",
+        f"setting      NOT USED: {config}, asci: unknown setting; did you mean ascii?",
         f"setting      NOT USED: {config}, keys.workbench.failed: z would be both workbench.failed and workbench.zoom; "
-        "give one of them another key",
+        "change one of them",
     ]
 
 

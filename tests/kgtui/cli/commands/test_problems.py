@@ -50,7 +50,7 @@ def test_page_describes_reference_and_tolerance(typed):
         (
             "vllm::moe_align_block_size",
             "compile, compile-max, eager, vllm",
-            "no values beyond those of the usual cases",
+            "no special values",
         ),
     ],
 )
@@ -149,7 +149,7 @@ def test_rules_are_applied_to_a_file(typed, own):
     assert (ended.exit_code, ended.out.splitlines()) == (
         1,
         [
-            "signature                summary is empty; say in a few words what the operator does",
+            "signature                summary is empty; describe the operator in a few words",
             "user::rope: 22/23 rules kept",
         ],
     )
@@ -162,7 +162,7 @@ def test_rules_as_json_are_valid(typed, own):
         "problem": "user::rope",
         "rules": 23,
         "complaints": [
-            {"rule": "signature", "text": "summary is empty; say in a few words what the operator does"},
+            {"rule": "signature", "text": "summary is empty; describe the operator in a few words"},
         ],
     }
 

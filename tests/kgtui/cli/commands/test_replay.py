@@ -124,5 +124,5 @@ def test_a_changed_file_is_refused(typed, folder):
     ended = typed("replay", "a.proof")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: the proof file was changed or damaged: its SHA-256 is another; export it again\n",
+        "kgtui: the proof file was changed or damaged: its SHA-256 differs; export it again\n",
     )

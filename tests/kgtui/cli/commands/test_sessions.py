@@ -27,7 +27,7 @@ def test_without_a_store_the_next_step_is_named(typed, home):
     ended = typed("sessions")
     assert (ended.exit_code, ended.err) == (
         3,
-        f"kgtui: {home}/sessions.db: there is no session store here; the first run makes one\n",
+        f"kgtui: {home}/sessions.db: no session store here; the first run creates one\n",
     )
     assert not home.exists()
 
@@ -41,7 +41,7 @@ def test_without_a_store_the_next_step_is_named(typed, home):
         (["show", "--runs"], "unrecognized arguments: --runs; `kgtui sessions show --help` shows the"),
         (["shw", "1"], "no such subcommand of `kgtui sessions`: 'shw'; did you mean `kgtui sessions show`?"),
         (["3"], "no such subcommand of `kgtui sessions`: '3'; use one of compact, delete, export, list, note, restore"),
-        (["compact", "1"], "`kgtui sessions compact` takes no number: it makes the whole file shorter"),
+        (["compact", "1"], "`kgtui sessions compact` takes no number: it shrinks the whole file"),
         (["show", "abc"], "argument RUN: expected a number from 1 on, got 'abc'; `kgtui sessions show --help` shows"),
         (["list", "--limit", "0"], "argument --limit: expected a number from 1 on, got '0'; `kgtui sessions list --h"),
         (["--limit", "1", "list"], "a list takes no number; `kgtui sessions show RUN` shows a run"),
@@ -232,7 +232,7 @@ def test_recent_writes_count_as_used_before(typed, checked, kernel, home):
 
 
 def test_missing_store_is_not_created_by_cleanup(typed, home):
-    assert typed("sessions", "compact").err.endswith("there is no session store here; the first run makes one\n")
+    assert typed("sessions", "compact").err.endswith("no session store here; the first run creates one\n")
     assert not home.exists()
 
 

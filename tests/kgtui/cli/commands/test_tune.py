@@ -130,7 +130,7 @@ def test_difference_without_terminal_is_shown_not_written(
     engine.timed = timed_by_turn(1.0, 1.5)
     _, out, _ = spoken(console, engine, tunable, "--set", "BLOCK=64")
     assert "+BLOCK = 64" in out
-    assert out.endswith("nothing was written: there is no terminal to ask in\n")
+    assert out.endswith("nothing was written: confirmation needs a terminal\n")
     assert tunable.read_text() == SOURCE
 
 
@@ -150,7 +150,7 @@ def test_tuning_without_correct_variant_fails(
     engine.outcome = Outcome.WRONG_VALUE
     exit_code, out, _ = spoken(console, engine, tunable, "--set", "BLOCK=64")
     assert exit_code == 1
-    assert "no variant is right, so none is proposed" in out
+    assert "no variant passed, so none is proposed" in out
 
 
 @pytest.mark.parametrize(

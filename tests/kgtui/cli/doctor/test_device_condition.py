@@ -45,7 +45,7 @@ def test_device_condition_reports_driver_and_lock(driver, tmp_path):
     condition = condition_of(GPU, locks=tmp_path / "locks", driver=driver)
     assert list(condition_lines(condition)) == [
         "SM 1980 MHz, memory 2619 MHz, 41 C, 97% busy",
-        "clocks are held down by: power cap",
+        "clocks are limited by: power cap",
         "unknown: power: Not Supported",
         "unknown: other processes: Not Supported",
         "lock: free",
@@ -67,9 +67,9 @@ async def test_device_holder_is_named(driver, tmp_path):
     [
         (
             {"is_held": True, "holder": Holder(pid=7, command="kgtui bench a.py", since="2026-01-02T12:00:00Z")},
-            "lock: held by kgtui bench a.py (process 7) since 2026-01-02T12:00:00Z; a benchmark waits",
+            "lock: held by kgtui bench a.py (process 7) since 2026-01-02T12:00:00Z; benchmarks wait",
         ),
-        ({"is_held": True}, "lock: held by an unknown process; a benchmark waits"),
+        ({"is_held": True}, "lock: held by an unknown process; benchmarks wait"),
         ({"is_held": None, "trouble": "/x.lock: cannot be locked"}, "lock: /x.lock: cannot be locked"),
     ],
     ids=["named", "somebody", "unknown"],

@@ -72,9 +72,9 @@ def test_first_stage_that_differs_is_named():
     right, wrong = Outcome.PASS, Outcome.WRONG_VALUE
     run = replace(NO_RUN, cases=(case(right, wrong, wrong), case(right, right, wrong)))
     assert stage_lines(run, Stages(names=("scaled", "weights"), not_compared=("x: bound once",))) == [
-        "  scaled                   2/2 cases right",
-        "  weights                  1/2 cases right; line 23: 3 of 4 wrong",
-        "  result                   0/2 cases right; line 23: 3 of 4 wrong",
+        "  scaled                   2/2 cases correct",
+        "  weights                  1/2 cases correct; line 23: 3 of 4 wrong",
+        "  result                   0/2 cases correct; line 23: 3 of 4 wrong",
         "  not compared: x: bound once",
         "first stage that differs: weights",
     ]

@@ -122,7 +122,7 @@ async def test_active_run_is_not_deleted_and_reported(looking_back: Any, past: P
         await pilot.press("d", "y")
         await settled(bench, pilot)
         assert listed(screen) == ["1"]
-        await said(bench, pilot, "run #1 is still running; wait for its verdict, or stop it, then delete it")
+        await said(bench, pilot, "run #1 is still running; wait for its verdict or stop it, then delete it")
 
 
 async def test_session_is_deleted_with_runs_after_question(looking_back: Any, some: Past) -> None:

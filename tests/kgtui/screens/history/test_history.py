@@ -137,7 +137,7 @@ async def test_progress_of_file_under_cursor_is_drawn(looking_back: Any, some: P
         screen = await history(bench, pilot)
         await pilot.press("j")
         await settled(bench, pilot)
-        assert details(screen).splitlines()[-1] == ("best ▆█ 8 of 8 cases right at best, of 2 runs; nothing was timed")
+        assert details(screen).splitlines()[-1] == ("best ▆█ 8 of 8 cases passed at best, of 2 runs; nothing was timed")
 
 
 async def test_new_run_is_added_on_top(looking_back: Any, some: Past) -> None:

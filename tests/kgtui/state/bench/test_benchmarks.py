@@ -168,7 +168,7 @@ def test_wrong_timed_call_removes_speedup_of_run(problem: Problem, timed: Any) -
     measurements = measured(view, number=1)
     first, second, *_ = rows_of(problem, view, measurements)
     assert texts(first)[1:3] == ["✗ wrong value", "–"]
-    assert texts(first)[-1] == "the run is not right; timed call 17 of 240 gave another answer"
+    assert texts(first)[-1] == "the run did not pass; timed call 17 of 240 gave another answer"
     assert texts(second)[2] == "–"
     assert headline(measurements, glyphs=UNICODE) == ()
     assert summary_lines(measurements, glyphs=UNICODE) == ()
@@ -283,7 +283,7 @@ def test_detail_states_method_checks_and_device(problem: Problem, timed: Any) ->
         "          40 registers, no spills, 16 B shared, occupancy 75% by registers",
         "before    1,980 MHz, 2,619 MHz memory, 41 C, 310 W, 2% busy",
         "after     1,755 MHz, 2,619 MHz memory, 52 C, 640 W, 99% busy",
-        "          clocks held down: power cap",
+        "          clocks limited: power cap",
         "          other processes use the device: 4242",
     ]
 
@@ -299,7 +299,7 @@ def test_unmeasured_value_is_never_a_number(problem: Problem, timed: Any) -> Non
     assert texts(row)[5:9] == ["–", "–", "–", "–"]
     detail = plain_text(bench_detail(replace(one, benchmark=bare), glyphs=UNICODE))
     assert "note      CUPTI is missing" in detail
-    assert "before    the driver reported nothing about the device" in detail
+    assert "before    the driver reported no device state" in detail
 
 
 def test_kernel_of_other_specialisation_shares_no_registers(problem: Problem, timed: Any) -> None:
@@ -347,7 +347,7 @@ def test_empty_tab_states_reason_and_next_step(candidate: Candidate, plan: Plan,
         "nothing timed yet: b times the bench cases",
         "nothing timed yet: b times the bench cases",
         "nothing was timed: only passing candidates are timed; see the cases",
-        "the bench cases are timed once all cases are right",
+        "the bench cases are timed once all cases pass",
         "nothing was timed: no precise timer here",
         "nothing was timed: the run ended before (cancelled); b times the bench cases",
     ]

@@ -121,4 +121,4 @@ def test_problem_without_computation_has_no_operations_plot(measurements: Measur
     text = plain_text(
         SizesPicture(problem=copying, series=found, plot_axes=plot_axes, glyphs=UNICODE).lines(width=78, height=12)
     )
-    assert text == "nothing to plot: no case that was timed computes anything by its cost; m shows another measure"
+    assert text == "nothing to plot: no timed case has operations in its cost; m shows another measure"

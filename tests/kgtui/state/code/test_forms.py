@@ -99,7 +99,7 @@ def test_forms_cycle_from_source_to_machine_code() -> None:
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
-        (Outcome.PASS, "no code was kept: see the findings  sm_90: softmax_kernel"),
+        (Outcome.PASS, "no code was stored: see the findings  sm_90: softmax_kernel"),
         (Outcome.COMPILE_ERROR, "it did not build, so it has no code  sm_90: softmax_kernel"),
     ],
 )

@@ -220,10 +220,10 @@ class TestTimes:
         one = timed.side(timed.add(timed_runs.all_timed))
         two = timed.side(timed.add(timed_runs.wrong_while_timed, stored_runs.SECOND))
         comparisons = [versus(one, two)]
-        assert comparisons[0].why == "#2 is not right, so no speed-up is shown"
+        assert comparisons[0].why == "#2 did not pass, so no speed-up is shown"
         table = times_table((one, two), comparisons, glyphs=UNICODE)
         assert {row.cells[1].text for row in table.rows} == {"–"}
-        assert cells(table, "4096x781 f32")[4:] == ["▲ 1.41 ±0.02", "–", "#2 is not right, so no speed-up is shown"]
+        assert cells(table, "4096x781 f32")[4:] == ["▲ 1.41 ±0.02", "–", "#2 did not pass, so no speed-up is shown"]
 
     def test_flagged_candidate_has_marked_ratio(self, timed: Any) -> None:
         one = timed.side(timed.add(timed_runs.all_timed))
@@ -264,7 +264,7 @@ class TestTimes:
         ]
         assert about(table, name) == [
             "#2 is 1.200× (1.182 to 1.219) as fast as #1, faster (up to 2.2 % is none): the ratio of their speed-ups "
-            "over eager, each timed at its own time",
+            "over eager, timed at different times",
             "95 % intervals of the device time: #1 14.23 to 14.44 µs, #2 11.86 to 12.03 µs",
         ]
         assert cells(table, MEAN)[:2] == [MEAN, "▲ 1.20 ±0.01"]

@@ -112,7 +112,7 @@ def test_details_hold_values_missing_in_row() -> None:
         "aten::softmax · kernels/softmax.py · A GPU to sm_90 · smoke+full · strict policy",
         "started 2026-03-14 15:09 UTC, took 1.25 s · session 7 · source dddddddddddd",
         "tag keep   note tail mask",
-        "best █ 8 of 8 cases right at best, of 1 run; nothing was timed",
+        "best █ 8 of 8 cases passed at best, of 1 run; nothing was timed",
     ]
 
 
@@ -128,7 +128,7 @@ class TestWay:
     def test_passing_cases_are_drawn_without_timing(self) -> None:
         way = (step(1, passed=0), step(2, passed=6), step(3, passed=4))
         assert plain_text((way_line(way, glyphs=UNICODE),)) == (
-            "best ▁▆▆ 6 of 8 cases right at best, of 3 runs; nothing was timed"
+            "best ▁▆▆ 6 of 8 cases passed at best, of 3 runs; nothing was timed"
         )
 
     def test_run_without_cases_has_empty_note(self) -> None:

@@ -37,9 +37,9 @@ def test_words_become_a_filter(typed: str, wanted: RunFilter) -> None:
     [
         ("colour:red", "unknown filter colour:; use op:, file:, device:, tag:, is:, outcome:, session: or plain words"),
         ("op:", "op: needs a value behind the colon"),
-        ("is:f", "is:f cannot be; use one of passed, failed, flagged, unfinished"),
-        ("session:-1", "session:-1 cannot be; a session is called by its number"),
-        ("session:²", "session:² cannot be; a session is called by its number"),
+        ("is:f", "is:f is invalid; use one of passed, failed, flagged, unfinished"),
+        ("session:-1", "session:-1 is invalid; use the number of a session"),
+        ("session:²", "session:² is invalid; use the number of a session"),
     ],
 )
 def test_invalid_value_is_reported_with_valid_ones(typed: str, complaint: str) -> None:
@@ -49,7 +49,7 @@ def test_invalid_value_is_reported_with_valid_ones(typed: str, complaint: str) -
 
 
 def test_unknown_outcome_is_reported_with_known_ones() -> None:
-    with pytest.raises(UsageError, match="outcome:sad cannot be; use one of pass, wrong_value, wrong_shape"):
+    with pytest.raises(UsageError, match="outcome:sad is invalid; use one of pass, wrong_value, wrong_shape"):
         read_filter("outcome:sad")
 
 

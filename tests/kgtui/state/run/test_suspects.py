@@ -52,7 +52,7 @@ def test_unmasked_padding_is_load_into_reduction() -> None:
     found = suspects(failed(DiagnosisKind.REDUCTION_IDENTITY), KERNEL)
     assert found is not None
     assert found.lines == ((14, "x = tl.load(x_ptr + col, mask=col < cols, other=0.0)"),)
-    assert found.what == "a masked load that puts a number where the mask is off, and goes into a reduction"
+    assert found.what == "a masked load that puts a number where the mask is off, and is reduced"
 
 
 def test_lines_are_those_that_python_counts() -> None:

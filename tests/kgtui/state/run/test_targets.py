@@ -117,7 +117,7 @@ def test_unchecked_targets_follow_failing_ones(kernel: CompiledKernel) -> None:
         (None, "⟳ compiling 1/4  2 specialisations, 2 targets; esc stops"),
         (
             PortingFinished(at_s=2.0, outcome=Outcome.CANCELLED, message="cancelled [early]"),
-            "stopped after 1/4: cancelled [early]  r begins again",
+            "stopped after 1/4: cancelled [early]  r restarts",
         ),
     ],
 )

@@ -139,7 +139,7 @@ def test_values_of_removed_tunables_are_forgotten() -> None:
         ),
         (
             tunables_in(SOURCE, chosen={"BLOCK": (1024,)}),
-            "these are the values that the file has already; choose others",
+            "these are the values in the file; choose others",
         ),
         (
             tunables_in(SOURCE, chosen={"BLOCK": tuple(range(300))}),
@@ -293,15 +293,13 @@ def test_stopped_grid_keeps_tried_variants(tried: Any, ending: Ending, words: st
 
 
 def test_grid_stopped_at_once_states_next_step() -> None:
-    assert said(grid_of(64).ended(Ending.STOPPED)) == "stopped, 0/2 tried; r begins again"
+    assert said(grid_of(64).ended(Ending.STOPPED)) == "stopped, 0/2 tried; r restarts"
 
 
 def test_a_grid_of_an_earlier_text_proposes_nothing(tried: Any) -> None:
     grid = tried(tried(grid_of(64), (1.0, 0.98, 1.02)), (1.5, 1.47, 1.53))
-    assert said(grid, stale=True) == "2/2 tried in 10.0 s; [soft]max.py has another text by now: r tunes that"
-    assert said(replace(grid, is_written=True), stale=True) == (
-        "BLOCK=64 was written into [soft]max.py; below is what led there"
-    )
+    assert said(grid, stale=True) == "2/2 tried in 10.0 s; [soft]max.py has changed: r tunes the new version"
+    assert said(replace(grid, is_written=True), stale=True) == ("BLOCK=64 was written into [soft]max.py; details below")
 
 
 # The table
@@ -420,7 +418,7 @@ def test_variant_under_cursor_is_shown_in_full(tried: Any) -> None:
         "40 registers, 0 B spilled, 16 B shared, 75% occupancy; times are geometric means of 5 cases"
     )
     first, second = plain_text(tried_detail(grid.tried[1], grid, glyphs=ASCII)).splitlines()
-    assert first.startswith("BLOCK=64  not saved  not right: 2 of 8 cases failed, first 127x128 f32")
+    assert first.startswith("BLOCK=64  not saved  failed: 2 of 8 cases failed, first 127x128 f32")
     assert second == "40 registers, 0 B spilled, 16 B shared, 75% occupancy"
 
 

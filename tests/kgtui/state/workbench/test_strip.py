@@ -211,7 +211,7 @@ def test_compiling_beside_cases_is_not_the_state(candidate: Candidate, plan: Pla
     assert plain_text((sentence(both, CONTEXT),)) == "1 of 8 cases run, none failed"
     done = reduce_all(both, (StageFinished(at_s=0.3, stage=Stage.VERIFY, outcome=Outcome.PASS, elapsed_s=0.2),))
     assert status_of(done, CONTEXT).state is State.COMPILING
-    assert plain_text((sentence(done, CONTEXT),)) == "1/1 cases passed; compiling what they launched for sm_90"
+    assert plain_text((sentence(done, CONTEXT),)) == "1/1 cases passed; compiling their launches for sm_90"
 
 
 def test_file_changed_during_pause_is_not_called_passed(candidate: Candidate, plan: Plan) -> None:

@@ -102,7 +102,7 @@ def test_planted_defect_found(found, forward, defect):
 def test_inputs_unseeded_found(found):
     unseeded = "torch.tensor(list(__import__('os').urandom(16 * N))).float().view(N, 16)"
     tail = TAIL.replace("torch.randn(N, 16)", unseeded)
-    assert "the same seed makes other inputs" in found("torch.relu(self.linear(x))", tail=tail)[Defect.UNSEEDED]
+    assert "the same seed gives different inputs" in found("torch.relu(self.linear(x))", tail=tail)[Defect.UNSEEDED]
 
 
 def test_same_inputs_in_every_draw_are_the_cause(found):

@@ -179,7 +179,7 @@ def _saved(folder: Path, text: str) -> Path:
     ("change", "reason"),
     [
         ({"definition": "other"}, "for 'other', and the suite has no such definition"),
-        ({"spec": {"language": "cuda", "entry_point": "a.py::f"}}, "in a.py, which is no CUDA or C++ file"),
+        ({"spec": {"language": "cuda", "entry_point": "a.py::f"}}, "in a.py, which is not a CUDA or C++ file"),
         ({"sources": []}, "its entry_point a.py::f is not in its sources"),
         ({"sources": [{"path": "b.py", "content": ""}]}, "its entry_point a.py::f is not in its sources"),
         ({"sources": [{"path": "a.py", "content": ""}] * 2}, "two of its source files have one path"),

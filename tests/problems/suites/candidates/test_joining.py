@@ -69,7 +69,7 @@ def test_lines_of_each_file_keep_their_distance() -> None:
         ("from .k import g\nx = max(1, 2)\n", "g = 1\ndef max(*a): ...\n", "k.py defines 'max', a builtin in main.py"),
         ("from . import k\nx = vars(k)\n", "g = 1\n", "main.py:2 uses 'k', a module of its files, as a value"),
         ("from . import k\ndef f(k):\n    return k.g\n", "g = 1\n", "main.py:2 uses 'k', a module of its files"),
-        ("from . import k, other\n", "g = 1\n", "main.py:1 imports 'other', which is none of its files"),
+        ("from . import k, other\n", "g = 1\n", "main.py:1 imports 'other', which is not one of its files"),
         ("from .k import g\n", "from .main import h\n", "its files import each other: "),
         ("from .k import g\n", "def g(:\n", "one.json, k.py:1: syntax error"),
     ],

@@ -145,9 +145,9 @@ def test_text_that_ends_a_literal_is_unchanged(tmp_path: Path, built: list[dict[
 @pytest.mark.parametrize(
     ("sources", "spec", "reason"),
     [
-        (SOURCES, {"entry_point": "src/norm.h::norm"}, "in src/norm.h, which is no CUDA or C++ file"),
+        (SOURCES, {"entry_point": "src/norm.h::norm"}, "in src/norm.h, which is not a CUDA or C++ file"),
         (SOURCES, {"entry_point": "main.cpp::other"}, "its entry_point other is not in its sources"),
-        (SOURCES, {"binding": "cffi"}, "its binding is 'cffi'; those that are known are torch, tvm-ffi"),
+        (SOURCES, {"binding": "cffi"}, "its binding is 'cffi'; known bindings: torch, tvm-ffi"),
         (SOURCES, {"language": "tilelang"}, "written in tilelang; Python, Triton, CUDA and C++ solutions are read"),
     ],
 )

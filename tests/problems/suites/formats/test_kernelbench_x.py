@@ -99,7 +99,7 @@ def test_own_rule_zero_tolerance_outside_table(tasks: dict[str, Task]) -> None:
 def test_faults_of_tasks_are_health(tasks: dict[str, Task]) -> None:
     assert tasks["Fusion/fused_linear_dropout"].cases == ("line 22",)
     assert tasks["Fusion/fused_linear_dropout"].health == (
-        "calls that draw random numbers are left out: line 21; only PyTorch's own random stream gives their answer",
+        "calls that draw random numbers are left out: line 21; their answer depends on PyTorch's random stream",
     )
     assert tasks["Math/div"].health == (
         "the tests compare the texts of exceptions",
