@@ -58,8 +58,8 @@ def test_changed_file_is_not_opened_by_old_id(folder: Path) -> None:
         ("x = (\n", ":1: syntax error: '(' was never closed"),
         ("x = 1\n", ":1: no PROBLEM = ProblemDefinition(...) at the top level; a problem file defines one"),
         (ROPE.replace("user::rope", "user::other"), "PROBLEM.name should be 'user::rope' after the file"),
-        ("import torch\n" + ROPE, ":1: imports torch at once; write `from problems.kit import torch`"),
-        ("import os\nfrom triton import language\n" + ROPE, ":2: imports triton at once"),
+        ("import torch\n" + ROPE, ":1: imports torch when loaded; write `from problems.kit import torch`"),
+        ("import os\nfrom triton import language\n" + ROPE, ":2: imports triton when loaded"),
     ],
 )
 def test_broken_file_is_named_and_list_continues(folder: Path, text: str, why: str) -> None:

@@ -80,19 +80,19 @@ def test_closed_store_raises_store_error(path):
 
 
 def test_folder_in_place_of_store_is_refused(tmp_path):
-    with pytest.raises(StorePathError, match=rf"{tmp_path}: .* an SQLite file, and this is a folder; move it, or let"):
+    with pytest.raises(StorePathError, match=rf"{tmp_path}: .* an SQLite file, and this is a folder; move it, or set"):
         open_store(tmp_path)
 
 
 def test_pipe_is_refused_without_blocking(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(StorePathError, match="an SQLite file, and this is no regular file; move it, or let"):
+    with pytest.raises(StorePathError, match="an SQLite file, and this is not a regular file; move it, or set"):
         open_store(tmp_path / "pipe")
 
 
 def test_path_below_file_names_the_obstacle(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorePathError, match=r"needs a folder to lie in: Not a directory .*; let KGTUI_HOME name an"):
+    with pytest.raises(StorePathError, match=r"needs a folder to lie in: Not a directory .*; set KGTUI_HOME to an"):
         open_store(tmp_path / "file" / "sessions.db")
 
 
@@ -156,7 +156,7 @@ class TestLocked:
         with open_store(path, busy_timeout_s=0.01) as store:
             session_id = store.begin_session("here")
             writer.execute("begin immediate")
-            with pytest.raises(StoreLockedError, match=r"locked for more than 0.01 s; close whatever else has it open"):
+            with pytest.raises(StoreLockedError, match=r"locked for more than 0.01 s; close other programs"):
                 store.begin_session("blocked")
             writer.execute("rollback")
             assert [session.id for session in store.sessions()] == [session_id]
@@ -211,7 +211,7 @@ class TestReadOnly:
         before = filled.read_bytes()
         with open_store(filled, read_only=True) as store:
             assert [session.label for session in store.sessions()] == ["before"]
-            with pytest.raises(StoreReadOnlyError, match="may not be written; make both writable, or let KGTUI_HOME"):
+            with pytest.raises(StoreReadOnlyError, match="is not writable; make both writable, or set KGTUI_HOME"):
                 store.begin_session("after")
         assert filled.read_bytes() == before
 
@@ -222,7 +222,7 @@ class TestReadOnly:
 
     def test_empty_file_is_left_to_first_run(self, path):
         path.write_bytes(b"")
-        with pytest.raises(StorePathError, match="nothing was kept in this file yet; the first run makes the store"):
+        with pytest.raises(StorePathError, match="this file is empty; the first run creates the store"):
             open_store(path, read_only=True)
         assert path.read_bytes() == b""
 
@@ -233,18 +233,16 @@ class TestReadOnly:
             assert [run.state for run in reader.runs()] == [RunState.FINISHED]
 
     def test_new_store_in_unwritable_folder_is_refused(self, folder, unprivileged):
-        with pytest.raises(
-            StoreReadOnlyError, match=f"{folder}/sessions.db: the file or its folder may not be written"
-        ):
+        with pytest.raises(StoreReadOnlyError, match=f"{folder}/sessions.db: the file or its folder is not writable"):
             open_store(folder / "sessions.db")
 
     def test_a_folder_that_cannot_be_made(self, folder, unprivileged):
-        with pytest.raises(StoreReadOnlyError, match="may not be written"):
+        with pytest.raises(StoreReadOnlyError, match="is not writable"):
             open_store(folder / "new" / "sessions.db")
 
     def test_unwritable_file_in_writable_folder_is_read(self, filled, folder, unprivileged_later):
         folder.chmod(0o777)
-        with unprivileged_later(), pytest.raises(StoreReadOnlyError, match="may not be written"):
+        with unprivileged_later(), pytest.raises(StoreReadOnlyError, match="is not writable"):
             open_store(filled)
 
     def test_unwritable_store_is_still_read(self, filled, unprivileged):
@@ -299,7 +297,7 @@ class TestFullDisk:
     def test_writing_to_full_disk_states_kept_and_continues(self, disk):
         open_store(disk.path).close()
         disk.fill()
-        with pytest.raises(StoreFullError, match="where what was recorded before is kept; free some, then try again"):
+        with pytest.raises(StoreFullError, match="earlier records are kept; free some space, then try again"):
             open_store(disk.path)
         disk.free()
         with open_store(disk.path) as store:

@@ -221,7 +221,7 @@ def verdict_words(tried: Tried) -> tuple[State, str]:
 def _outcome(grid: VariantGrid, glyphs: Glyphs) -> Line:
     winner = grid.winner
     if winner is None or winner.ratio is None:
-        return line(grid.why_none or "r begins again")
+        return line(grid.why_none or "r restarts")
     factor = numbers.factor(winner.ratio, glyphs=glyphs)
     return line(strong(winner.name), f" is {factor} as fast as the file: ", strong("w"), " writes it")
 

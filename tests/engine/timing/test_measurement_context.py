@@ -137,10 +137,7 @@ async def test_peaks_measured_by_lock_holder_are_reused(laboratory: Laboratory) 
 
 async def test_measurement_waits_for_other_processes_to_end(laboratory: Laboratory) -> None:
     laboratory.driver.pids = (FORK_SERVER_PID, 77, 4711)
-    trouble = (
-        "the device's peaks could not be measured: other processes use it: 77, 4711; stop them, and the next run "
-        "measures"
-    )
+    trouble = "the device's peaks could not be measured: other processes use it: 77, 4711; stop them, then run again"
     assert await laboratory.learn() == (None, (trouble,))
     assert (laboratory.measured, laboratory.stored()) == ([], [])
     laboratory.driver.pids = (FORK_SERVER_PID,)

@@ -262,7 +262,7 @@ def action(
         (action(protocol.ActionKind.LIBRARY, "dlopen libcublasLt.so.13"), Severity.SUSPECT),
         (action(protocol.ActionKind.LIBRARY, "dlopen /opt/my blas/libc.so.6"), Severity.HINT),
         (action(protocol.ActionKind.LIBRARY, "dlopen /a/numpy.libs/libscipy_openblas64_-32.so"), Severity.SUSPECT),
-        (action(protocol.ActionKind.LIBRARY, "dlopen by the file /tmp/plan.bin"), Severity.SUSPECT),
+        (action(protocol.ActionKind.LIBRARY, "dlopen of its own /tmp/plan.bin"), Severity.SUSPECT),
         (action(protocol.ActionKind.LIBRARY, "dlsym cblas_sgemm"), Severity.SUSPECT),
         (action(protocol.ActionKind.LIBRARY, "dlsym cuModuleLoadData"), Severity.SUSPECT),
         (action(protocol.ActionKind.LIBRARY, "dlsym cuDeviceGetAttribute"), Severity.HINT),

@@ -69,7 +69,7 @@ def test_read_only_file_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.write_bytes(b"old")
     path.chmod(0o444)
-    with pytest.raises(UsageError, match=r"k\.py was not saved: it is read-only, chmod u\+w lets it be written"):
+    with pytest.raises(UsageError, match=r"k\.py was not saved: it is read-only; run chmod u\+w on it"):
         disk.write(path, b"new")
     assert path.read_bytes() == b"old"
 

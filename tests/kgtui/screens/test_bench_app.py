@@ -206,7 +206,7 @@ async def test_wrong_timed_candidate_is_reported_and_not_plotted(on_gpu: Any) ->
         screen = bench.app.screen
         assert screen.query_one(PlotView).text.count("●") == 0
         assert screen.query_one(PlotView).text.count("○") > 0
-        assert plain_text(screen.query_one("#legend", Lines).lines).endswith("the candidate is not right")
+        assert plain_text(screen.query_one("#legend", Lines).lines).endswith("the candidate did not pass")
 
 
 async def test_enter_shows_measurement_and_escape_returns(on_gpu: Any) -> None:

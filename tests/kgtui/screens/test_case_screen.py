@@ -115,7 +115,7 @@ def test_each_map_row_states_its_start() -> None:
 
 def test_missing_explanation_is_reported() -> None:
     lines = text(explanation=Explanation(feeds=FEEDS[:1], feeding=1))
-    assert any(one.startswith("why        no mistake that is known here fits") for one in lines)
+    assert any(one.startswith("why        no known mistake matches") for one in lines)
     assert "inputs     1 element of the arguments" in lines
 
 
@@ -243,7 +243,7 @@ async def test_case_too_large_for_script_is_reported(make_bench: Any, some_expla
         await pilot.press("w")
         await pilot.pause()
         (note,) = (note.message for note in bench.app._notifications)
-        assert note.endswith("make_inputs is not the name of a function, so it cannot be written into a script")
+        assert note.endswith("make_inputs is not the name of a function, so no script can use it")
         assert [path.name for path in bench.path.parent.iterdir()] == ["softmax.py"]
 
 

@@ -41,12 +41,12 @@ def test_valid_key_is_bound(asked: dict[str, tuple[str, ...]], bindings: dict[st
         ({"workbench.run": ("ctrl+i",)}, "keys.workbench.run: most terminals send tab for ctrl+i; choose another key"),
         ({"workbench.run": ("ctrl+[",)}, "keys.workbench.run: most terminals send escape for ctrl+[; "
                                          "choose another key"),
-        ({"workbench.run": ("f6",)}, "keys.workbench.run: f6 is a key of the source pane, which would take it; "
+        ({"workbench.run": ("f6",)}, "keys.workbench.run: f6 is used by the source pane; "
                                      "choose another key"),
-        ({"workbench.save": ("s",)}, "keys.workbench.save: 's' would no longer be typed as text, for this works while "
-                                     "text is typed; take ctrl+ or an F key"),
-        ({"everywhere.quit": ("space",)}, "keys.everywhere.quit: 'space' would no longer be typed as text, for this "
-                                          "works while text is typed; take ctrl+ or an F key"),
+        ({"workbench.save": ("s",)}, "keys.workbench.save: 's' could no longer be typed as text, since this works "
+                                     "while text is typed; use ctrl+ or an F key"),
+        ({"everywhere.quit": ("space",)}, "keys.everywhere.quit: 'space' could no longer be typed as text, since "
+                                          "this works while text is typed; use ctrl+ or an F key"),
         ({"workbench.run": ("f",)}, "keys.workbench.run: f would be both workbench.run and workbench.failed; "
                                     "change one of them"),
         ({"everywhere.help": ("f5",)}, "keys.everywhere.help: f5 would be both everywhere.help and workbench.run; "

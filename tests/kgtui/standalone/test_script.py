@@ -135,7 +135,7 @@ def test_invalid_replacement_is_reported_and_not_run(tmp_path):
     for path, why in (
         (tmp_path / "missing.py", "not a Python file; name the kernel file to run instead"),
         (notes, "not a Python file; name the kernel file to run instead"),
-        (empty, "it has no silu, which is what would be called"),
+        (empty, "it defines no silu"),
     ):
         found = ended(script, str(path))
         assert (found.returncode, found.stdout, found.stderr) == (2, f"{path}: {why}\n", "")

@@ -65,7 +65,7 @@ BREACHES: tuple[tuple[str, Made, str], ...] = (
     ("cost", {"cost": lambda case: Cost(flops=1, bytes_read=0, bytes_written=1)}, "say at least 1"),
     ("rejected_lies", {"tolerance": lambda case: Tolerance(relative=2.0, absolute=9.0)}, "the lie zeros is rejected"),
     ("rejected_mistakes", {"make_inputs": _finite}, "no case has inputs for the mistake nan_dropped"),
-    ("reasons", {"cannot_reject": {"perjury": "none"}}, "cannot_reject names 'perjury', which is no lie"),
+    ("reasons", {"cannot_reject": {"perjury": "none"}}, "cannot_reject names 'perjury', which is unknown"),
     ("reasons", {"cannot_reject": {"zeros": ""}}, "cannot_reject has no reason for zeros"),
 )  # fmt: skip
 

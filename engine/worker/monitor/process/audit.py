@@ -196,7 +196,7 @@ class Audit:
             case "import":
                 name, file = str(args[0]), args[1] if len(args) > 1 else None
                 if isinstance(file, str) and file.startswith((self._room, self._folder, *self._writable)):
-                    return ActionKind.LIBRARY, f"dlopen by the file {file}"
+                    return ActionKind.LIBRARY, f"dlopen of its own {file}"
                 return (kind, name) if name.partition(".")[0] in _UNUSUAL else None
             case "exec":
                 return kind, "code made at run time"
@@ -215,7 +215,7 @@ class Audit:
             return None
         place = os.path.realpath(os.fsdecode(name)) if isinstance(name, str | bytes | os.PathLike) else ""
         is_its_own = os.sep in str(name) and place.startswith((self._room, self._folder, *self._writable))
-        return ActionKind.LIBRARY, f"{'dlopen by the file' if is_its_own else 'dlopen'} {_plain(name)}"
+        return ActionKind.LIBRARY, f"{'dlopen of its own' if is_its_own else 'dlopen'} {_plain(name)}"
 
     def _opened(self, path: object, mode: object, flags: object) -> tuple[ActionKind, str] | None:
         if not isinstance(path, str | bytes | os.PathLike):

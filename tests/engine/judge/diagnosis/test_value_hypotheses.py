@@ -191,7 +191,7 @@ def test_wrong_imaginary_part_of_factor_is_found(beta, words):
 def test_conjugate_of_the_wrong_factor_is_found():
     dot = operator("x, y", lambda x, y: (x.conj() * y).sum().reshape(1))
     x, y = (torch.complex(normal(9, seed=seed), normal(9, seed=seed + 1)) for seed in (3, 5))
-    words = "wrong conjugation of x and y: conjugated where the plain value is meant, or the other way round"
+    words = "wrong conjugation of x and y: conjugated instead of plain, or vice versa"
     assert reported(dot, (x, y), (x * y.conj()).sum().reshape(1), tolerance=CLOSE) == (K.IGNORED_ARGUMENT, words)
 
 

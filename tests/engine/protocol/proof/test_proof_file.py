@@ -34,7 +34,7 @@ def test_any_changed_byte_is_refused() -> None:
 
 
 def test_truncated_file_is_refused_with_next_step() -> None:
-    with pytest.raises(ProofFileError, match="was changed or damaged: its SHA-256 is another; export it again"):
+    with pytest.raises(ProofFileError, match="was changed or damaged: its SHA-256 differs; export it again"):
         read_proof(proof_bytes(proof())[:-2])
 
 
@@ -46,7 +46,7 @@ def test_a_file_of_another_version_is_refused() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"{}\n", b"\xff" * 100], ids=["empty", "zip", "json", "bytes"])
 def test_invalid_proof_file_is_refused(content: bytes) -> None:
-    with pytest.raises(ProofFileError, match="not a proof file: its first line is another"):
+    with pytest.raises(ProofFileError, match="not a proof file: wrong first line"):
         read_proof(content)
 
 

@@ -92,7 +92,7 @@ def test_chunks_of_one_call_have_no_finding():
 
 
 def test_idle_calls_are_counted():
-    assert idle_calls(facts((10.0,), (10.0,), idle=1)).message.startswith("2 of 4 timed calls launched nothing")
+    assert idle_calls(facts((10.0,), (10.0,), idle=1)).message.startswith("2 of 4 timed calls launched no device work")
     assert idle_calls(facts((10.0,), (10.0,))) is None
     assert idle_calls(facts((10.0,), (10.0,), idle=1, method=Method.EVENTS)) is None
 

@@ -125,8 +125,8 @@ def test_slow_launches_are_doubt_with_both_times() -> None:
     assert unconfirmed_by_a_graph("a case", 8.0, burst_us=60.0, launches=1) == Finding(
         check="wall_clock",
         severity=Severity.HINT,
-        message="the device time is 8 us, but calls back to back take 60 us each by the wall clock: launching them may "
-        "be the reason, but there is no graph that would tell; let the calls be captured",
+        message="the device time is 8 us, but calls back to back take 60 us each by the wall clock: launch overhead "
+        "may be the reason, but the calls could not be captured in a graph, which would decide; make them capturable",
         case="a case",
     )
 

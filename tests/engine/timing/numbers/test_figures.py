@@ -139,7 +139,7 @@ def test_sides_with_different_timers_are_compared_by_events():
 
 
 def test_sides_without_a_common_timer_are_not_compared():
-    with pytest.raises(ValueError, match="no method took the times of both sides"):
+    with pytest.raises(ValueError, match="no method timed both sides"):
         compared(side("candidate", [(batch(10.0), batch(10.0))] * 3), side("eager", [(batch(), batch())] * 3), rng())
 
 

@@ -258,7 +258,7 @@ def test_missing_gpu_is_reported_first_and_nothing_timed(benched, engine, kernel
     assert engine.plans[0].benchmark is None
     _, _, known = ended.out.partition("verdict  pass ")
     assert "nothing was timed; lower bound of each case:\ncase " in known
-    assert "what each kernel takes of sm_90, memory in bytes:\nkernel  count  warps  outcome  regs" in known
+    assert "resources of each kernel on sm_90, memory in bytes:\nkernel  count  warps  outcome  regs" in known
     assert "k           2      4     pass    32        0       0  100%, warps\n" in known
     assert " us" not in known
 

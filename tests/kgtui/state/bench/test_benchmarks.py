@@ -371,7 +371,7 @@ def test_work_of_bench_cases_is_shown_without_clock(problem: Problem, timed: Any
         "softmax_kernel  4 warps, 3 stages, sm_90\n"
         "          40 registers, no spills, 16 B shared, occupancy 75% by registers"
     )
-    assert "not known" in plain_text(static_lines(NO_RUN))
+    assert "unknown" in plain_text(static_lines(NO_RUN))
 
 
 def test_unknown_work_of_foreign_problem_is_dashes(problem: Problem) -> None:

@@ -132,7 +132,7 @@ def test_incomplete_target_states_its_progress(
 
 def test_targets_before_start_state_next_step() -> None:
     failed = PortingFinished(at_s=2.0, outcome=Outcome.ENGINE_ERROR, message="no compiler got ready")
-    assert words(NOT_PORTED).startswith("r compiles what this run launched")
+    assert words(NOT_PORTED).startswith("r compiles the launches of this run")
     assert words(record_of([failed]).ports) == "no compiler got ready"
 
 

@@ -69,7 +69,7 @@ def actions(tmp_path: Path, fresh_process: Forking) -> Callable[..., Actions]:
             "    spec = importlib.util.spec_from_file_location('native', file)\n"
             "    try:\n        importlib.util.module_from_spec(spec)\n"
             "    except ImportError:\n        pass\n",
-            "library", "dlopen by the file /",
+            "library", "dlopen of its own /",
         ),
         ("import gc\ndef entry(): gc.get_referrers([])\n", "objects", "gc.get_referrers"),
         ("import socket\ndef entry(): socket.socket(socket.AF_UNIX).close()\n", "socket", "socket.__new__"),
@@ -98,7 +98,7 @@ def actions(tmp_path: Path, fresh_process: Forking) -> Callable[..., Actions]:
          "        try: mmap.mmap(f.fileno(), 1, prot=mmap.PROT_READ)\n        except ValueError: pass\n", "memory",
          "mmap of /proc/"),
         ("import tempfile\ndef entry():\n    import ctypes\n    path = tempfile.mkdtemp() + '/own.so'\n"
-         "    try: ctypes.CDLL(path)\n    except OSError: pass\n", "library", "dlopen by the file /"),
+         "    try: ctypes.CDLL(path)\n    except OSError: pass\n", "library", "dlopen of its own /"),
         ("from pathlib import Path\nfrom triton import knobs\ndef entry():\n    place = Path(knobs.cache.dir)\n"
          "    try: (place / 'planted.cubin').write_bytes(b'')\n    except OSError: pass\n", "file_written",
          "in the compiler's cache: /"),
