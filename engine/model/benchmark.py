@@ -1,7 +1,7 @@
-"""Results of a benchmark: times with their intervals, comparisons, floors, and the state of the device.
+"""Results of a benchmark: times with their intervals, comparisons, roofline times, and the state of the device.
 
-Records only, beside those of `engine.model`.  A time that was not measured is None, never a number;
-every time says by which method it was taken, and every interval covers 95 %.
+Records only, like the rest of `engine.model`.  A time that was not measured is None, never a number; every time has its
+method, and every interval covers 95 %.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ OTHER_PROCESSES, THROTTLING, WHOLE_STATE = "other processes", "throttling", "its
 
 
 class Method(enum.StrEnum):
-    """How `device_us` was taken, most precise first.
+    """How `device_us` was measured, most precise first.
 
-    CUPTI reads the device's own timestamps of every kernel, copy and fill on all streams.  GRAPH divides the
-    time of a replayed CUDA graph by its calls.  EVENTS are timestamps of the current stream around a
-    call: they include launch gaps, and do not see other streams.
+    CUPTI reads the device's own timestamps of every kernel, copy and fill on all streams.  GRAPH divides the time of a
+    replayed CUDA graph by its calls.  EVENTS are timestamps of the current stream around a call: they include launch
+    gaps, and do not include other streams.
     """
 
     CUPTI = "cupti"
@@ -66,15 +66,14 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Timing:
-    """How long one side takes for one call of one case.
+    """Time that one side takes for one call of one case.
 
-    `side` is "candidate" or the name of a baseline.  `device_us` is the span from the first start to
-    the last end of everything that one call put on the device, over all streams, taken by `method`;
-    `call_us` is end to end, host included, over back-to-back calls: by events that the parent's clock
-    bears out, otherwise by that clock.  `graph_us` is one call inside a replayed CUDA graph, None where
-    the side cannot be captured; `stream_us` what events on the current stream saw.  `samples_us` are the
-    device times behind `device_us`, in order; `activities` is how many kernels, copies and fills one
-    call put on the device.  `notes` say what could not be measured, and why.
+    `side` is "candidate" or the name of a baseline.  `device_us` is the span from the first start to the last end of
+    all device activities of one call, over all streams, measured by `method`; `call_us` is end to end, host included,
+    over back-to-back calls: by events that the parent's clock confirms, otherwise by that clock.  `graph_us` is one
+    call inside a replayed CUDA graph, None if the side cannot be captured; `stream_us` is the time between events on
+    the current stream.  `samples_us` are the device times behind `device_us`, in order; `activities` is the number of
+    kernels, copies and fills of one call.  `notes` are values that could not be measured, with the reason.
     """
 
     side: str
@@ -104,9 +103,9 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """The least time that this device needs for a case: the larger of moving its bytes and doing its operations.
+    """The roofline time of a case on this device: the larger of the times to move its bytes and to do its operations.
 
-    `percent` is that floor in percent of the measured device time; None when there is none.
+    `percent` is that time in percent of the measured device time; None without one.
     """
 
     floor_us: float
@@ -139,9 +138,9 @@ class Peaks:
 class DeviceState:
     """State of the device at one moment, as its driver reports it; None for values that it does not report.
 
-    `throttled_by` names the reasons for which clocks are held down right now; `other_processes` are
-    processes that are not ours and use the device.  () means that there are none, None that it is unknown;
-    `refused` names what the driver did not tell, each with the reason.
+    `throttled_by` has the current reasons for reduced clocks; `other_processes` are processes that are not ours and use
+    the device.  () means that there are none, None that it is unknown; `refused` names what the driver did not report,
+    each with the reason.
     """
 
     sm_clock_mhz: int | None = None
@@ -163,12 +162,11 @@ class DeviceState:
 class CaseBenchmark:
     """Measurements of one case.
 
-    `outcome` is PASS when every timed call gave the right answer; otherwise there are no times.
-    `slots` is how many distinct input sets rotate, `slot_bytes` how large one is, `calls` how many
-    calls were timed, `verified` how many of their outputs were checked.  `launches` are the
-    specialisations that this case launches.  `ratio_to_self` is the A/A run: the candidate against itself.
-    `kernel_us` is the device time of the recorded launches in a process without the candidate's Python, None where
-    they were not timed; `kernel_note` says why.
+    `outcome` is PASS when every timed call gave the right answer; otherwise there are no times. `slots` is the number
+    of distinct input sets that rotate, `slot_bytes` the size of one, `calls` the number of timed calls, `verified` the
+    number of their outputs that were checked.  `launches` are the specialisations that this case launches.
+    `ratio_to_self` is the A/A run: the candidate against itself. `kernel_us` is the device time of the recorded
+    launches in a process without the candidate's Python, None if they were not timed; `kernel_note` has the reason.
     """
 
     case: str
@@ -221,10 +219,10 @@ class Holder:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """A kind of work inside a run: how often it was done, in how many seconds, and where it is in the run.
+    """A kind of work inside a run: its count, its total seconds, and its period in the run.
 
-    `began_s` and `ended_s` count from the start of the run; work that overlaps counts in full, so that
-    `busy_s` of parallel work may exceed the time between them.
+    `began_s` and `ended_s` count from the start of the run; overlapping work counts in full, so that `busy_s` of
+    parallel work may exceed the time between them.
     """
 
     name: str

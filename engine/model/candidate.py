@@ -15,8 +15,8 @@ from pathlib import Path
 class Candidate:
     """One source text for one problem, as it was when it was saved.
 
-    `folder` is where its own imports are looked up; None when the text came from no file.  `modules` are names and
-    texts of files that a suite puts beside each candidate of a task, and that it may import; the problem has them.
+    `folder` is searched for its own imports; None when the text came from no file.  `modules` are names and texts of
+    files that a suite puts beside each candidate of a task, and that it may import; the problem has them.
     """
 
     source: bytes

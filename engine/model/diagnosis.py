@@ -1,4 +1,4 @@
-"""Why an output is wrong: diagnoses and the input elements behind them.
+"""Diagnoses of wrong outputs, and the input elements they depend on.
 
 Frozen, keyword-only, checked when they are made.  No torch here.
 """
@@ -37,8 +37,8 @@ class DiagnosisKind(enum.StrEnum):
 class Diagnosis:
     """A pattern of a wrong output and how well it fits: an interpretation of numbers, never a verdict.
 
-    Of the `wrong` elements, `explained` are what this mistake would have made of them; `contradicted` right
-    elements are not what it would have left.
+    Of the `wrong` elements, `explained` are what this mistake would have made of them; `contradicted` right elements
+    are not what it would have left.
     """
 
     kind: DiagnosisKind
@@ -68,11 +68,11 @@ class InputElement:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """Why an output may be wrong.
+    """Possible causes of a wrong output.
 
-    `diagnoses`, the best first, are empty when nothing that was tried fits.  `feeds` are elements of the
-    arguments that the worst element depends on by the reference, those with most weight first; `feeding` is how
-    many there are in all, None where that was not counted.  `untried` says why something was not looked into.
+    `diagnoses`, the best first, are empty when no hypothesis fits.  `feeds` are elements of the arguments that the
+    worst element depends on by the reference, the most influential first; `feeding` is their total number, None if it
+    was not counted.  `untried` is the reason why a hypothesis was not tested.
     """
 
     diagnoses: tuple[Diagnosis, ...] = ()

@@ -1,7 +1,7 @@
 """Events of a run, as a stream in the past tense.
 
-The screen, the command line, the store and a replay are consumers of the same stream.  Every event
-says how many seconds after the start of its run it happened, by the parent's clock.
+The screen, the command line, the store and a replay are consumers of the same stream.  Every event has its time in
+seconds after the start of its run, by the parent's clock.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from engine.model.proof import CaseProof
 
 @dataclass(frozen=True, kw_only=True)
 class RunStarted:
-    """A candidate is being judged; `cases` is how many cases the plan has."""
+    """A run of a candidate began; `cases` is the number of cases in the plan."""
 
     at_s: float
     problem: str
@@ -47,7 +47,7 @@ class RunStarted:
 
 @dataclass(frozen=True, kw_only=True)
 class StageStarted:
-    """A stage began; `total` is its number of steps where that is known."""
+    """A stage began; `total` is its number of steps if known."""
 
     at_s: float
     stage: Stage
@@ -84,7 +84,7 @@ class LayerChecked:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseFinished:
-    """Case `number` of `total` was judged."""
+    """Case `number` of `total` was verified."""
 
     at_s: float
     number: int
@@ -122,7 +122,7 @@ class SuiteRuleApplied:
 
 @dataclass(frozen=True, kw_only=True)
 class TierFinished:
-    """All cases of a tier were judged; `passed` of `total` were right.  Further tiers, probes and builds may follow."""
+    """All cases of a tier were verified; `passed` of `total` were right.  Other tiers, probes and builds may follow."""
 
     at_s: float
     tier: Tier
@@ -132,7 +132,7 @@ class TierFinished:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelLaunched:
-    """A kernel was launched with a specialisation that this run had not seen; `case` is the first that launched it."""
+    """A kernel was launched with a specialisation new to this run; `case` is the first that launched it."""
 
     at_s: float
     launch: Launch
@@ -151,7 +151,7 @@ class KernelCompiled:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelDisassembled:
-    """The machine code of compiled kernel `number` was turned into text; may follow the end of the run."""
+    """The machine code of compiled kernel `number` was disassembled; may follow the end of the run."""
 
     at_s: float
     number: int
@@ -160,7 +160,7 @@ class KernelDisassembled:
 
 @dataclass(frozen=True, kw_only=True)
 class PortingStarted:
-    """The `launches` of this run are being compiled for other targets too; what was ported before counts no more."""
+    """Compiling the `launches` of this run for other targets began; earlier results of that are discarded."""
 
     at_s: float
     targets: tuple[str, ...]
@@ -179,7 +179,7 @@ class KernelPorted:
 
 @dataclass(frozen=True, kw_only=True)
 class PortDisassembled:
-    """The machine code of ported kernel `number` was turned into text."""
+    """The machine code of ported kernel `number` was disassembled."""
 
     at_s: float
     number: int
@@ -188,7 +188,7 @@ class PortDisassembled:
 
 @dataclass(frozen=True, kw_only=True)
 class PortingFinished:
-    """Nothing more is compiled for other targets.  `message` is the reason when the outcome is not PASS."""
+    """Compiling for other targets ended.  `message` is the reason when the outcome is not PASS."""
 
     at_s: float
     outcome: Outcome
@@ -197,7 +197,7 @@ class PortingFinished:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceAwaited:
-    """Another process holds the device; the benchmark begins when it is released.  None where the name is unknown."""
+    """Another process holds the device; the benchmark begins when it is released.  None if its name is unknown."""
 
     at_s: float
     holder: Holder | None
@@ -205,7 +205,7 @@ class DeviceAwaited:
 
 @dataclass(frozen=True, kw_only=True)
 class OtherLoaded:
-    """The candidate is timed interleaved with the one of this digest, as the baseline that is called "other"."""
+    """The candidate is timed interleaved with the one of this digest, as the baseline "other"."""
 
     at_s: float
     digest: str
@@ -239,7 +239,7 @@ class ProfileTaken:
 
 @dataclass(frozen=True, kw_only=True)
 class LogWritten:
-    """Text that the candidate printed, or a word of the engine's own."""
+    """Text that the candidate printed, or a message of the engine."""
 
     at_s: float
     stream: Stream
@@ -248,9 +248,9 @@ class LogWritten:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFinished:
-    """The verdict is final.  Only machine code, printed later, and builds for other targets may follow.
+    """The verdict is final.  Only machine code and builds for other targets may follow.
 
-    All that the run drew followed from `draw_seed`, None where it drew from more than one number or nothing.  It is
+    All random draws of the run follow from `draw_seed`, None if it drew from several seeds or not at all.  It is
     reported no earlier, so that no candidate can know it.  `seed_given` means that the user chose it.
     """
 
@@ -296,7 +296,7 @@ def from_json(text: str | bytes) -> Event:
     """The event that `to_json` wrote.
 
     Raises:
-        ValueError: the text is not an event, or of a kind this version does not know.
+        ValueError: the text is no event, or of a kind that this version does not know.
     """
     try:
         plain = msgspec.json.decode(text, type=dict[str, Any])
@@ -307,7 +307,7 @@ def from_json(text: str | bytes) -> Event:
 
 
 def _plain_mapping(value: object) -> dict[Any, Any]:  # Any: JSON values of every shape
-    """Records keep their mappings read-only, in a form that the encoder does not know."""
+    """A read-only mapping of a record as a dict, for the encoder."""
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"an event cannot hold a {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""Records as JSON values and back: read-only mappings, and the floats that JSON has no word for."""
+"""Records as JSON values and back: read-only mappings, and floats that JSON cannot represent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Plain: TypeAlias = Any  # Any: JSON values of every shape
 
 
 def written(record: object) -> Plain:
-    """The record as values that JSON can hold."""
+    """The record as values that JSON can represent."""
     return _written(msgspec.to_builtins(record, enc_hook=_mapping))
 
 
@@ -40,7 +40,7 @@ def _written(plain: Plain) -> Plain:
 
 
 def _mapping(value: object) -> dict[object, object]:
-    """Records keep their mappings read-only, in a form that the encoder does not know."""
+    """A read-only mapping of a record as a dict, for the encoder."""
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"a record of values cannot hold a {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""Launches of kernels, and what they were compiled to.
+"""Launches of kernels, and their compiled forms.
 
 Frozen, keyword-only, checked when they are made.  No torch here.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from engine.model.results import Location, Outcome
 
 SECTOR_BYTES = 32
-"""What a GPU moves at least between its second-level cache and a multiprocessor."""
+"""The smallest transfer of a GPU between its second-level cache and a multiprocessor."""
 
 
 class TrafficKind(enum.StrEnum):
@@ -28,8 +28,8 @@ class AccessTraffic:
     """Bytes moved by one load, store or atomic of a launch, summed over its programs; masked lanes are not counted.
 
     `executions` counts each program that executed it.  `requested_bytes` counts every lane; `distinct_bytes` and
-    `sectors` (of 32 bytes) are those that one program touches in one execution, as if its block were one request:
-    there are no warps and no caches.  The line is None where it is not in the kernel's file.
+    `sectors` (of 32 bytes) are those that one program accesses in one execution, as if its block were one request:
+    there are no warps and no caches.  The line is None if it is not in the kernel's file.
     """
 
     kind: TrafficKind
@@ -42,7 +42,7 @@ class AccessTraffic:
 
     @property
     def used_percent(self) -> float | None:
-        """The share of the bytes of all touched sectors that was used: 100 is coalesced; None without a sector."""
+        """Used share of the bytes of all accessed sectors: 100 is coalesced; None without a sector."""
         return 100 * self.distinct_bytes / (self.sectors * SECTOR_BYTES) if self.sectors else None
 
 
@@ -59,13 +59,12 @@ class Traffic:
 class Launch:
     """One specialisation of one kernel, as it was launched.
 
-    `signature` maps argument names to Triton types ("*fp32", "i32", "constexpr"), `constants` the
-    constexprs to their Python literals, `divisible_by_16` names the arguments that Triton would
-    specialise on, `count` is how often it was launched.  `traffic` is that of its first launch, None where the machine
-    did not execute it.  `closure` has what the kernel's function takes from the function that made it, which tells
-    kernels of one text apart.  `generated_source` is the text of the file that defines the kernel, where the candidate
-    wrote that file itself, and "" otherwise.  A kernel of a CUDA extension has no signature, warps or stages (0): its
-    host code launches it.
+    `signature` maps argument names to Triton types ("*fp32", "i32", "constexpr"), `constants` the constexprs to their
+    Python literals, `divisible_by_16` names the arguments that Triton would specialise on, `count` is the number of
+    launches.  `traffic` is that of its first launch, None if the machine did not execute it.  `closure` has the free
+    variables of the kernel's function, which distinguish kernels made from one text.  `generated_source` is the text of
+    the file that defines the kernel if the candidate wrote that file itself, "" otherwise.  A kernel of a CUDA
+    extension has no signature, warps or stages (0): its host code launches it.
     """
 
     kernel: str

@@ -1,6 +1,6 @@
 """Layers of an inspection: the coverage and the facts of each.
 
-Only records.  What a layer that could not be checked means for the verdict is the policy's business.
+Only records.  The policy determines the effect of an unchecked layer on the verdict.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 LEFT_OUT = "cases left out"
-"""The author of the report on cases that were not timed on purpose, because the run was to end soon."""
+"""The author of the report on cases that were not timed because the run was to end soon."""
 
 
 class Layer(enum.StrEnum):
@@ -28,8 +28,8 @@ class Layer(enum.StrEnum):
 class Coverage(enum.StrEnum):
     """How far a layer was checked.
 
-    NOT_AVAILABLE is the machine's doing and was known before there was a candidate; ENGINE_FAILED means that
-    a process of the engine died or broke; NOT_CHECKED is everything else, which may be the candidate's doing.
+    NOT_AVAILABLE is due to the machine and known before a candidate is loaded; ENGINE_FAILED means that a process of
+    the engine failed; NOT_CHECKED is everything else, which may be the candidate's doing.
     """
 
     CHECKED = "checked"
@@ -41,7 +41,7 @@ class Coverage(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """One thing that was observed, and its evidence: "own kernels", "98.2 % of device time"."""
+    """One observation and its evidence: "own kernels", "98.2 % of device time"."""
 
     name: str
     value: str
@@ -49,7 +49,7 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True)
 class LayerReport:
-    """Report of one check or probe on its layer; `why` is the reason where the layer was not checked."""
+    """Report of one check or probe on its layer; `why` is the reason if the layer was not checked."""
 
     layer: Layer
     by: str
@@ -63,12 +63,12 @@ class LayerReport:
 
 
 def left_out_report(count: int, *, planned: int) -> LayerReport:
-    """The report on `count` of the `planned` cases for which no time was left."""
+    """The report on `count` of the `planned` cases that were not timed for lack of time."""
     why = f"{count} of {planned} cases were not timed, so that the run ends soon; `kgtui bench` times all of them"
     fact = Fact(name=LEFT_OUT, value=str(count))
     return LayerReport(layer=Layer.TIMING, by=LEFT_OUT, coverage=Coverage.NOT_ASKED, why=why, facts=(fact,))
 
 
 def left_out_count(reports: Iterable[LayerReport]) -> int:
-    """How many cases were not timed on purpose, by the reports of a run."""
+    """Number of cases that were not timed for lack of time, by the reports of a run."""
     return sum(int(fact.value) for report in reports if report.by == LEFT_OUT for fact in report.facts)

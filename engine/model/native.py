@@ -1,4 +1,4 @@
-"""CUDA and C++ that a candidate compiles when it is loaded: the texts, and where each character is in the file.
+"""CUDA and C++ that a candidate compiles when it is loaded: the texts, and the place of each character in the file.
 
 Only records.  The texts are read from the syntax tree; unknown parts are marked.
 """
@@ -34,8 +34,8 @@ class ExtensionKind(enum.StrEnum):
 class TextPiece:
     """From character `offset` of a text on, up to the next piece: characters of one line of the file.
 
-    The first of them is at `line` and `column`, which count from one.  Where a piece is not `exact`, all of its
-    characters have that place: the string was computed, and only the expression that computes it is known.
+    The first of them is at `line` and `column`, which count from one.  If a piece is not `exact`, all of its characters
+    have that place: the string was computed, and only the expression that computes it is known.
     """
 
     offset: int
@@ -46,7 +46,7 @@ class TextPiece:
 
 @dataclass(frozen=True, kw_only=True)
 class NativeText:
-    """One source text; `label` is what messages of the compiler name it, such as "cuda_sources[0]"."""
+    """One source text; `label` is its name in messages of the compiler, such as "cuda_sources[0]"."""
 
     label: str
     language: NativeLanguage
@@ -54,7 +54,7 @@ class NativeText:
     pieces: tuple[TextPiece, ...]
 
     def location_of(self, line: int, column: int | None = None) -> Location | None:
-        """The place in the candidate's file of a line and column of this text; None where the text has no such line."""
+        """The place in the candidate's file of a line and column of this text; None if the text has no such line."""
         lines = self.text.split("\n")
         if not 1 <= line <= len(lines):
             return None
@@ -70,9 +70,10 @@ class NativeText:
 
 @dataclass(frozen=True, kw_only=True)
 class Extension:
-    """One call that compiles native code, as the syntax tree shows it.
+    """One call that compiles native code, as found in the syntax tree.
 
-    `unknown` are the parts that cannot be seen, each as a clause: "cuda_sources is computed when the file is loaded".
+    `unknown` are the parts that the tree does not show, each as a clause: "cuda_sources is computed when the file is
+    loaded".
     """
 
     kind: ExtensionKind

@@ -14,7 +14,7 @@ _PARSING = threading.Lock()
 
 
 def parse(text: str | bytes, *, filename: str = "<unknown>") -> ast.Module:
-    """The syntax tree of Python text; nothing is printed about odd escapes in it.
+    """The syntax tree of Python text; no warnings are printed about invalid escapes in it.
 
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: as `ast.parse` does.

@@ -35,7 +35,7 @@ class CacheState(enum.StrEnum):
 class Limits:
     """Resources that a candidate may use before it is stopped: one process of it, and all of one run together.
 
-    Seconds are those that it had of the machine, as engine/cpu_time/deadline.py counts them.
+    Seconds are counted as in engine/cpu_time/deadline.py.
     """
 
     load_s: float = 20.0
@@ -56,14 +56,14 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkPlan:
-    """Which cases are timed once the candidate is right, against which baselines.
+    """Cases to be timed if the candidate is right, and their baselines.
 
-    `baselines` are names that the device's judge knows: "eager", "compile", "compile-max", "cublas", "vllm".
-    `case_s` is how long one case may take, verification of its timed calls included.  `ends_s`, after the start of
-    the run, is when it should be over for a waiting user: no case but the first is begun that would leave less
-    time for the probes than judging the cases took, if it took as long as the longest so far.  None times every case.
-    `tuning_s` is how long the candidate's own autotuners may take, for each case: to compile their configurations ahead
-    once all cases are done, and again to measure them.  What is left out by then is not tried.
+    `baselines` are names that the device's judge knows: "eager", "compile", "compile-max", "cublas", "vllm". `case_s`
+    is the time limit of one case, verification of its timed calls included.  `ends_s`, after the start of the run, is
+    when it should be over for a waiting user: except for the first, no case begins that would leave less time for the
+    probes than verification took, if it took as long as the longest so far.  None times every case. `tuning_s` is the
+    time limit of the candidate's own autotuners for each case: to compile their configurations ahead once all cases are
+    done, and again to measure them.  Configurations left then are not tried.
     """
 
     cases: tuple[Case, ...]
@@ -80,16 +80,16 @@ class BenchmarkPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How one candidate is judged: which cases in which order, where, for which target.
+    """How one candidate is verified: which cases in which order, where, for which target.
 
     Ids and values only, so that it can be written as JSON and carried out on another machine.
 
-    `target` is what captured launches are compiled for ("sm_90", "gfx942"); None skips that stage.
-    `limits` of None are the engine's own, which know the device.  `benchmark` of None times nothing.
-    `policy` decides over what is found.  `seeds` make the inputs of the cases that they name once more.
-    Everything that the run draws follows from `draw_seed`; None draws new numbers, and may use inputs of earlier runs
-    again.  Timed calls always draw new ones.  A run that `chooses_seed` draws it once the candidate is loaded.
-    One that `sanitizes` has compute-sanitizer look into a call of a candidate that passed.
+    `target` is the compilation target of captured launches ("sm_90", "gfx942"); None skips that stage. `limits` of None
+    are the engine's own, which depend on the device.  `benchmark` of None times nothing. `policy` determines the effect
+    of findings.  `seeds` repeat the inputs of the cases that they name. All random draws of the run follow from
+    `draw_seed`; None draws new numbers, and may reuse inputs of earlier runs. Timed calls always draw new ones.  A run
+    that `chooses_seed` draws it once the candidate is loaded.  One that `sanitizes` runs compute-sanitizer on a call of
+    a candidate that passed.
     """
 
     problem: Problem
@@ -114,7 +114,7 @@ class Plan:
         failed_before: tuple[str, ...] = (),
         limits: Limits | None = None,
     ) -> Plan:
-        """Cases of `tiers`: those that failed last time first, then tier by tier in the problem's order."""
+        """Plan of the cases of `tiers`: those that failed last time first, then tier by tier in the problem's order."""
         chosen = [case for tier in tiers for case in problem.cases if case.tier is tier]
         chosen.sort(key=lambda case: case.name not in failed_before)
         return Plan(problem=problem, cases=tuple(chosen), device=device, target=target, limits=limits)
@@ -147,6 +147,6 @@ class Plan:
 
     @property
     def timed_only(self) -> tuple[Case, ...]:
-        """The cases that are timed and not judged before."""
+        """The cases that are timed without being verified before."""
         timed = self.benchmark.cases if self.benchmark is not None else ()
         return tuple(case for case in timed if case not in self.cases)

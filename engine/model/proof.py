@@ -1,6 +1,6 @@
 """Proof of a case: its tape gave the right answer on content that the candidate never had.
 
-Only records.  What a gap means for the verdict is the policy's business.
+Only records.  The policy determines the effect of a gap on the verdict.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ COMPUTED_ELSEWHERE = frozenset({Gap.TORCH, Gap.MEMORY, Gap.NOT_REPRODUCED, Gap.N
 
 @dataclass(frozen=True, kw_only=True)
 class CaseProof:
-    """Proof of a case, or the `gap` and its `reason`, which are None and "" where it is proven.
+    """Proof of a case, or the `gap` and its `reason`, which are None and "" if it is proven.
 
-    `moved_bytes` were written by operators that only move or fill; `constants` names the memory of unknown origin
-    whose content the answer was computed with.  `constant_bytes` is its size without bytes that only repeat, and
-    `answer_bytes` that of the outputs; both are 0 where no such memory was used.
+    `moved_bytes` were written by operators that only move or fill; `constants` names the memory of unknown origin whose
+    content the answer was computed with.  `constant_bytes` is its size without repeated bytes, and `answer_bytes` that
+    of the outputs; both are 0 if no such memory was used.
     """
 
     case: str
@@ -61,9 +61,9 @@ class CaseProof:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayedCase:
-    """A case of a proof file, replayed: proven where it is right on the recorded inputs and on new ones.
+    """A case of a proof file, replayed: proven if it is right on the recorded inputs and on new ones.
 
-    The others say what came again to the bit when the recorded seed was used: other versions of torch may draw other
+    The other fields are what was reproduced bit for bit with the recorded seed: other versions of torch may draw other
     inputs from it, or round a reference otherwise.
     """
 

@@ -15,8 +15,8 @@ from engine.model.problems.case import Tier
 class Outcome(enum.StrEnum):
     """Outcome of a stage, a case or a run.
 
-    Neither ENGINE_ERROR, which is ours, nor PROBLEM_ERROR, a fault of a foreign problem's own reference, ever counts
-    against a candidate.
+    Neither ENGINE_ERROR, an internal error, nor PROBLEM_ERROR, a fault of a foreign problem's own reference, ever
+    counts against a candidate.
     """
 
     PASS = "pass"
@@ -40,7 +40,7 @@ class Outcome(enum.StrEnum):
 
 
 class Severity(enum.StrEnum):
-    """How much a finding weighs, lightest first."""
+    """Severity of a finding, lightest first."""
 
     NOTE = "note"
     HINT = "hint"
@@ -83,7 +83,7 @@ class Location:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """An observation with its evidence.  What it does to the verdict is policy, not the finding's business."""
+    """An observation with its evidence.  The policy determines its effect on the verdict."""
 
     check: str
     severity: Severity
@@ -94,10 +94,10 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class OutOfBounds:
-    """A load or store outside every tensor of its launch, seen where kernels run on the CPU.
+    """A load or store outside every tensor of its launch, detected when kernels run on the CPU.
 
-    `index` counts elements from the first element of `tensor`'s storage, the tensor nearest to the
-    address; `elements` is how many that storage holds.
+    `index` counts elements from the first element of `tensor`'s storage, the tensor nearest to the address; `elements`
+    is the number of elements of that storage.
     """
 
     access: str
@@ -120,13 +120,13 @@ class WrongElement:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputReport:
-    """How one output of one case compares with its reference.
+    """Comparison of one output of one case with its reference.
 
-    Errors are over the elements where both values are finite, None when there are none or the
-    shapes differ.  `ulp` counts representable numbers of the output dtype between got and expected.
-    `error_map` is the output as (leading dimensions, last dimension) cut into at most 16 x 48 tiles,
-    a text row per row of tiles: "." for no wrong element, "1" to "9" for the share in tenths, "#" for all.
-    `explanation` is there for values that are wrong in a judged case, None for all else.
+    Errors are over the elements where both values are finite, None when there are none or the shapes differ.  `ulp`
+    counts representable numbers of the output dtype between got and expected. `error_map` is the output as (leading
+    dimensions, last dimension) cut into at most 16 x 48 tiles, a text row per row of tiles: "." for no wrong element,
+    "1" to "9" for the share in tenths, "#" for all. `explanation` is set for wrong values in a verified case, otherwise
+    None.
     """
 
     name: str
@@ -150,7 +150,7 @@ class OutputReport:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseResult:
-    """Result of one case.  `seed` makes the inputs again; None when none were made."""
+    """Result of one case.  `seed` reproduces the inputs; None when none were made."""
 
     case: str
     tier: Tier
@@ -168,7 +168,7 @@ class CaseResult:
 class Verdict:
     """Result of a run, in one word and one sentence.
 
-    `proven` of the `passed` cases are proven; None where no proof was tried.
+    `proven` of the `passed` cases are proven; None if no proof was tried.
     """
 
     outcome: Outcome

@@ -1,15 +1,14 @@
 """Probes: one file each, found by scanning this folder.
 
-A probe puts questions to a candidate that was right in all cases: it has it called again under conditions
-that an honest kernel cannot mind, and yields findings from what the judge says of the outputs.  What the
-worker says is a claim, never a proof of innocence.  A probe module defines `CATCHES` (files of the corpus
-that it must flag), `LAYER` (the layer of the inspector that it serves) and `probe(lab)`, an async generator
-of findings that ends with one LayerReport.  A probe that fails becomes a layer that could not be checked,
-never silence.  One that has to wait may say `APART = True`: in the interpreter it is then asked beside the
-others, of a worker of its own.  One that withholds launches has a late `TURN`, the default is 0: a graph
-that is captured without its kernels, or a buffer that they did not fill, stays in the worker, and a later probe
-would report it.  A slow probe sets `ON_DEMAND = True`: it runs only if the plan requests the sanitizer, and reports
-nothing otherwise; its `CATCHES` may be empty.
+A probe calls a candidate that was right in all cases again, under conditions that an honest kernel tolerates, and
+yields findings from the judge's counts of its outputs.  The worker's reports are claims, never a proof in favour of the
+candidate.  A probe module defines `CATCHES` (files of the corpus that it must flag), `LAYER` (the layer of the
+inspector that it belongs to) and `probe(lab)`, an async generator of findings that ends with one LayerReport.  A probe
+that fails becomes a layer that could not be checked.  One that has to wait may set `APART = True`: in the interpreter
+it then runs beside the others, with a worker of its own.  One that withholds launches has a late `TURN`, the default is
+0: a graph that is captured without its kernels, or a buffer that they did not fill, stays in the worker, and a later
+probe would report it.  A slow probe sets `ON_DEMAND = True`: it runs only if the plan requests the sanitizer, and
+reports nothing otherwise; its `CATCHES` may be empty.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def name_of(probe: Probe) -> str:
 
 
 def is_apart(probe: Probe) -> bool:
-    """Whether it runs beside the others, where that is possible."""
+    """Whether it runs beside the others, if that is possible."""
     return bool(getattr(probe, "APART", False))
 
 

@@ -1,7 +1,7 @@
-"""Effects of the candidate while it was verified, by the record of its worker.
+"""Effects of the candidate while it was verified, from the record of its worker.
 
-Named so that it is the first probe: the record is that of the worker that verified, and later probes call the
-candidate under conditions in which an honest one may do what it never does otherwise.
+Its name makes it the first probe: the record is that of the worker that verified, and later probes call the candidate
+under conditions in which an honest one may behave differently.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CATCHES = (
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
-    """Findings of the record; none when the worker has not verified or does not answer."""
+    """Findings of the record; none when the worker has not verified or does not reply."""
     if (lab.session.kills or not lab.session.occupied) and (why := await _call_again(lab)):
         yield _unchecked(why)
         return
@@ -60,7 +60,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 
 
 async def _call_again(lab: Lab) -> str:
-    """Have a new worker called on every case, for the record of the one that verified is gone; why that failed."""
+    """Call every case in a new worker, because the verifying worker's record is lost; returns why that failed."""
     await lab.renew()
     for one in lab.passed:
         async with lab.at(one.case) as bench:

@@ -1,9 +1,9 @@
-"""Is the candidate right on content that no case has?  A candidate may be right on the usual numbers only.
+"""Calls a candidate on content that no case has: it may be right on the usual numbers only.
 
-A sample of an input serves as the key of a kept answer, a short cut holds for numbers of the usual size, a
-plan goes on reading the memory that it was made for.  What an honest kernel might get wrong is not asked:
-the judge first has `eager` show that it gets it right, and errors that small answers have by cancellation do not count.
-An overflow on large values is a hint: that limit of a kernel hides nothing.
+Such candidates use a sample of an input as the key of a kept answer, take a short cut for numbers of the usual size, or
+keep reading the memory that a plan was made for.  Content on which an honest kernel might be wrong is not used: the
+judge first requires that `eager` is right on it, and errors of small answers by cancellation do not count.  An overflow
+on large values is a hint: that limit of a kernel hides nothing.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Facts:
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
-    """All variants where each kernel was launched first, some of them in a larger case.
+    """All variants in the first case of each kernel, some of them in a larger case.
 
     A large case gets three of them: each draws and computes all of its tensors three times.
     """
@@ -101,7 +101,7 @@ def _new_kernels(cases: Sequence[Passed]) -> Iterator[Passed]:
 
 
 async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: _Facts) -> AsyncIterator[Finding]:
-    """Call variants until an answer is missing, or wrong and no overflow; the findings on them."""
+    """Call variants until an answer is missing, or wrong without an overflow; yields the findings."""
     answers = facts.answers.setdefault(one.case.name, [])
     async with lab.at(one.case) as bench:
         with contextlib.closing(Varying(bench)) as varying:
@@ -153,7 +153,7 @@ def _report(facts: _Facts, shapes: tuple[Fact, ...]) -> LayerReport:
 
 
 async def _shape_facts(lab: Lab) -> tuple[Fact, ...]:
-    """How many of the verified cases have shapes and strides that kernels without masks or strides get wrong."""
+    """Number of verified cases whose shapes and strides fail kernels without masks or stride arguments."""
     names = tuple(one.case.name for one in lab.passed)
     described = await lab.process_pool.ask_judge(
         protocol.Describe(id=protocol.new_id(), problem=lab.problem.id, cases=names, keeps=False)
@@ -175,7 +175,7 @@ async def _shape_facts(lab: Lab) -> tuple[Fact, ...]:
 
 
 def _is_boundary(spec: protocol.TensorSpec) -> bool:
-    """Whether some dimension is empty, or leaves a rest in every usual block."""
+    """Whether some dimension is empty, or leaves a remainder in every usual block size."""
     return any(size == 0 or size % _BLOCK for size in spec.shape)
 
 

@@ -1,11 +1,11 @@
-"""Does an output change after the call has returned?  Its bytes are taken at the return, and again a while later.
+"""Checks whether an output changes after the call has returned: its bytes are read at the return, and again later.
 
 A caller reads the clock, or uses the output, once the call has returned.  A thread, a timer or a stream that was not
-joined may still be writing then.  The caller also keeps the output: a few calls follow, which
-must not change what was returned before; where something did, the call is made again and left alone for as long,
-for a slow thread of the candidate may have been at it meanwhile.  An honest kernel changes no output that it has handed
-over; memory that it reuses is copied from, or is its own; arguments, and what views them, are the caller's.
-Nothing else may be called meanwhile: some late writers give up when the next call comes.
+joined may still be writing then.  The caller also keeps the output: a few calls follow, which must not change what was
+returned before; if something did, the call is repeated without further calls for the same time, because a slow thread
+of the candidate may have caused it.  An honest kernel never changes an output that it has returned; memory that it
+reuses is copied from, or is its own; arguments, and views of them, are the caller's.  Nothing else may be called
+meanwhile: some late writers stop when the next call comes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LONGER = 2.0  # waits this many times the duration of the later calls, without 
 
 @dataclass(frozen=True, kw_only=True)
 class _Looked:
-    """An answer at three times: at the return, left alone for a while, and after other calls."""
+    """An answer at three times: at the return, some time later, and after other calls."""
 
     before: Contrasting
     after: Contrasting
@@ -100,7 +100,7 @@ async def _left_alone(session: CaseSession, pause_s: float) -> _Looked:
 
 
 def _pause_s(lab: Lab) -> float:
-    """How long to wait for a late writer; in the interpreter no longer than it took to verify, within limits."""
+    """Time to wait for a late writer; in the interpreter at most the time of verification, within limits."""
     if not lab.process_pool.interpreted:
         return _PAUSE_S
     verifying_s = sum(one.result.elapsed_s for one in lab.passed)

@@ -1,8 +1,8 @@
 """Origin of the kernels in the device's own record of one call of the largest case.
 
-That call comes second in a worker that has never called the candidate: what is tuned, captured or set up once
-is over by then, and what the first call captured was heard.  A recorded call is a checked call, or a candidate
-could be another while it is recorded.  On the interpreter there is no device that keeps a record.
+That call is the second in a worker that has never called the candidate: tuning, capturing and set-up are over by then,
+and the captures of the first call were recorded.  A recorded call is verified, so that a candidate cannot behave
+differently while it is recorded.  The interpreter has no device with a record.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_CASES = 3
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
-    """The largest case, and smaller ones with kernels that were not seen by then."""
+    """The largest case, and smaller ones with kernels that it did not launch."""
     if not platform_named(lab.device.platform).HAS_ACTIVITY_RECORD:
         yield _report(Coverage.NOT_AVAILABLE, f"{lab.device.platform} devices have no activity record")
         return

@@ -1,11 +1,11 @@
-"""Does the answer come from the candidate's own kernels?  They are withheld, and nothing may be right any more.
+"""Checks whether the answer comes from the candidate's own kernels: without them nothing may be right.
 
-The entry is called again on new content in poisoned memory with all of its kernels withheld, then with
-each of them alone, twice each with different poison.  The judge counts what is right nevertheless.  An
-answer that stays right was computed by something else; a kernel that nothing changes without is a decoy.
-Whatever is right without computing (zeros, copies of inputs, what lay in the memory) says nothing and does
-not count, which spares views, fills and operators in place.  A suspicion must come true in a worker that
-has never called the candidate: a captured graph or a kept buffer must not look like a trick.
+The entry is called again on new content in poisoned memory with all of its kernels withheld, then with each of them
+alone withheld, twice each with different poison.  The judge counts the elements that are right nevertheless.  An answer
+that stays right was computed by something else; a kernel without which nothing changes is a decoy.  Elements that are
+right without computing (zeros, copies of inputs, earlier content of the memory) do not count, so that views, fills and
+operators in place pass.  A suspicion must be confirmed in a worker that has never called the candidate: a captured
+graph or a kept buffer must not look like a trick.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _ENOUGH = 256  # fewest output elements: with fewer, one decoy element would be 
 class _Facts:
     """Facts collected so far.
 
-    `share` is, by kernel, how much of the answer is right without it, and in which case; `together` the same
-    without any of them, where it is most, and `torn` that of one output which is right in part.  Where a worker
-    was `lost` no other is tried: that takes long.  A case `is_informative` where not all of its answer is right without
-    computing.  The answer `needs_kernels` where an informative case was counted without any of them, and was not right.
+    `share` is, by kernel, the share of the answer that is right without it, and in which case; `together` the largest
+    share without any of them, and `torn` that of one output which is only partly right.  When a worker was `lost` no
+    other is tried: that takes long.  A case `is_informative` if not all of its answer is right without computing.  The
+    answer `needs_kernels` if an informative case was counted without any of them, and was not right.
     """
 
     share: dict[protocol.Kernel, tuple[float, str]] = field(default_factory=dict)
@@ -85,7 +85,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 
 
 async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[protocol.Kernel]) -> set[protocol.Kernel]:
-    """Withhold the kernels of one case; those that need no other case, unlike what this one does without."""
+    """Withhold the kernels of one case; returns those that need no further case."""
     async with lab.at(one.case) as session:
         together = await _replays(session, protocol.Withhold(), facts)
         if not _met(together) and _share(together) >= _MOSTLY:
@@ -111,7 +111,7 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[protocol.K
 
 
 async def _launches_nothing(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
-    """A call launched no kernel and was right; in a new worker too, or had it captured a graph before?"""
+    """Finding on a call that launched no kernel and was right, unless a new worker disproves it."""
     await lab.renew()
     async with lab.at(one.case) as session:
         together = await _replays(session, protocol.Withhold(), facts)
@@ -124,7 +124,7 @@ async def _launches_nothing(lab: Lab, one: Passed, facts: _Facts) -> Finding | N
 
 
 async def _confirmed(lab: Lab, one: Passed, met: Sequence[protocol.Kernel], facts: _Facts) -> Finding | None:
-    """The same again in a new worker: a suspicion, or None."""
+    """Repeat the calls in a new worker; returns a finding, or None."""
     await lab.renew()
     async with lab.at(one.case) as session:
         together = await _replays(session, protocol.Withhold(), facts)
@@ -147,7 +147,7 @@ def _survived(one: Passed, met: Sequence[protocol.Kernel], share: float) -> Find
 async def _alone(
     session: CaseSession, kernels: Sequence[protocol.Kernel], together: Sequence[Replayed], facts: _Facts
 ) -> None:
-    """Withhold one of these kernels after another, where a call launches several."""
+    """Withhold the kernels of a call one by one, if it launches several."""
     several = len(_met(together)) > 1
     for kernel in kernels[:_MOST_KERNELS]:
         if facts.lost:
@@ -165,7 +165,7 @@ async def _alone(
 
 
 async def _replays(session: CaseSession, withhold: protocol.Withhold, facts: _Facts) -> tuple[Replayed, ...]:
-    """One call with each poison, or until one is in trouble."""
+    """One call with each poison, until one fails."""
     replays: list[Replayed] = []
     for poison in _POISONS:
         replays.append(await session.call(poison=poison, withhold=withhold))
@@ -177,7 +177,7 @@ async def _replays(session: CaseSession, withhold: protocol.Withhold, facts: _Fa
 
 
 def _met(replays: Sequence[Replayed]) -> list[protocol.Kernel]:
-    """The kernels that some launch was withheld of, in the order in which they came."""
+    """The kernels that a launch was withheld of, in order of occurrence."""
     return list(dict.fromkeys(entry.kernel for replay in replays for entry in replay.ledger if entry.withheld))
 
 
@@ -208,7 +208,7 @@ def _torn(replays: Sequence[Replayed]) -> float:
 
 
 def _percent(share: float) -> str:
-    """Never rounded up: nearly everything is not everything."""
+    """A percentage that is never rounded up: nearly everything is not everything."""
     return f"{math.floor(1000 * share) / 10:g}%"
 
 
@@ -231,8 +231,8 @@ def _findings(facts: _Facts) -> Iterator[Finding]:
 def _report(facts: _Facts, wanted: Set[protocol.Kernel]) -> LayerReport:
     """Report on each kernel; without an answer for any, nor for all together, the layer was not checked.
 
-    A kernel that reads addresses from what a withheld one would have written may end the worker: nothing is known of
-    each alone then, but the count without all of them holds.
+    A kernel that reads addresses from the output of a withheld one may end the worker: nothing is known of each alone
+    then, but the count without all of them is valid.
     """
     reported = [
         Fact(

@@ -1,4 +1,4 @@
-"""Does torch compute the answer of cases that are larger than the verified ones?
+"""Checks whether torch computes the answer of cases that are larger than the verified ones.
 
 In the interpreter the cases for timing take minutes, so none is verified, and a candidate that computes with torch
 above some size would pass.  Here the entry is called on a case for timing, drawn in each run, with all its launches

@@ -1,10 +1,10 @@
-"""Does any of its kernels compute?  The tensors of each launch of a call are compared before and after it.
+"""Checks whether any of its kernels compute: the tensors of each launch are compared before and after it.
 
-A last kernel that copies the output makes the output depend on it, even if torch computed it in small parts,
-Python computed it on numbers, or unobserved code did.  A kernel that only moves its input does not count as
-computing, and neither does a kernel without which the output is right.  An output that is right without
-computing, a copy or one value, gives no evidence.  An honest kernel may only move beside one that computes, and
-alone where the operator may be left to the framework, or copies its arguments in the place of arithmetic.
+A last kernel that copies the output makes the output depend on it, even if torch computed it in small parts, Python
+computed it on numbers, or unobserved code did.  A kernel that only moves its input does not count as computing, and
+neither does a kernel without which the output is right.  An output that is right without computing, a copy or one
+value, gives no evidence.  An honest kernel may only move data beside one that computes, or alone if the operator may be
+left to the framework, or copies its arguments instead of arithmetic.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 
 
 async def _none_computes(session: CaseSession, looked: Replayed) -> bool:
-    """Whether every kernel only moves, or is one without which the answer is right."""
+    """Whether every kernel only moves data, or is one without which the answer is right."""
     if not any(entry.moved for entry in looked.ledger):
         return False
     computing = tuple(entry.kernel for entry in looked.ledger if entry.moved < entry.launches)

@@ -1,10 +1,10 @@
 """Compares the precision of an answer with its type: its error against two errors of the judge's own.
 
-A tolerance must allow for long sums in any order, and so leaves room for a step that is rounded to the next
-lower precision, TF32 in the middle of float32.  An honest kernel errs no more than torch does in the same
-type, or than a sum in the worst order; a lowered step errs by far more.  What lies nearer to the lowered
-answer, on a logarithmic scale and on two contents, is SUSPECT and no hint: it was measured, and the faster
-approximations of functions stay below.  Where the two are not well apart, nothing can be determined.
+A tolerance must allow for long sums in any order, and so leaves room for a step that is rounded to the next lower
+precision, TF32 in the middle of float32.  The error of an honest kernel is at most that of torch in the same type, or
+of a sum in the worst order; that of a lowered step is far larger.  An error nearer to the lowered answer, on a
+logarithmic scale and on two contents, is SUSPECT and no hint: it was measured, and the faster approximations of
+functions stay below.  If the two are not far apart, nothing can be determined.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CALLS_PER_CASE = 7  # verified calls for each measured case, since the verdict 
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
-    """Gauge the cases whose tolerance leaves the most room."""
+    """Measure the cases whose tolerance leaves the most room."""
     facts: list[Fact] = []
     why = "" if lab.passed else "no case passed"
     for one in _cases(lab):
@@ -81,7 +81,7 @@ def _is_lowered(dtype: DType, precision: protocol.OutputPrecision) -> bool:
 
 
 def _limit(dtype: DType, precision: protocol.OutputPrecision) -> float | None:
-    """The error beyond which an answer is nearer to the lowered one; None where the case cannot decide."""
+    """The error beyond which an answer is nearer to the lowered one; None if the case cannot decide."""
     if precision.honest is None or precision.lowered is None:
         return None
     least = _LEAST_ULPS if dtype is DType.FLOAT32 else _LEAST_ULPS_OF_HALVES
@@ -102,7 +102,7 @@ def _fact(one: Passed, precision: protocol.OutputPrecision) -> Fact:
 
 
 def _cases(lab: Lab) -> list[Passed]:
-    """Cases whose tolerance leaves the most room, one for each amount of it: of float32, and one of the halves."""
+    """Cases whose tolerance leaves the most room: of float32, one for each amount of it, and one of 16 bits."""
     inexact = [one for one in smallest_first(lab) if _room(lab, one) > 0 and one.case.dtype.epsilon > 0]
     halves = [one for one in inexact if one.case.dtype is not DType.FLOAT32]
     full = {_room(lab, one): one for one in reversed(inexact) if one.case.dtype is DType.FLOAT32}

@@ -1,10 +1,10 @@
-"""Is the answer right again, and in any order of the programs?  A few cases are called several times.
+"""Checks whether the answer is right again, in any order of the programs: a few cases are called several times.
 
-Nothing promises in which order the programs of a grid run.  On the CPU they run backwards and shuffled too, and one
-more call tells which two of them meet, and in which lines.  On a device the calls are repeated
-beside other work.  The last call is on new content, for who counts calls.  Other bits within tolerance are the
-order of a sum, and no finding.  Nor is it one when a call in another order never ends: a kernel whose programs
-wait for those before them has no race, and is then only called again as usual.
+No order is guaranteed for the programs of a grid.  On the CPU they also run backwards and shuffled, and one more call
+reports which two of them conflict, and at which lines.  On a device the calls are repeated beside other work.  The last
+call is on new content, against candidates that count calls.  Other bits within tolerance are due to the order of a sum,
+and no finding.  Nor is a call in another order that never ends: a kernel whose programs wait for those before them has
+no race, and is then only called again in the default order.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ _CALLS_PER_CASE = 7  # verified calls that allow one larger case, since the verd
 class _Facts:
     """Facts collected so far.
 
-    `reordered` counts the launches that ran in another order, `idle` the cases in which nothing is to be written, so
-    that no order can be wrong; `waited` says in which case a call never ended, and `why` what could not be checked
-    otherwise.
+    `reordered` counts the launches that ran in another order, `idle` the cases without outputs, for which no order can
+    be wrong; `waited` is the case in which a call never ended, and `why` any other reason for a missing check.
     """
 
     calls: int = 0

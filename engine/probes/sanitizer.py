@@ -1,7 +1,7 @@
-"""What NVIDIA's compute-sanitizer finds in one call of the smallest case: memcheck, racecheck and initcheck, on demand.
+"""Findings of NVIDIA's compute-sanitizer in one call of the smallest case: memcheck, racecheck, initcheck; on demand.
 
-The call is made in a process of its own, on inputs in separate allocations.  What is reported comes from a process that
-runs the candidate: it is evidence against the candidate, and no report clears it; so nothing here changes a verdict.
+The call is made in a separate process, on inputs in separate allocations.  Reports come from a process that runs the
+candidate: they are evidence against the candidate, and no report clears it; so nothing here changes a verdict.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
 
 
 def _missing(lab: Lab) -> str:
-    """Why the sanitizer cannot be run here; "" where it can."""
+    """Reason why the sanitizer cannot be run here; "" if it can."""
     target = lab.device.target
     if target is None or target_named(target).backend != NVIDIA_BACKEND:
         return f"compute-sanitizer checks kernels on NVIDIA GPUs only, and this is {lab.device.platform}"
@@ -61,10 +61,10 @@ def _missing(lab: Lab) -> str:
 
 
 async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
-    """What a process of its own reports of a call of this case.
+    """Report of a separate process on a call of this case.
 
     Raises:
-        EngineError: it could not be started, died, or took too long.
+        EngineError: it could not be started, crashed, or timed out.
     """
     process = await lab.process_pool.start_sanitizer()
     arena = process.workspace.shared / f"{secrets.token_hex(8)}.in"
@@ -108,7 +108,7 @@ def _findings(run: protocol.SanitizedRun, case: str) -> Iterator[Finding]:
 
 
 def _report(reply: protocol.Sanitized) -> LayerReport:
-    """Which tools finished, with their numbers of errors; not checked where one did not."""
+    """Which tools finished, with their numbers of errors; not checked if one did not."""
     facts = tuple(
         Fact(name=run.tool, value=f"{sum(error.count for error in errors_of(run.report))} errors") for run in reply.runs
     )

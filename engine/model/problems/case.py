@@ -49,7 +49,7 @@ class DType(enum.StrEnum):
 
     @property
     def is_floating(self) -> bool:
-        """Whether it has fractions and one part: neither integer, boolean nor complex."""
+        """Whether it is a real floating-point type: neither integer, boolean nor complex."""
         return self in _EPSILONS and not self.is_complex
 
     @property
@@ -97,7 +97,7 @@ _EPSILONS = {
 
 
 class Tier(enum.StrEnum):
-    """How heavy a case is: SMOKE takes milliseconds in the interpreter, BENCH has realistic shapes."""
+    """Size class of a case: SMOKE takes milliseconds in the interpreter, BENCH has realistic shapes."""
 
     SMOKE = "smoke"
     FULL = "full"
@@ -106,10 +106,10 @@ class Tier(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One shape, dtype and layout point of a problem.
+    """One shape, dtype and layout of a problem.
 
-    `params` maps the problem's own size and option names to plain values; `name` is unique within
-    the problem, short, and what every table and the command line show.
+    `params` maps the problem's own size and option names to plain values; `name` is unique within the problem and
+    short; tables and the command line show it.
     """
 
     name: str

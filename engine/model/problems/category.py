@@ -1,4 +1,4 @@
-"""Category of an operator, by which lists are filtered."""
+"""Categories of operators, for filtering lists."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ REARRANGING = frozenset(
         Category.WEIGHT_REPACK,
     }
 )
-"""Kinds of operators whose answers are elements of the arguments, or one number, in their places."""
+"""Categories of operators whose answers are elements of the arguments, or one number, in other places."""
 
 POSITIONED = frozenset({Category.INDEXING, Category.KV_CACHE, Category.PERMUTE, Category.WEIGHT_REPACK})
-"""Those of them where integers of the arguments may choose the places; integers of the others are elements."""
+"""Those of REARRANGING whose integer arguments may choose the places; in the others integers are elements."""

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class CalledCase:
     """One finished call.
 
-    `arguments` are those before the call.  `outputs` and `expected` are what was got and what the reference made, of
-    the same shapes and dtypes, on the judge's device: the returned tensors, then those written in place.  `earlier`
-    are the outputs of the first call on the same input, () in that call itself and where it is not known.
+    `arguments` are those before the call.  `outputs` and `expected` are those of the candidate and of the reference, of
+    the same shapes and dtypes, on the judge's device: the returned tensors, then those written in place.  `earlier` are
+    the outputs of the first call on the same input, () in that call itself and if unknown.
     """
 
     case: Case
@@ -36,9 +36,9 @@ class CalledCase:
 class OutputMatch:
     """Result of a comparer for one output.
 
-    `wrong` are booleans of the output's shape.  Where the output is wrong as a whole, as of a random operator, all of
-    them are true.  `message` says in a sentence what is wrong, "" to have the counts say it.  `error` is the largest
-    error in the comparer's own unit, such as quantisation steps; `unit` names that.
+    `wrong` are booleans of the output's shape.  If the output is wrong as a whole, as for a random operator, all of
+    them are true.  `message` describes the error in a sentence, "" for a message made from the counts.  `error` is the
+    largest error in the comparer's own unit, such as quantisation steps; `unit` names that.
     """
 
     wrong: torch.Tensor

@@ -1,4 +1,4 @@
-"""A problem as code: what a problem file defines and the judge calls.  Never part of a message or a plan.
+"""A problem as code: the content of a problem file, called by the judge.  Never part of a message or a plan.
 
 No torch here: the functions import it when they are called.
 """
@@ -23,21 +23,20 @@ if TYPE_CHECKING:
 # Compared by identity: two versions of one file may differ in a function alone.
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProblemDefinition(ProblemContract):
-    """An operator: what it computes, on which cases, and how closely.
+    """An operator: its computation, its cases, and its tolerance.
 
-    The functions import torch when they are called, never when the module is imported.
-    `make_inputs` returns the entry's arguments in the order of the signature.  `reference` takes
-    private copies of them and returns the expected outputs, computed in higher precision and
-    rounded to the output dtype: first the `returns` returned tensors, then one for each name in
-    `mutates`.  `eager` is what a PyTorch user would write, in the dtype of the inputs, with the
-    entry's own contract; it is the baseline and the honest same-precision witness.
+    The functions import torch when they are called, never when the module is imported. `make_inputs` returns the
+    entry's arguments in the order of the signature.  `reference` takes private copies of them and returns the expected
+    outputs, computed in higher precision and rounded to the output dtype: first the `returns` returned tensors, then
+    one for each name in `mutates`.  `eager` is what a PyTorch user would write, in the dtype of the inputs, with the
+    entry's own contract; it is the baseline and an honest computation in the same precision.
 
     `second_oracle` names an independent implementation with which tests compare the reference; it is a literal.
-    `compare` judges outputs in the place of the tolerance, one answer for each output; it runs where the shapes and
-    dtypes of all outputs are right.  `cannot_reject` gives for lies of the generic rules (problems/rules/lies.py)
-    the reason why no case of this problem can detect them, by name.  `passes_own_rule` is what the
-    rule of a foreign problem's suite says of the outputs, None where it says nothing; it decides nothing.  `timer`
-    times the reference of a foreign problem, which runs in another process.
+    `compare` replaces the tolerance, with one result for each output; it runs if the shapes and dtypes of all outputs
+    are right.  `cannot_reject` has, for wrong answers of the generic rules (problems/rules/lies.py), the reason why no
+    case of this problem can detect them, by name.  `passes_own_rule` is the result of the suite's own rule for outputs
+    of a foreign problem, None without a result; it decides nothing.  `timer` times the reference of a foreign problem,
+    which runs in another process.
     """
 
     make_inputs: Callable[[Case, torch.Generator], Arguments]

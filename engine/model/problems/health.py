@@ -24,7 +24,7 @@ class Defect(enum.StrEnum):
 
     @property
     def is_of_own_rule(self) -> bool:
-        """Whether it is one of the rule of a suite, on which no verdict of kgtui depends."""
+        """Whether it is a defect of a suite's own rule, on which no verdict of kgtui depends."""
         return self in (Defect.LOOSE_OWN_RULE, Defect.UNREACHABLE_OWN_RULE)
 
 

@@ -1,4 +1,4 @@
-"""A problem as it is known outside of the judge: names, cases, tolerances and costs; values only, no code.
+"""A problem outside of the judge: names, cases, tolerances and costs; values only, no code.
 
 Frozen, keyword-only, checked when they are made.  No torch here.
 """
@@ -25,13 +25,13 @@ from engine.model.problems.suite_origin import SuiteOrigin
 class Tolerance:
     """Permitted distance of an output from its float64 reference.
 
-    An element passes when |got - expected| <= relative * |expected| + absolute * scale, where
-    `scale` is the root mean square of the finite expected values of that output, but not under
-    `least_scale`.  Zero for the first two asks for equality to the bit (integers, copies).
+    An element passes when |got - expected| <= relative * |expected| + absolute * scale, where `scale` is the root mean
+    square of the finite expected values of that output, but at least `least_scale`.  Zero for the first two requires
+    bitwise equality (integers, copies).
 
-    `least_scale` is for outputs of few elements: the root mean square of one element is that element,
-    which may be near zero by chance, while the rounding errors of what it is made of are not smaller
-    then.  It is at most the root mean square of such outputs over many draws.
+    `least_scale` is for outputs of few elements: the root mean square of one element is that element, which may be near
+    zero by chance, while the rounding errors of its terms are not smaller then.  It is at most the root mean square of
+    such outputs over many draws.
     """
 
     relative: float
@@ -74,16 +74,16 @@ class ProblemId:
 class ProblemContract:
     """Contract between a problem and its candidates: entry, signature, returned and written values, and cases.
 
-    `returns` is the number of returned tensors; None for a sequence whose length the case decides.  With
-    `returns_scalar` the one returned value is a Python number, and the reference returns it as a 0-d tensor.
-    With `materialises` a returned tensor must not have torch's lazy conjugate or negative bit.
-    `mutates` names the arguments that are written in place: a tensor, or a sequence or PointerArray of them, whose
-    elements are compared one by one; `written_only` those of them whose content before the call is not read.
-    `on_cpu` names arguments that are tensors in host memory on every device; they are never written.
-    `may_write` names arguments that a call may change, and that are not compared: buffers of a foreign suite.
-    `framework` is what may be left to PyTorch without computing the answer.  `suite` is there for a problem of
-    another suite: its reference runs in a process of its own, which calibrates the tolerance.
-    `rearranges` says what the category does not: that the answer is a rearrangement of the arguments.
+    `returns` is the number of returned tensors; None for a sequence whose length depends on the case.  With
+    `returns_scalar` the one returned value is a Python number, and the reference returns it as a 0-d tensor. With
+    `materialises` a returned tensor must not have torch's lazy conjugate or negative bit. `mutates` names the arguments
+    that are written in place: a tensor, or a sequence or PointerArray of them, whose elements are compared one by one;
+    `written_only` those of them whose content before the call is not read. `on_cpu` names arguments that are tensors in
+    host memory on every device; they are never written. `may_write` names arguments that a call may change, and that
+    are not compared: buffers of a foreign suite. `framework` is the work that may be left to PyTorch without computing
+    the answer.  `suite` is set for a problem of another suite: its reference runs in a process of its own, which
+    calibrates the tolerance. `rearranges` is set where the category does not imply it: the answer is a rearrangement of
+    the arguments.
     """
 
     name: str
@@ -154,17 +154,17 @@ class ProblemContract:
 
     @property
     def shown_signature(self) -> str:
-        """Signature that a candidate defines; for a foreign problem without the arguments that carry weights."""
+        """Signature that a candidate defines; for a foreign problem without the arguments for weights."""
         return (self.suite.signature if self.suite is not None else "") or self.signature
 
     @property
     def shown_category(self) -> str:
-        """The category; of a foreign problem the suite's own."""
+        """The category; for a foreign problem the suite's own."""
         return (self.suite.category if self.suite is not None else "") or str(self.category)
 
     @property
     def file_stem(self) -> str:
-        """Stem of a kernel file's name: the entry, or for a foreign problem, whose entries are alike, its name."""
+        """Stem of a kernel file's name: the entry, or for a foreign problem, whose entries are all alike, its name."""
         return self.entry if self.suite is None else re.sub(r"\W+", "_", self.name.rpartition("::")[2])
 
     @property
@@ -176,7 +176,7 @@ class ProblemContract:
     def outputs(self) -> tuple[str, ...]:
         """Names of the compared outputs, in order: "return" (or "return[i]") and the arguments written in place.
 
-        Where the case decides the number of returned tensors, "return[...]" is the name of them all.
+        If the number of returned tensors depends on the case, "return[...]" is the name of all of them.
         """
         if self.returns is None:
             return ("return[...]", *self.mutates)
@@ -203,8 +203,8 @@ def returned_names(count: int, *, is_sequence: bool = False) -> tuple[str, ...]:
 class Problem(ProblemContract):
     """An operator without its code, which is a ProblemDefinition that the judge opens by `id`.
 
-    `source` and `version` are those of the id.  `weakness` is why it cannot tell a right candidate from some wrong
-    ones, found by an audit; empty where it can, or was not audited.
+    `source` and `version` are those of the id.  `weakness` is why it cannot distinguish a right candidate from some
+    wrong ones, found by an audit; empty if it can, or was not audited.
     """
 
     source: str

@@ -1,4 +1,4 @@
-"""Timing the reference of a foreign problem, which runs in another process than the judge."""
+"""Timing of the reference of a foreign problem, which runs in another process than the judge."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from engine.model.problems.case import Case
 
 
 class ReferenceTimer(Protocol):
-    """The reference of a problem as something that can be timed."""
+    """Interface for timing the reference of a problem."""
 
     def prepare(self, case: Case) -> None:
-        """Make it ready to be timed in a case.
+        """Prepare it for timing in a case.
 
         Raises:
             UnsupportedError: it cannot be timed.
@@ -23,5 +23,5 @@ class ReferenceTimer(Protocol):
         ...
 
     def forget(self) -> None:
-        """Free what it takes."""
+        """Free its memory."""
         ...

@@ -8,9 +8,9 @@ import enum
 class Determinism(enum.StrEnum):
     """How many answers to one input are right.
 
-    EXACT: one, to the bit.  ROUNDING: one, up to the rounding of its arithmetic.  ORDER_FREE: several, that differ in
-    an order that the operator leaves open (ties, duplicates).  RANDOM: any that follows a distribution.  UNSPECIFIED:
-    any of the right shape and dtype, as of an allocation.
+    EXACT: one, bit for bit.  ROUNDING: one, up to the rounding of its arithmetic.  ORDER_FREE: several, that differ in
+    an order that the operator does not specify (ties, duplicates).  RANDOM: any that follows a distribution.
+    UNSPECIFIED: any of the right shape and dtype, as of an allocation.
     """
 
     EXACT = "exact"
@@ -21,14 +21,14 @@ class Determinism(enum.StrEnum):
 
     @property
     def has_one_answer(self) -> bool:
-        """Whether the distance to the reference measures how wrong an output is."""
+        """Whether the distance to the reference measures the error of an output."""
         return self in (Determinism.EXACT, Determinism.ROUNDING)
 
 
 class Rearrangement(enum.StrEnum):
-    """Whether an answer is the elements of the arguments in other places, or copies of them, and nothing else.
+    """Whether an answer consists only of the elements of the arguments in other places, or of copies of them.
 
-    BY_POSITIONS: integers of the arguments, such as indices, choose the places.  BY_CONTENT is for problems of which
+    BY_POSITIONS: integers of the arguments, such as indices, choose the places.  BY_CONTENT is for problems for which
     only the content of an answer shows it.
     """
 
@@ -39,15 +39,15 @@ class Rearrangement(enum.StrEnum):
 
     @property
     def is_certain(self) -> bool:
-        """Whether the answer is a rearrangement, whatever its content."""
+        """Whether the answer is a rearrangement for any content."""
         return self in (Rearrangement.YES, Rearrangement.BY_POSITIONS)
 
 
 class FrameworkWork(enum.StrEnum):
     """Kinds of work that a candidate may leave to PyTorch, so that it needs no kernel for them.
 
-    VIEWS: shape, strides or offset of an existing tensor.  METADATA: a number or flag that is known without reading
-    the elements.  COPIES: plain copies, casts and fills.  ALLOCATION: new memory whose content is not specified.
+    VIEWS: shape, strides or offset of an existing tensor.  METADATA: a number or flag that is known without reading the
+    elements.  COPIES: plain copies, casts and fills.  ALLOCATION: new memory whose content is not specified.
     """
 
     VIEWS = "views"

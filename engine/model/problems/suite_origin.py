@@ -1,4 +1,4 @@
-"""Origin of a problem in a foreign suite: what it has beside its contract."""
+"""Origin of a problem in a foreign suite: its data beyond the contract."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.model.problems.form import CandidateForm
 
 
 class Precision(enum.StrEnum):
-    """In which precision a reference computes: that of the task, float64, or one step below that of the task."""
+    """Precision in which a reference computes: that of the task, float64, or one step below that of the task."""
 
     OWN = "own"
     DOUBLE = "double"
@@ -20,12 +20,11 @@ class Precision(enum.StrEnum):
 class SuiteOrigin:
     """The suite of a foreign problem, whose reference runs in a separate process.
 
-    `form` is what a candidate's entry is.  `own_rule` is the suite's rule of comparison in a sentence; it is shown and
-    decides nothing.  `notes` say what is particular about the problem, and `changes` in what it differs from that of
-    the suite, such as sizes.  `refusal` is why nothing can be judged by it, "" where it can.  `category` and `level`
-    are the suite's own.  `signature` is what a candidate defines, in the words of the suite; that of the problem also
-    has the arguments that carry weights.  `modules` are names and texts of files that a candidate may import, such as
-    "utils.py".
+    `form` is that of a candidate's entry.  `own_rule` is the suite's rule of comparison in a sentence; it is shown and
+    decides nothing.  `notes` are particularities of the problem, and `changes` its differences from that of the suite,
+    such as sizes.  `refusal` is why it can verify nothing, "" if it can.  `category` and `level` are the suite's own.
+    `signature` is what a candidate defines, in the words of the suite; that of the problem also has the arguments for
+    weights.  `modules` are names and texts of files that a candidate may import, such as "utils.py".
     """
 
     suite: str

@@ -1,6 +1,6 @@
-"""Making calls for probes: which cases passed, and one case laid out in memory for calls under other conditions.
+"""Calls for probes: the cases that passed, and one case laid out in memory for calls under other conditions.
 
-Probes ask through a `Lab`; the judge decides which of the outputs are right.
+Probes use a `Lab`; the judge decides which of the outputs are right.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ _SLOWER = 2.0  # times the verified duration: a probed call is observed, and oth
 class Passed:
     """A case that the candidate was right on.
 
-    `launches` are those specialisations that no case before it had launched: they say where a kernel
-    was seen first, not everything that the case launches.  `tape` is the file with the tape of a verified call, None
-    where none was recorded.
+    `launches` are those specialisations that no case before it had launched: the first case of a kernel, not everything
+    that the case launches.  `tape` is the file with the tape of a verified call, None if none was recorded.
     """
 
     case: Case
@@ -41,7 +40,7 @@ class Passed:
 
     @property
     def elements(self) -> int:
-        """How many elements its outputs have."""
+        """Number of elements of its outputs."""
         return sum(output.total for output in self.result.outputs)
 
 
@@ -49,9 +48,8 @@ class Passed:
 class Replayed:
     """Result of one more call.
 
-    `ledger` is the worker's claim of what it launched and withheld.  `trouble` says why there are no
-    outputs, `lost` that the worker went with them, `silent` that it had not answered in time; `outputs` is
-    the judge's count of what is right in them.
+    `ledger` is the worker's claim of its launched and withheld kernels.  `trouble` is why there are no outputs, `lost`
+    that the worker exited, `silent` that it timed out; `outputs` is the judge's count of right elements.
     """
 
     ledger: tuple[protocol.Withheld, ...] = ()
@@ -74,9 +72,9 @@ class Taped:
 class Lab:
     """Interface of a probe to a candidate that passed.
 
-    One that is `apart` is asked beside another of the same candidate: it has a worker of its own, and its own case in
-    the judge's hands.  `native` are the kernels of its CUDA text, None for a file without native code.  `draws` gives
-    what the probes draw.
+    A lab that is `apart` is used beside another one for the same candidate: it has a worker of its own, and its own
+    case in the judge.  `native` are the kernels of its CUDA text, None for a file without native code.  `draws` gives
+    random numbers to the probes.
     """
 
     plan: Plan
@@ -96,17 +94,17 @@ class Lab:
         return self.plan.problem
 
     def size_of(self, case: Case) -> int:
-        """The least work of a case, in operations and bytes: what cases are ordered by."""
+        """The least work of a case, in operations and bytes, for ordering cases."""
         cost = self.problem.cost(case)
         return cost.flops + cost.bytes_read + cost.bytes_written
 
     async def ask(self, command: protocol.AnyCommand, *, verified_s: float = 0.0) -> protocol.AnyReply:
-        """Have the worker that verified, or the one after it, carry out a command.
+        """Have the worker that verified, or its replacement, carry out a command.
 
-        `verified_s` is how long its case took when the candidate was verified: what is slow there may be slow again.
+        `verified_s` is the duration of its case in verification, from which the time limit follows.
 
         Raises:
-            EngineError: it could not be loaded, or did not answer properly; it is gone then.
+            EngineError: it could not be loaded, or did not reply properly; it is closed then.
         """
         try:
             if not self.session.occupied:
@@ -120,15 +118,15 @@ class Lab:
             raise
 
     async def renew(self) -> None:
-        """Have the next call made by a worker that has never called the candidate."""
+        """Use a worker that has never called the candidate for the next call."""
         await self.session.clear()
 
     @contextlib.asynccontextmanager
     async def at(self, case: Case, *, poison: int = 0, seed: int | None = None) -> AsyncIterator[CaseSession]:
-        """The inputs of a case, those of `seed` where one is given, laid out for calls; one case at a time.
+        """The inputs of a case, those of `seed` if given, laid out for calls; one case at a time.
 
         Raises:
-            EngineError: the judge could not make them, or no worker could be had.
+            EngineError: the judge could not make them, or no worker could be started.
         """
         if not self.session.occupied:
             await self.session.load()
@@ -159,7 +157,7 @@ class Lab:
 
 @dataclass(frozen=True, kw_only=True)
 class CallContent:
-    """Inputs of a call: new content (that of `seed`, where one is given), else that of the prepared case."""
+    """Inputs of a call: new content (that of `seed`, if given), else that of the prepared case."""
 
     fresh: bool = True
     seed: int | None = None
@@ -178,7 +176,7 @@ class CaseSession:
     outputs: Path
 
     async def call(self, *, poison: int, withhold: protocol.Withhold | None = None, observe: bool = False) -> Replayed:
-        """Call the entry once more; a candidate that fails at that is trouble, not an exception.
+        """Call the entry once more; a failure of the candidate is `trouble`, not an exception.
 
         Raises:
             EngineError: the judge failed.
@@ -192,7 +190,7 @@ class CaseSession:
         return Replayed(ledger=called.ledger, outputs=weighed)
 
     async def record(self) -> Taped:
-        """Call the entry on new content while the device's own record is kept.
+        """Call the entry on new content with the device's activity record.
 
         Raises:
             EngineError: the judge failed.
@@ -269,7 +267,7 @@ class CaseSession:
 
     @property
     def _verified_s(self) -> float:
-        """How long the case took when it was verified; nothing when it was not."""
+        """Duration of the case in verification; 0 if it was not verified."""
         return max((one.result.elapsed_s for one in self.lab.passed if one.case == self.case), default=0.0)
 
     async def _refill(self, content: CallContent, *, poison: int) -> None:

@@ -1,4 +1,4 @@
-"""Commands of probes for another call: outputs contrasted, recalled, and measured for precision.
+"""Calls of probes whose outputs are compared, read again, or measured for precision.
 
 A failing candidate is reported as trouble, a sentence; only a failing judge raises an exception.
 """
@@ -36,14 +36,14 @@ class Contrasting:
 
     @property
     def changed(self) -> str:
-        """Number of elements by output whose bits differ from the kept ones, in words; "" when none does."""
+        """Number of elements by output whose bits differ from the kept ones, in words; "" if there are none."""
         return _counted([(output.name, output.changed or 0, output.total) for output in self.outputs], "changed")
 
 
 async def watched(
     session: CaseSession, *, poison: int, fresh: bool, keep: bool, program_order: protocol.ProgramOrder | None = None
 ) -> Contrasting:
-    """Make a call and contrast its outputs with what was expected, and with those that were kept.
+    """Make a call and compare its outputs with the expected ones, and with those that were kept.
 
     Raises:
         EngineError: the judge failed.
@@ -57,12 +57,12 @@ async def watched(
 
 
 def watch_of(session: CaseSession) -> protocol.Watch:
-    """Outputs that a watched call returns: those of the problem, and nothing else that an entry may return."""
+    """Outputs that a watched call returns: those of the problem, and no others that an entry may return."""
     return protocol.Watch(positions=_written(session), returns=session.lab.problem.returns != 0)
 
 
 async def repeated_outputs(session: CaseSession, *, pause_s: float) -> Contrasting:
-    """Contrast the outputs of the last watched call once more, after a while.
+    """Compare the outputs of the last watched call once more, after a pause.
 
     Raises:
         EngineError: the judge failed.
@@ -101,7 +101,7 @@ async def measured_precision(session: CaseSession, *, poison: int) -> tuple[prot
 
 
 def smallest_first(lab: Lab) -> list[Passed]:
-    """The cases that have outputs by their size; those with few elements last, for little shows in them."""
+    """The cases with outputs by their size; those with few elements last, for they show little."""
     counted = [one for one in lab.passed if one.elements]
     return sorted(counted, key=lambda one: (one.elements < _ENOUGH, lab.size_of(one.case)))
 
@@ -134,7 +134,7 @@ def _trouble(session: CaseSession, reply: protocol.AnyReply, action: str) -> str
     """Error in the bytes that the worker returned.
 
     Raises:
-        EngineError: it is the judge that failed.
+        EngineError: the judge failed.
     """
     if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.TAMPERED:
         return reply.message

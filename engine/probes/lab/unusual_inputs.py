@@ -1,4 +1,4 @@
-"""Calls of a right candidate on content that a case seldom has; the judge computes the expected answers.
+"""Calls of a right candidate on unusual content; the judge computes the expected answers.
 
 The parent's side of `engine.judge.probing.input_variants`.  One case at a time, in the session that laid it out.
 """
@@ -53,7 +53,7 @@ class Varying:
         self._moved: list[Path] = []
 
     async def call(self, variant: protocol.Variant, *, then: protocol.Variant | None = None) -> Answer:
-        """Have the variant laid out and the candidate called on it; meanwhile the judge makes the one that comes then.
+        """Lay out the variant and call the candidate on it, while the judge makes the variant `then`.
 
         Raises:
             EngineError: the judge failed.
@@ -100,7 +100,7 @@ class Varying:
         )  # fmt: skip
 
     async def _called(self, command: protocol.Call, then: protocol.Variant | None) -> protocol.AnyReply | EngineError:
-        """The worker's reply to a call, or why there is none; beside the call the judge foresees what comes then.
+        """The worker's reply to a call, or the error; during the call the judge makes the next variant.
 
         Raises:
             EngineError: the judge failed.
@@ -117,7 +117,7 @@ class Varying:
         return called
 
     async def _prepare_variant(self, variant: protocol.Variant | None) -> None:
-        """Make or dismiss a variant that cannot be foreseen, on its first use."""
+        """Make or dismiss a variant that could not be made ahead, on its first use."""
         lab = self._bench.lab
         if variant is not None and variant is not protocol.Variant.MOVED:
             await lab.process_pool.ask_judge(
@@ -131,7 +131,7 @@ class Varying:
                 path.unlink()
 
     def _elsewhere(self, variant: protocol.Variant) -> str | None:
-        """A new file for content that is moved; None where it is in device memory, or stays."""
+        """A new file for content that is moved; None if it is in device memory, or not moved."""
         if variant is not protocol.Variant.MOVED or self._arena.handle:
             return None
         path = self._bench.outputs.with_name(f"{secrets.token_hex(8)}.in")
@@ -139,7 +139,7 @@ class Varying:
         return str(path)
 
     async def _compared(self, called: protocol.Called) -> tuple[str, bool]:
-        """Error in the answer, "" when it is right, and whether every wrong element is an infinity or NaN."""
+        """Error in the answer, "" if it is right, and whether every wrong element is an infinity or NaN."""
         lab = self._bench.lab
         compared = await lab.process_pool.ask_judge(
             protocol.Compare(
@@ -163,7 +163,7 @@ class Varying:
 
 
 def _of_failure(failed: protocol.Failed) -> tuple[str, str]:
-    """The error, where only the candidate can have failed; else a cause outside of it."""
+    """The error if only the candidate can have caused it; else a cause outside of it."""
     if failed.kind in _ITS_OWN_FAULT and not failed.broken:
         return f"it failed: {failed.message}", ""
     return "", failed.message
