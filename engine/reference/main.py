@@ -20,7 +20,7 @@ from engine.clock.instruments import Instruments, instruments_of
 from engine.devices.runtimes import runtime_of
 from engine.errors import UnsupportedError
 from engine.loading.loader import hide_own_packages
-from engine.model import PlainObject, map_items
+from engine.model import DType, PlainObject, map_items
 from engine.protocol import tensors
 from engine.protocol.reference import (
     ANSWERS,
@@ -244,6 +244,9 @@ def _carried(values: Sequence[object]) -> tuple[Answered, list[torch.Tensor]]:
 def _plain(value: Any) -> Any:  # Any: whatever the code of a suite makes
     """A value in a form that can be sent: parameters as plain tensors; other types without a spec are refused."""
     if isinstance(value, torch.Tensor):
+        if value.layout is not torch.strided or tensors.dtype_name(value.dtype) not in frozenset(DType):
+            kind = f"a tensor of {value.dtype} with layout {value.layout}"
+            raise UnavailableError(f"{kind} cannot be handed to a candidate")
         return value.detach().as_subclass(torch.Tensor)
     if isinstance(value, list | tuple | PlainObject) or (
         isinstance(value, dict) and all(isinstance(key, str) for key in value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -80,7 +81,7 @@ class _Input(msgspec.Struct, frozen=True):
 class _Workload(msgspec.Struct, frozen=True):
     """The sizes and inputs of a workload."""
 
-    axes: dict[str, int]
+    axes: dict[str, Annotated[int, msgspec.Meta(ge=0)]]
     inputs: dict[str, _Input]
     uuid: str = ""
 

@@ -17,7 +17,7 @@ import yaml
 from problems.suites.complaints import contents_of
 from problems.suites.files import SuiteFileError, natural, text_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
-from problems.suites.texts.syntax import functions, imported_packages, parsed
+from problems.suites.texts.syntax import bound_names, imported_packages, parsed
 
 HARNESS = "gpu_mode"
 _FILE, _REFERENCE, _RUNNER, _SUBMISSION = "task.yml", "reference.py", "eval.py", "@SUBMISSION@"
@@ -72,23 +72,24 @@ def _yaml(text: str, file: Path) -> Mapping[str, object]:
     return found
 
 
-def _sources(given: Mapping[str, object], folder: Path, root: Path) -> tuple[dict[str, str], list[str]]:
-    """The texts of the files that a task names, by their names there, and a sentence on each that is missing."""
-    sources, missing = {}, []
+def _sources(given: Mapping[str, object], folder: Path, root: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The texts of the files that a task names, and a sentence on each that is missing; both by their names there."""
+    sources: dict[str, str] = {}
+    missing: dict[str, str] = {}
     files = given.get("files")
     for entry in files if isinstance(files, list) else []:
         name, source = (entry.get("name"), entry.get("source")) if isinstance(entry, dict) else (None, None)
         if not isinstance(name, str) or not isinstance(source, str) or Path(name).name != name:
-            missing.append(f"an entry of files is no name and source: {entry!r}")
+            missing[repr(entry)] = f"an entry of files is no name and source: {entry!r}"
         elif source != _SUBMISSION:
             try:
                 sources[name] = text_of(folder / source, root=root)
             except SuiteFileError as error:
-                missing.append(str(error).removesuffix("; left out"))
+                missing[name] = str(error).removesuffix("; left out")
     return sources, missing
 
 
-def _task(given: Mapping[str, object], sources: Mapping[str, str], missing: list[str], file: Path) -> Task:
+def _task(given: Mapping[str, object], sources: Mapping[str, str], missing: Mapping[str, str], file: Path) -> Task:
     reference = sources.get(_REFERENCE, "")
     group, name = file.parent.resolve().parent.name, file.parent.resolve().name
     tree = parsed(reference, f"{file.parent / _REFERENCE}")
@@ -110,7 +111,7 @@ def _task(given: Mapping[str, object], sources: Mapping[str, str], missing: list
         modules={key: text for key, text in sources.items() if key != _RUNNER and key.endswith(".py")},
         details={"tests": json.dumps(tests), "benchmarks": json.dumps(benchmarks)},
         refusal=_refusal(given, tree, sources, tests, missing),
-        health=tuple(missing),
+        health=tuple(missing.values()),
     )
 
 
@@ -143,19 +144,21 @@ def _refusal(
     tree: ast.Module,
     sources: Mapping[str, str],
     tests: list[dict[str, object]],
-    missing: list[str],
+    missing: Mapping[str, str],
 ) -> str:
     if given.get("lang", "py") != "py":
         return f"its language is {given.get('lang')}, and only Python tasks are run"
     if given.get("multi_gpu"):
         return "it needs several GPUs in one task"
     if _REFERENCE not in sources:
-        return missing[0] if missing else "its task.yml names no reference.py"
-    absent = [name for name in _NEEDED if name not in _bound(tree)]
+        return missing.get(_REFERENCE, "its task.yml names no reference.py")
+    absent = [name for name in _NEEDED if name not in bound_names(tree)]
     if absent:
         return f"its reference.py defines no {' and no '.join(absent)}"
     texts = (parsed(text, name) for name, text in sources.items() if name.endswith(".py") and name != "eval.py")
     foreign = sorted(set().union(*(_required(text) for text in texts)) - {Path(name).stem for name in sources})
+    if unread := [missing[f"{name}.py"] for name in foreign if f"{name}.py" in missing]:
+        return unread[0]
     if foreign:
         return f"its reference imports {', '.join(foreign)}, which is not part of a task"
     return "" if tests else "its task.yml has no test with values for all arguments"
@@ -167,18 +170,6 @@ def _required(tree: ast.Module) -> set[str]:
         body=[node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], type_ignores=[]
     )
     return {name for name in imported_packages(top) if name not in _AVAILABLE and name not in sys.stdlib_module_names}
-
-
-def _bound(tree: ast.Module) -> set[str]:
-    """The functions of the top level and the names that it assigns or imports."""
-    found = set(functions(tree))
-    for node in tree.body:
-        match node:
-            case ast.Assign(targets=targets):
-                found |= {target.id for target in targets if isinstance(target, ast.Name)}
-            case ast.ImportFrom(names=names):
-                found |= {alias.asname or alias.name for alias in names}
-    return found
 
 
 def _rule(tree: ast.Module) -> OwnRule:

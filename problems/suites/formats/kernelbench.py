@@ -19,6 +19,7 @@ from problems.suites.files import Row, SuiteFileError, first_row, link_out, pyth
 from problems.suites.rewriting.sizes import constants_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 from problems.suites.texts.siblings import imported_siblings
+from problems.suites.texts.syntax import bound_names
 
 HARNESS = "kernelbench"
 _EXPORTS = (".json", ".jsonl", ".parquet")
@@ -148,7 +149,7 @@ def _task(text: str, *, stem: str, level: str, file: Path, shown: str) -> Task:
         raise SuiteFileError(f"{shown}:{error.lineno or 1}: syntax error: {error.msg}; left out") from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise SuiteFileError(f"{shown}: cannot be parsed: {error}; left out") from error
-    missing = sorted({"Model", "get_inputs"} - {node.name for node in tree.body if hasattr(node, "name")})
+    missing = sorted({"Model", "get_inputs"} - bound_names(tree))
     if missing:
         raise SuiteFileError(f"{shown}: defines no {' and no '.join(missing)}, so it is not a task; left out")
     return Task(
@@ -169,7 +170,7 @@ def _task(text: str, *, stem: str, level: str, file: Path, shown: str) -> Task:
 
 
 def _is_task(text: str) -> bool:
-    return "class Model" in text and "def get_inputs" in text
+    return "Model" in text and "def get_inputs" in text
 
 
 def _refusal(text: str) -> str:

@@ -105,11 +105,13 @@ def _of_checkout(path: Path) -> Iterator[Task | SuiteFileError]:
 
 
 def _utilities(checkout: _Checkout) -> tuple[dict[str, str], list[SuiteFileError]]:
-    """The texts of the modules in `utils` that tests import, by their file names."""
-    texts, complaints = {}, []
+    """The texts of the modules in `utils`, as tests import them: from that folder, or from the one above it."""
+    texts: dict[str, str] = {}
+    complaints = []
     for file in python_files(checkout.root / "utils", "*.py"):
         try:
-            texts[file.name] = text_of(file, root=checkout.root)
+            text = text_of(file, root=checkout.root)
+            texts |= {file.name: text, f"utils/{file.name}": text}
         except SuiteFileError as error:
             complaints.append(error)
     return texts, complaints

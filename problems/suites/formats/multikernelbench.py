@@ -16,7 +16,7 @@ from problems.suites.files import SuiteFileError, python_files, text_of
 from problems.suites.rewriting.sizes import constants_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 from problems.suites.texts.siblings import imported_siblings
-from problems.suites.texts.syntax import Function, functions, imported_packages, parsed
+from problems.suites.texts.syntax import Function, bound_names, functions, imported_packages, parsed
 
 HARNESS = "multikernelbench"
 _FOLDER, _GROUPS, _INPUTS = "reference", "get_input_groups", "get_inputs"
@@ -90,8 +90,8 @@ def _task(text: str, tree: ast.Module, *, file: Path, root: Path) -> Task:
         SuiteFileError: it lacks the class Model, or both kinds of inputs.
     """
     defined = functions(tree)
-    if not any(isinstance(node, ast.ClassDef) and node.name == "Model" for node in tree.body):
-        raise SuiteFileError(f"{file}: defines no class Model, so it is not a task; left out")
+    if "Model" not in bound_names(tree):
+        raise SuiteFileError(f"{file}: defines no Model, so it is not a task; left out")
     if _GROUPS not in defined and _INPUTS not in defined:
         raise SuiteFileError(f"{file}: defines neither {_INPUTS} nor {_GROUPS}, so it is not a task; left out")
     category = file.parent.resolve().name

@@ -81,7 +81,7 @@ def _turns(around: Around, tests: ast.Module) -> int:
     for outer in around:
         if isinstance(outer, ast.For):
             turns *= _length(outer.iter, tests)
-        elif isinstance(outer, ast.ListComp | ast.GeneratorExp | ast.SetComp):
+        elif isinstance(outer, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
             for part in outer.generators:
                 turns *= 1 if part.ifs else _length(part.iter, tests)
     return max(turns, 1)
@@ -99,6 +99,8 @@ def _length(iterated: ast.expr, tests: ast.Module) -> int:
             whole = [number for number in numbers if isinstance(number, int)]
             return len(range(*whole)) if whole and len(whole) == len(bounds) else 1
         case ast.Call(func=ast.Name(id="enumerate" | "reversed" | "sorted"), args=[inner, *_]):
+            return _length(inner, tests)
+        case ast.Call(func=ast.Attribute(value=inner, attr="items" | "keys" | "values"), args=[]):
             return _length(inner, tests)
         case ast.Name(id=name):
             values = [node.value for node in ast.walk(tests) if isinstance(node, ast.Assign) and _binds(node, name)]

@@ -60,6 +60,18 @@ def used_names(tree: ast.AST) -> Iterator[str]:
     yield from (node.id for node in sorted(names, key=lambda node: (node.lineno, node.col_offset)))
 
 
+def bound_names(tree: ast.Module) -> set[str]:
+    """The functions and classes of the top level, and the names that it assigns or imports."""
+    found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=targets):
+                found |= {target.id for target in targets if isinstance(target, ast.Name)}
+            case ast.ImportFrom(names=names):
+                found |= {alias.asname or alias.name for alias in names}
+    return found
+
+
 def imported_packages(tree: ast.AST) -> set[str]:
     """The first parts of the names of all imported modules, those inside of functions included."""
     found = set()

@@ -24,6 +24,7 @@ from engine.protocol.reference import ANSWERS, QUESTIONS, WINDOW
 from engine.protocol.transport.byte_stream import ByteStream
 from engine.protocol.transport.byte_window import ByteWindow
 from engine.reference import main
+from engine.reference.harness import UnavailableError
 from engine.reference.main import Answering, _opened, answer_all
 from engine.reference.timing import ReferenceTimes
 
@@ -120,14 +121,14 @@ def test_file_in_place_of_pipe_refused(tmp_path: Path) -> None:
     for name in (QUESTIONS, ANSWERS, WINDOW):
         (tmp_path / name).write_bytes(b"")
 
-    with pytest.raises(ReferenceFaultError, match="gone"):
+    with pytest.raises(ReferenceFaultError, match="has exited"):
         Reference(tmp_path, CPU, deadline=ReferenceDeadline(lambda: COMPUTING))
 
 
 def test_link_in_place_of_window_refused(scripted: Scripted, tmp_path: Path) -> None:
     (tmp_path / WINDOW).rename(tmp_path / "elsewhere")
     (tmp_path / WINDOW).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ReferenceFaultError, match="gone"):
+    with pytest.raises(ReferenceFaultError, match="has exited"):
         scripted.reference()
 
 
@@ -246,3 +247,15 @@ def test_drawn_storages_are_not_sent_back(doubling: Reference, monkeypatch: pyte
 
     assert torch.equal(other, 2 * (drawn.double() + 1))
     assert sent == [0, 1, 0, 1, 1, 1]  # questions and answers in turn
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (torch.eye(2).to_sparse(), "torch.float32 with layout torch.sparse_coo"),
+        (torch.zeros(2, dtype=torch.float8_e8m0fnu), "torch.float8_e8m0fnu with layout torch.strided"),
+    ],
+)
+def test_tensor_that_cannot_travel_refused_by_kind(value: torch.Tensor, kind: str) -> None:
+    with pytest.raises(UnavailableError, match=f"a tensor of {kind} cannot be handed to a candidate"):
+        main._carried([[value]])

@@ -221,7 +221,7 @@ def test_bad_rows_have_one_sentence_and_rest_continues(tmp_path: Path) -> None:
     assert complaints[1] == "all.jsonl:2: no candidate: expected a text in predict, prediction, response, code"
     assert complaints[2] == "all.jsonl:3: its instruction fits 0 tasks (none); name one in 'file'"
     assert complaints[3].startswith("all.jsonl:4: no JSON")
-    assert complaints[4].startswith("unknown.py: called after no task of the suite; name it as a task, such as NAME.py")
+    assert complaints[4].startswith("unknown.py: called after no task of the suite, or after several; name it")
 
 
 @pytest.mark.parametrize("text", ["def other():\n    pass\n", "def relu(:\n", "", "I cannot do that."])

@@ -119,3 +119,14 @@ def test_file_outside_of_suite_not_read(tmp_path: Path, contents_of: Read) -> No
     (task,) = contents_of(tmp_path / "suite").tasks
 
     assert (task.text, "outside of the suite" in task.refusal) == ("", True)
+
+
+def test_imported_file_that_is_missing_is_the_reason(tmp_path: Path, contents_of: Read) -> None:
+    (tmp_path / "task.yml").write_text(
+        "files:\n  - {name: reference.py, source: reference.py}\n  - {name: utils.py, source: ../gone/utils.py}\n"
+    )
+    (tmp_path / "reference.py").write_text("import utils\n\ngenerate_input = ref_kernel = print\n")
+
+    (task,) = contents_of(tmp_path).tasks
+
+    assert "gone/utils.py: cannot be read" in task.refusal

@@ -120,6 +120,15 @@ def test_bad_files_are_reported_and_rest_read(tmp_path: Path) -> None:
     assert reported[6] == f"{level.parent}/level2: no task files; is the checkout complete?"
 
 
+def test_model_bound_to_another_class_is_a_task(tmp_path: Path) -> None:
+    file = tmp_path / "1_Alias.py"
+    file.write_text(SOFTMAX.read_text().replace("class Model(", "class Softmax(") + "\nModel = Softmax\n")
+
+    (task,) = contents_of(file).tasks
+
+    assert (task.name, task.refusal) == ("1_Alias", "")
+
+
 def test_reading_never_runs_the_files(tmp_path: Path) -> None:
     level, mark = tmp_path / "level1", tmp_path / "mark"
     level.mkdir()

@@ -79,7 +79,7 @@ def test_file_is_split_at_separator_lines(tasks: dict[str, Task], checkout: Path
 def test_performance_inputs_and_utilities_read(tasks: dict[str, Task]) -> None:
     assert "get_input_tensors" in tasks["Activation/relu"].details["performance"]
     assert "performance" not in tasks["Math/div"].details
-    assert list(tasks["Math/div"].sources) == ["data_utils.py"]
+    assert list(tasks["Math/div"].sources) == ["data_utils.py", "utils/data_utils.py"]
 
 
 def test_quantised_task_three_distances(tasks: dict[str, Task]) -> None:
@@ -130,7 +130,7 @@ def test_parts_of_checkout_same_tasks(checkout: Path, contents_of: Read, tasks: 
 def test_single_file_without_metadata(checkout: Path, contents_of: Read) -> None:
     (task,) = contents_of(checkout / "data/kernelbenchx/Math/div.py").tasks
 
-    assert (task.name, task.level, list(task.sources)) == ("Math/div", "", ["data_utils.py"])
+    assert (task.name, task.level, list(task.sources)) == ("Math/div", "", ["data_utils.py", "utils/data_utils.py"])
 
 
 def test_checkout_without_metadata_complains(tmp_path: Path, checkout: Path, contents_of: Read) -> None:

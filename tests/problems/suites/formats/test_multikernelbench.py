@@ -52,7 +52,7 @@ def test_tasks_that_cannot_run_refused(tasks: dict[str, Task]) -> None:
 
 def test_file_without_model_complains(checkout: Path, contents_of: Read) -> None:
     assert contents_of(checkout).complaints == (
-        f"{checkout}/reference/activation/notes.py: defines no class Model, so it is not a task; left out",
+        f"{checkout}/reference/activation/notes.py: defines no Model, so it is not a task; left out",
     )
 
 

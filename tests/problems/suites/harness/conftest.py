@@ -62,6 +62,7 @@ def opened(tasks: dict[str, Task], tmp_path: Path) -> Callable[[str], OpenedTask
     def open_named(name: str) -> OpenedTask:
         task = tasks[name]
         for file, text in {**task.sources, "reference.py": task.text}.items():
+            (tmp_path / file).parent.mkdir(exist_ok=True)
             (tmp_path / file).write_text(text)
         harness = importlib.import_module(f"problems.suites.harness.{task.harness}")
         details = {**task.details, PRECISION: "fp32", PACKED: "" if task.arguments is not None else PACKED}

@@ -64,3 +64,11 @@ def test_calls_of_one_place_limited() -> None:
 
 def test_name_back_to_line_and_number() -> None:
     assert [place_of(name) for name in ("line 4", "line 9 #2")] == [(4, 0), (9, 1)]
+
+
+def test_comprehension_over_items_counts_each_turn() -> None:
+    text = (
+        "cases = {'a': 1, 'b': 2}\nr = {k: f(v) for k, v in cases.items()}\ns = [f(v) for v in cases.values() if v]\n"
+    )
+
+    assert call_sites(ast.parse(text), "f").names == ("line 2 #1", "line 2 #2", "line 3")
