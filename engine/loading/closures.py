@@ -1,7 +1,8 @@
 """Free variables of a kernel's function and their values, which distinguish kernels made from the same source text.
 
 A factory makes several kernels with one name and one line.  The worker that launches one and the compiler that has
-loaded the file again name each by its closure: constants by value, functions by name and line, with their own closures.
+loaded the file again identify each by its closure: constants by value, functions by name and line, with their own
+closures.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ _CUDA_FILES = (".cu", ".cuh")
 class ExtensionNeededError(BaseException):
     """The extension has to be built first.
 
-    Not an Exception: a file that catches those continues with its fallback, before the extension had a chance.
+    Not an Exception: a file that catches those would continue with its fallback without the extension.
     """
 
     def __init__(self, request: ExtensionRequest) -> None:
@@ -44,11 +44,11 @@ class ExtensionNeededError(BaseException):
 
 
 class ExtensionRefusedError(BaseException):
-    """The extension cannot be built here; the text has the reason.  Not an Exception, for the same reason."""
+    """The extension cannot be built here; the message has the reason.  Not an Exception, for the same reason."""
 
 
 def serve_extensions(access: ExtensionAccess) -> None:
-    """Have torch's functions that build extensions answered from `access`, whenever the module is imported."""
+    """Replace torch's functions that build extensions by ones that load from `access`, when the module is imported."""
     loaded = sys.modules.get(_MODULE)
     if loaded is not None:
         _replace(loaded, access)

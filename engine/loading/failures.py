@@ -28,11 +28,11 @@ _COMPILE_ERRORS = (CompilationError, OutOfResources, PTXASError)
 # torch has no type of its own for a failed allocation on the CPU; the words are asserted against the real library.
 _CPU_ALLOCATION_WORDS = ("DefaultCPUAllocator", "can't allocate memory", "not enough memory")
 _OF_A_GPU = re.compile(r"torch/(cuda|accelerator)/|triton/runtime/driver\.py$|triton/backends/\w+/driver\.py$")
-"""The files of torch and of Triton that everything that needs a device goes through."""
+"""Files of torch and Triton on the call stack of everything that needs a device."""
 _SENTENCES = (
     NoEntryError, StrayStoreError, KernelError, ExtensionNeededError, ExtensionRefusedError,
 )  # fmt: skip
-"""Errors whose text is a message to the user as it is; NeedsGpuError is another."""
+"""Errors whose text is already a message to the user; NeedsGpuError is another."""
 _NO_GPU = "needs a GPU, and this machine has none: {}; run it on a machine with a GPU"
 
 
@@ -45,7 +45,7 @@ class NeedsGpuError(Exception):
 
 
 def failure(identifier: str, error: BaseException, filename: str) -> protocol.Failed:
-    """The reply for this exception; lines are looked for in `filename`, deepest frame first."""
+    """The reply for this exception; lines are searched in `filename`, deepest frame first."""
     chain = list(_causes(error))
     root = chain[-1]
     bounds = next((report for part in chain if (report := getattr(part, "report", None))), None)
@@ -61,7 +61,7 @@ def failure(identifier: str, error: BaseException, filename: str) -> protocol.Fa
 
 
 def compilation_line(error: BaseException, filename: str) -> int | None:
-    """The file's line of an error that Triton's front end places by counting from the `def` of a kernel."""
+    """The file's line of an error that Triton's front end locates relative to the `def` of a kernel."""
     text, node = getattr(error, "src", None), getattr(error, "node", None)
     counted = getattr(node, "lineno", None)
     if not isinstance(text, str) or not isinstance(counted, int):
@@ -142,12 +142,12 @@ def _raised_in(error: BaseException, file: str) -> bool:
 
 
 def is_raised(error: BaseException) -> bool:
-    """Whether a candidate's own code ended with this: no compiler, no lack of memory, nothing of the interpreter."""
+    """Whether a candidate's own code raised this: no compiler, no lack of memory, nothing of the interpreter."""
     return _kind(list(_causes(error))) in (protocol.FailureKind.RAISED, protocol.FailureKind.EXITED)
 
 
 def needs_gpu(error: BaseException) -> bool:
-    """Whether torch or Triton needed a GPU, and none is here; also where another error was raised over that."""
+    """Whether torch or Triton needed a GPU, and none is here; also if another error was raised from that."""
     if torch.cuda.is_available():
         return False
     seen: set[int] = set()

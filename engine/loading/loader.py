@@ -1,4 +1,4 @@
-"""Importing a candidate, the one place where foreign code is executed."""
+"""Importing a candidate; the only place that executes foreign code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from engine.errors import CandidateError
 
 HIDDEN = frozenset({"engine", "problems", "sessions", "kgtui"})
-"""Packages of ours, which no candidate can import."""
+"""Our packages, which no candidate can import."""
 
 
 class NoEntryError(CandidateError):
@@ -24,13 +24,13 @@ class NoEntryError(CandidateError):
 def load(
     path: Path, folder: Path | None, entry: str, modules: Path | None = None
 ) -> tuple[Callable[..., Any], tuple[str, ...]]:  # Any: of an untrusted file
-    """Import the file at `path`; its entry, and the files of `folder` that it imported.
+    """Import the file at `path`; returns its entry, and the files of `folder` that it imported.
 
     The files of `modules` are imported before those of `folder`.
 
     Raises:
         NoEntryError: there is no callable of that name.
-        BaseException: whatever the candidate's own top level raises.
+        BaseException: any exception of the candidate's own top level.
     """
     hide_own_packages(folder)
     if modules is not None:
@@ -43,10 +43,10 @@ def load(
 
 
 def import_file(path: Path, folder: Path | None, *, name: str) -> ModuleType:
-    """Import an untrusted file as the module `name`; its imports are looked up in `folder` too.
+    """Import an untrusted file as the module `name`; its imports are searched in `folder` too.
 
     Raises:
-        BaseException: whatever its top level raises.
+        BaseException: any exception of its top level.
     """
     if folder is not None:
         sys.path.insert(_before_site_packages(), str(folder))

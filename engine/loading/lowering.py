@@ -17,7 +17,7 @@ _contexts = threading.local()
 
 
 def ttir_of(source: ASTSource, target: Any, options: Any) -> str:
-    """The text of the module that the compiler hands to the stages behind TTIR; `options` are parsed by the backend."""
+    """The TTIR text before all later stages; the backend parses `options`."""
     backend = make_backend(target)
     context = _context_of(backend)
     functions = backend.get_codegen_implementation(options)
@@ -28,12 +28,12 @@ def ttir_of(source: ASTSource, target: Any, options: Any) -> str:
 
 
 def without_folders(ttir: str) -> str:
-    """The text with files named without their folders, so that it does not depend on where a candidate was loaded."""
+    """The text with file names without folders, so that it does not depend on the candidate's location."""
     return _FILE.sub(lambda found: f'loc("{found[1].rpartition("/")[2]}":', ttir)
 
 
 def _context_of(backend: Any) -> Any:
-    """A context with the dialects of the backend, kept by this thread: to make one takes 1.5 ms."""
+    """A context with the dialects of the backend, kept by this thread: creating one takes 1.5 ms."""
     kept: dict[type, Any] = vars(_contexts).setdefault("by_backend", {})
     if type(backend) not in kept:
         context = kept[type(backend)] = ir.context()

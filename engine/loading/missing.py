@@ -1,4 +1,4 @@
-"""Requirements of a candidate that this installation lacks: a package, or a part of Triton of another version."""
+"""Requirements of a candidate that this installation lacks: a package, or a part of another version of Triton."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _VERSION_BY_NAME = {
     "triton.ops": "2.3",
     "triton.tools.experimental_descriptor": "3.3",
 }
-"""A version of Triton that has the name; only names that some version has are blamed on the version."""
+"""A version of Triton that has the name; other missing names are not attributed to the version."""
 
 
 def missing(error: BaseException) -> str:
-    """The missing requirement and the next step, as a sentence; "" where the error has another cause."""
+    """The missing requirement and the next step, as a sentence; "" if the error has another cause."""
     name = _name(error)
     if version := _VERSION_BY_NAME.get(name):
         return f"{name} is missing from Triton {triton.__version__}, which is installed here; Triton {version} has it"

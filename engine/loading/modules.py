@@ -1,4 +1,4 @@
-"""Giving a module of torch.nn the weights of another one, in the worker and in the reference process alike."""
+"""Gives a module of torch.nn the weights of another one, in the worker and in the reference process alike."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _DROPOUTS = torch.nn.modules.dropout._DropoutNd
 def give_state(module: torch.nn.Module, state: Iterable[tuple[str, torch.Tensor]], *, device: torch.device) -> None:
     """Move a module to the device and give it values by name: parameters share their memory, buffers are copied.
 
-    A training module writes to its buffers, and a call must not write to its arguments.  A name that the module does
-    not have, or has in another shape, is reported on stderr and keeps what the constructor made.
+    A training module writes to its buffers, and a call must not write to its arguments.  A name that the module lacks,
+    or has in another shape, is reported on stderr and keeps the constructor's value.
     """
     module.to(device)
     own = dict(module.named_parameters()) | dict(module.named_buffers())
@@ -37,7 +37,7 @@ def give_state(module: torch.nn.Module, state: Iterable[tuple[str, torch.Tensor]
 
 
 def disable_dropout(module: torch.nn.Module) -> None:
-    """Put dropout modules into evaluation: their output is random in training.  All else stays in training."""
+    """Set dropout modules to evaluation: their output is random in training.  All others stay in training mode."""
     for part in module.modules():
         if isinstance(part, _DROPOUTS):
             part.eval()

@@ -1,7 +1,7 @@
-"""Uninitialised memory, made visible: every allocation that promises no content is filled first.
+"""Makes uninitialised memory visible: every allocation without defined content is filled first.
 
-An output element that a kernel never writes then shows as poison, whichever allocation it lives in,
-instead of as the right answer that an earlier call left behind.
+An output element that a kernel never writes then shows as poison, whichever allocation it is in, instead of as the
+right answer that an earlier call left behind.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class AllocationListener(Protocol):
         ...
 
     def written(self, tensors: Iterable[torch.Tensor]) -> None:
-        """An operator of torch has written into these tensors."""
+        """An operator of torch has written to these tensors."""
         ...
 
 

@@ -6,11 +6,11 @@ from engine.model import OutOfBounds
 
 
 class InterpreterLimitError(NotImplementedError):
-    """The interpreter cannot do what a GPU can; the candidate is not at fault."""
+    """The interpreter does not support something that a GPU does; the candidate is not at fault."""
 
 
 class StrayStoreError(Exception):
-    """Something was written behind a tensor that the candidate made."""
+    """A store past the end of a tensor that the candidate made."""
 
 
 class KernelError(Exception):

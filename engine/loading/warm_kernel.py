@@ -1,4 +1,4 @@
-"""The smallest useful kernel: run or compiled once by every fork server, so that no candidate pays for first times."""
+"""The smallest useful kernel: run or compiled once by every fork server, to pay for first-use costs in advance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fenced code blocks of a Markdown text, and whether a text defines a function: how answers of models are read."""
+"""Fenced code blocks of a Markdown text, and whether a text defines a function: parsing of answers of models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from engine.model.parsing import parse
 
 PYTHON = frozenset({"", "python", "py", "python3", "triton"})
-"""What a block of Python is labelled with."""
+"""Labels of Python blocks."""
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
 _MOST_INDENT_OF_END = 3  # relative to the opening fence: an example in a docstring is indented by 4
@@ -18,7 +18,7 @@ _MOST_INDENT_OF_END = 3  # relative to the opening fence: an example in a docstr
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """A fenced block; `is_closed` is False where the answer ends inside of it."""
+    """A fenced block; `is_closed` is False if the answer ends inside of it."""
 
     language: str
     text: str
@@ -50,24 +50,24 @@ def _ends(found: re.Match[str], fence: str, *, indent: int) -> bool:
 
 
 def _unindented(lines: list[str], indent: int) -> str:
-    """The lines without the indentation of their fence, where all of them have it."""
+    """The lines without the indentation of their fence, if all of them have it."""
     has_all = all(line.startswith(" " * indent) for line in lines if line.strip())
     return "".join(line[indent:] if line.strip() else line.lstrip(" ") for line in lines) if has_all else "".join(lines)
 
 
 def defines(text: str, entry: str) -> bool:
-    """Whether a text is Python that defines this function or class, or assigns this name, at its top."""
+    """Whether a text is Python that defines this function or class, or assigns this name, at its top level."""
     return entry in defined_names(text)
 
 
 def defined_names(text: str) -> frozenset[str]:
-    """The functions, classes and variables at the top of a Python text; none where it is no Python."""
+    """The functions, classes and variables at the top level of a Python text; none for other texts."""
     module = _module(text)
     return frozenset(name for statement in module.body for name in _names(statement)) if module else frozenset()
 
 
 def missing_names(text: str) -> frozenset[str]:
-    """Names that a Python text reads and binds nowhere: builtins, and what another text would have to define."""
+    """Names that a Python text reads and binds nowhere: builtins, and names that another text would have to define."""
     module = _module(text)
     if module is None:
         return frozenset()

@@ -1,7 +1,7 @@
 """Reading a candidate: from bytes to a syntax tree, without running any of it.
 
-The first answer after a save: a syntax error with its line and column, or a missing entry, in
-milliseconds and before any child process is troubled.
+The first result after a save: a syntax error with its line and column, or a missing entry, in milliseconds and before
+any child process is used.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_source(candidate: Candidate, entry: str) -> Source:
     """Decode and parse the candidate and find the function `entry` at its top level.
 
     Raises:
-        SourceError: not text, not Python, or without the entry; says where and what to do.
+        SourceError: not text, not Python, or without the entry; the message has the place and the next step.
     """
     text = decode(candidate.source, candidate.filename)
     try:
@@ -102,9 +102,9 @@ def directive_lines(text: str) -> tuple[str, ...]:
 
 
 def is_quickly_parsed(content: bytes) -> bool:
-    """Whether Python's parser, which holds the lock of the whole program, takes milliseconds for this text.
+    """Whether Python's parser, which holds the interpreter lock, takes milliseconds for this text.
 
-    It takes the square of the length for an identifier of combining characters, which is never longer than a line.
+    Its time is quadratic in the length of an identifier of combining characters, which is never longer than a line.
     """
     if len(content) > _QUICK_BYTES:
         return False
@@ -114,7 +114,7 @@ def is_quickly_parsed(content: bytes) -> bool:
 def imported_files(content: bytes, folder: Path) -> tuple[Path, ...]:
     """Files beside a candidate that it imports; none while it does not parse.
 
-    Of a text that is not quickly parsed, those that a line with an import in it names.
+    For a text that is not quickly parsed, those named on a line with an import.
     """
     named = _named_siblings(content, folder)
     if not named or not is_quickly_parsed(content):
@@ -137,7 +137,7 @@ def sibling_imports(tree: ast.Module, folder: Path) -> tuple[Path, ...]:
 
 
 def _named_siblings(content: bytes, folder: Path) -> tuple[Path, ...]:
-    """The files of the folder that may be imported; parsing a long text only to see that none is takes long."""
+    """The files of the folder that may be imported; a quick test, since parsing a long text takes long."""
     lines = _IMPORT.findall(_JOINED.sub(" ", content.decode(errors="replace")))
     words = {word for line in lines for word in _WORD.findall(line) if len(word) <= _MOST_NAME_CHARACTERS}
     names = {unicodedata.normalize("NFKC", word) for word in words}  # universal newlines, as Python reads it

@@ -1,7 +1,7 @@
 """The published rules of strict benchmarks: what they allow of PyTorch, and which check breaks which rule.
 
-They go by spelling and refuse honest files too, so nothing here is a hint and nothing runs by default.  A policy
-that is asked to be strict refuses a file by these sentences, and one of which it could not be reported too.
+They match spelling and refuse honest files too, so nothing here is a hint and nothing runs by default.  A strict policy
+refuses a file for these breaches, and also a file that could not be checked.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def breaches(
 ) -> tuple[Breach, ...]:
     """Every broken rule in the order of the lines; `found` is what the static checks found in this text.
 
-    `signature` is the problem's, whose annotations say which arguments of the entry are tensors.
+    `signature` is the problem's, whose annotations determine which arguments of the entry are tensors.
     """
     unchecked = tuple(unread_breach(one) for one in found if one.severity is Severity.NOTE)
     if unchecked:
@@ -59,7 +59,7 @@ def unread_import(path: Path) -> Breach:
 
 
 def outside_whitelist(reading: Reading) -> Iterator[Finding]:
-    """Every call of PyTorch in the host code that computes anything, whatever becomes of it."""
+    """Every call of PyTorch in the host code that computes anything, whether its result is used or not."""
     for node, names in reading.uses:
         computing = sorted(name for name in names if weight_of(name))
         if computing:
@@ -78,7 +78,7 @@ def outside_whitelist(reading: Reading) -> Iterator[Finding]:
 
 
 def _tensor_positions(signature: str) -> tuple[int, ...]:
-    """At which positions of a problem's signature tensors are handed in; none for an empty one."""
+    """Positions of tensors in a problem's signature; none for an empty one."""
     definitions = parse(f"def {signature}: ...").body if signature else []
     parameters = [item for node in definitions if isinstance(node, ast.FunctionDef) for item in node.args.args]
     return tuple(

@@ -1,7 +1,7 @@
 """An index of one candidate's syntax tree: nodes by type, what names refer to, and which code runs on the host.
 
-Host code is what runs when the entry is called: no kernels, nothing that only runs as a script, and no
-functions that are never called.
+Host code runs when the entry is called: no kernels, nothing that only runs as a script, and no functions that are never
+called.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _QUIET_DECORATORS = (
 
 
 class CodeIndex:
-    """A syntax tree with what represents what in it.
+    """An index of a syntax tree and its names.
 
-    `entry` is the function that will be called, if known, and `given` the positions at which it is handed tensors.
+    `entry` is the function that will be called, if known, and `given` the positions of its tensor arguments.
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class CodeIndex:
         self._host: dict[type[ast.AST], list[ast.AST]] = {}
 
     def all(self, *kinds: type[Node]) -> Iterator[Node]:
-        """Every node of these types, kernels and dead code too."""
+        """Every node of these types, including kernels and dead code."""
         for kind in kinds:
             yield from self.layout.nodes[kind]  # type: ignore[misc]  # filed under their own type
 
     @property
     def size(self) -> int:
-        """How many nodes of syntax the text has."""
+        """Number of syntax nodes in the text."""
         return len(self.layout.sequence)
 
     def inside(self, node: Function | ast.ClassDef) -> list[ast.AST]:
@@ -68,7 +68,7 @@ class CodeIndex:
             yield from self._host[kind]  # type: ignore[misc]  # filed under their own type
 
     def mentions(self, *wanted: str) -> Iterator[tuple[ast.expr, str]]:
-        """Calls and other uses in host code of these dotted names; `socket.` represents all of a module."""
+        """Calls and other uses in host code of these dotted names; `socket.` matches everything in a module."""
         seen: set[ast.AST] = set()
         for top in sorted({name.partition(".")[0] for name in wanted}):
             for node, name in self._uses.get(top, ()):
@@ -79,9 +79,10 @@ class CodeIndex:
 
     @cached_property
     def uses(self) -> list[tuple[ast.expr, frozenset[str]]]:
-        """Every place in the host code where something that has names is called or handed on.
+        """Every place in the host code where a named object is called or passed on.
 
-        An alias is no use, for its uses are; a call represents the function that it calls.
+        The definition of an alias is no use, but the uses of the alias are; a call represents the function that it
+        calls.
         """
         nodes: list[tuple[ast.expr, ast.expr]] = [(call, call.func) for call in self.host(ast.Call)]
         read: list[ast.Attribute | ast.Name] = [*self.host(ast.Attribute), *self.host(ast.Name)]
@@ -98,7 +99,7 @@ class CodeIndex:
         return by_top
 
     def _is_on_the_way(self, node: ast.expr) -> bool:
-        """Whether a larger expression or another name represents this one."""
+        """Whether this expression is a part of a larger one, or is bound to another name."""
         match self.layout.parents.get(node):
             case ast.Call(func=function):
                 return function is node
@@ -124,7 +125,7 @@ class CodeIndex:
             parent = self.layout.parents.get(parent)
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
-        """The innermost statement around, or the statement itself."""
+        """The innermost enclosing statement, or the statement itself."""
         return next((part for part in (node, *self.ancestors(node)) if isinstance(part, ast.stmt)), None)
 
     def function(self, node: ast.AST) -> Function | None:
@@ -145,7 +146,7 @@ class CodeIndex:
         return owner is not None and owner.function() is None
 
     def definitions(self, node: ast.AST | None) -> list[Function]:
-        """The functions of this file that an expression may represent."""
+        """The functions of this file that an expression may refer to."""
         scope = self.layout.scopes.get(node, self.layout.module) if node is not None else self.layout.module
         found: list[Function] = []
         for name in self.names.of(node):
@@ -155,7 +156,7 @@ class CodeIndex:
         return found
 
     def docstrings(self) -> Iterator[ast.Constant]:
-        """Every string that is alone as a statement."""
+        """Every string that is a statement of its own."""
         for node in self.all(ast.Expr):
             if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
                 yield node.value
@@ -201,7 +202,7 @@ class CodeIndex:
 
     @cached_property
     def _live_definitions(self) -> set[ast.AST]:
-        """Functions and classes that the module's own code and the entry lead to, by whatever mentions their name."""
+        """Functions and classes that are reachable from the module's own code and the entry by their names."""
         mentions = self._mentions
         by_name: dict[str, list[ast.AST]] = {}
         definitions: list[Function | ast.ClassDef] = [*self.all(ast.FunctionDef), *self.all(ast.AsyncFunctionDef)]
@@ -224,7 +225,7 @@ class CodeIndex:
 
     @cached_property
     def _mentions(self) -> dict[ast.AST, set[str]]:
-        """Names, attributes and strings in the code of each definition, but not in what it defines inside."""
+        """Names, attributes and strings in the code of each definition, without those of inner definitions."""
         found: dict[ast.AST, set[str]] = {}
         for kind in (ast.Name, ast.Attribute, ast.Constant):
             for node in self.all(kind):
@@ -239,7 +240,7 @@ class CodeIndex:
         return found
 
     def _is_registered(self, node: ast.AST) -> bool:
-        """Whether a decorator that we do not know may keep the function and call it later."""
+        """Whether an unknown decorator may keep the function and call it later."""
         if not isinstance(node, Function | ast.ClassDef) or node in self.kernels or self.layout.scopes[node].as_script:
             return False
         return not all(

@@ -1,6 +1,6 @@
-"""Constants that a text only assembles: "mat" + "mul", "".join(...), chr(109), reversed and encoded strings.
+"""Constants that a text assembles: "mat" + "mul", "".join(...), chr(109), reversed and encoded strings.
 
-Nothing is run: each operation that hides a name in practice is done here on values that are known.
+Nothing is run: each operation that is used in practice to hide a name is evaluated here on known values.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
 def fold(node: ast.AST | None, lookup: Lookup, unknown: str | None = None) -> Value | None:
     """Value of the expression; None if it cannot be determined.
 
-    With `unknown`, the parts of a template that cannot be seen are replaced by it.
+    With `unknown`, unknown parts of a template are replaced by it.
     """
     try:
         return _Folder(lookup, unknown).fold(node, _DEPTH)
@@ -205,7 +205,7 @@ class _Folder:
 
 
 def _refuse_blowup(text: str | bytes, values: list[Value]) -> None:
-    """Raise where a short text and short values could make a long one, as "a".replace("a", b) does."""
+    """Raise if a short text and short values could make a long one, as "a".replace("a", b) does."""
     longest = max((_length(value) for value in values), default=0)
     if (len(text) + 1) * (longest + 1) > MOST_CHARACTERS << 4:
         raise ValueError("too long to assemble")

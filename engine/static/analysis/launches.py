@@ -32,7 +32,7 @@ class LaunchSite:
 
 
 class Launches:
-    """The launches of a reading; kernels are read once."""
+    """The launches of a reading; each kernel is analysed once."""
 
     def __init__(self, reading: CodeIndex) -> None:
         self._reading = reading
@@ -46,7 +46,7 @@ class Launches:
             self.by_function.setdefault(reading.function(site.call), []).append(site)
 
     def is_launch(self, call: ast.Call) -> bool:
-        """Whether this is `kernel[grid](...)`, by whatever name."""
+        """Whether this is `kernel[grid](...)`, under any name."""
         names = self._reading.names.of(call.func)
         if any(name.endswith("[]") for name in names):
             return True
@@ -64,7 +64,7 @@ class Launches:
 
     @cached_property
     def launching(self) -> set[Function]:
-        """The functions of the host code that launch a kernel, themselves or through others of this file."""
+        """The functions of the host code that launch a kernel, directly or through others of this file."""
         found: set[Function] = {function for function in self.by_function if function is not None}
         callers: dict[Function, set[Function]] = {}
         for call in self._reading.host(ast.Call):
@@ -81,7 +81,7 @@ class Launches:
         return found
 
     def writes(self, function: Function) -> list[tuple[ast.Call, tuple[ast.expr, ...]]]:
-        """Calls of a function after which a kernel may have written to these arguments: launches, and what launches."""
+        """Calls in a function after which a kernel may have written to these arguments, directly or indirectly."""
         if function not in self._writes:
             self._writes[function] = self._find_writes(function)
         return self._writes[function]
@@ -176,7 +176,7 @@ class Launches:
         return _names(call.args) if not known or "asm" in last else set()
 
     def _handed_on(self, kernel: Function, parameter: str) -> list[Function]:
-        """The helpers that a kernel gets for a parameter that it calls; none if one of them cannot be seen."""
+        """The helpers that a kernel gets for a parameter that it calls; none if one of them is unknown."""
         parameters = _parameters(kernel)
         if parameter not in parameters:
             return []
@@ -215,7 +215,7 @@ def _last(node: ast.expr) -> str:
 
 
 def _pointers(node: ast.expr | None) -> set[str]:
-    """The variables that an address is counted from: the first term of a sum, whatever is added to it."""
+    """The base variables of an address: the first term of a sum."""
     match node:
         case ast.Name(id=name):
             return {name}

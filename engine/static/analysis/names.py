@@ -1,8 +1,8 @@
 """Dotted names of an expression: t.nn.functional.relu after `import torch as t`.
 
-A name that is bound twice represents both.  The result of a call ends in "()", an item in "[]", a function or
-class of the file itself begins with ".": `torch.cuda.Stream()`, `.softmax_kernel[]`.  What is looked up by a
-name that cannot be seen ends in ".?".
+A name that is bound twice represents both.  The result of a call ends in "()", an item in "[]", a function or class of
+the file itself begins with ".": `torch.cuda.Stream()`, `.softmax_kernel[]`.  An attribute with an unknown name ends in
+".?".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _READERS = frozenset({"getattr", "__getattribute__", "__getattr__"})
 
 
 class Names:
-    """Resolves the expressions of one tree; every answer is kept."""
+    """Resolves the expressions of one tree; every result is cached."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -40,7 +40,7 @@ class Names:
                 self.returns.setdefault(layout.scopes[node], []).append(node)
 
     def of(self, node: ast.AST | None) -> frozenset[str]:
-        """Everything that the expression may represent; empty if it is unknown."""
+        """Everything that the expression may refer to; empty if it is unknown."""
         if node is None:
             return _NOTHING
         known = self._known.get(node)
@@ -63,7 +63,7 @@ class Names:
         return self._folded[node]
 
     def template(self, node: ast.AST) -> str | None:
-        """The string with `_unseen` in the place of what cannot be seen; None if nothing of it can be."""
+        """The string with `_unseen` in place of unknown parts; None if all of it is unknown."""
         value = fold(node, self.only_value, unknown="_unseen")
         return value if isinstance(value, str) and value != "_unseen" else None
 

@@ -1,4 +1,4 @@
-"""Functions that return an output just as it was allocated."""
+"""Functions that return a tensor without writing to it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def untouched_outputs(
 ) -> Iterator[tuple[ast.expr, ast.Call]]:
     """Returned values that one of `makers` allocated and nothing wrote to, with the call that allocated them.
 
-    With `filled`, a tensor that is only filled with one value counts too.  Returns where there is nothing to do
-    are left out, and so are functions whose result the file itself uses: those allocate for others.
+    With `filled`, a tensor that is only filled with one value counts too.  Returns for empty inputs are left out, and
+    so are functions whose result the file itself uses: those allocate for others.
     """
     used = used_here(reading) | _used_methods(reading)
     for function in reading.host(ast.FunctionDef):
@@ -39,7 +39,7 @@ def untouched_outputs(
 def used_here(reading: Reading, *, through_variables: bool = False) -> set[str]:
     """Functions whose result is used elsewhere than by the caller: workspaces, counters, packed weights.
 
-    With `through_variables`, a result that is returned by way of a variable counts as handed to the caller.
+    With `through_variables`, a result that is returned by way of a variable counts as returned to the caller.
     """
     used = {
         definition.name
@@ -51,7 +51,7 @@ def used_here(reading: Reading, *, through_variables: bool = False) -> set[str]:
 
 
 def _used_methods(reading: Reading) -> set[str]:
-    """Methods of this file's classes that are called somewhere for more than to return what they return."""
+    """Methods of this file's classes whose result is used for more than being returned."""
     methods = {node.name for node in reading.all(ast.FunctionDef) if isinstance(reading.parent(node), ast.ClassDef)}
     called = {
         call.func.attr
@@ -113,7 +113,7 @@ def _is_filled(reading: Reading, flow: Flow, value: ast.expr) -> bool:
 
 
 def _is_touched(reading: Reading, flow: Flow, value: ast.expr) -> bool:
-    """Whether a variable with these values is handed to a call, written to, or kept somewhere."""
+    """Whether a variable with these values is passed to a call, written to, or stored somewhere."""
     return any(_touches(reading, use) for use in flow.uses(flow.groups(value)))
 
 
@@ -151,7 +151,7 @@ def _may_write(reading: Reading, call: ast.Call) -> bool:
 
 
 def _is_guarded(reading: Reading, value: ast.expr) -> bool:
-    """Whether the return is under a test for no work: == 0, not x.numel(), 0 in shape, <= 0."""
+    """Whether the return is in a branch for empty input: == 0, not x.numel(), 0 in shape, <= 0."""
     below: ast.AST = value
     for above in reading.ancestors(value):
         if isinstance(above, Function):

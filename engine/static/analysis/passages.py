@@ -1,4 +1,4 @@
-"""The parts of a long text that a slow pattern must be tried on: those around a word that every match has.
+"""Extracts the parts of a long text that a slow pattern must search: those around a word that every match contains.
 
 A pattern with many branches takes half a microsecond a character, and a literal may have millions of them.
 """
@@ -14,7 +14,7 @@ _LONGER_IN_LOWER_CASE = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"
 
 
 class TooMuchTextError(ValueError):
-    """More of a text would have to be read than is reasonable for source code."""
+    """More of a text would have to be searched than is reasonable for source code."""
 
 
 def passages(text: str, words: Sequence[str]) -> Iterator[str]:
@@ -37,7 +37,7 @@ def passages(text: str, words: Sequence[str]) -> Iterator[str]:
 
 
 def _places(lowered: str, word: str) -> Iterator[int]:
-    """Places of the word, of which none is skipped that the reach of the one before does not cover."""
+    """Places of the word, without those within the reach of the place before."""
     place = lowered.find(word)
     while place >= 0:
         yield place
@@ -45,7 +45,7 @@ def _places(lowered: str, word: str) -> Iterator[int]:
 
 
 def _merged(places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The characters around the places, those that overlap as one."""
+    """The ranges of characters around the places, with overlapping ones merged."""
     first = end = 0
     for place in places:
         if place - REACH_CHARACTERS > end:

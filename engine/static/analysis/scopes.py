@@ -1,7 +1,7 @@
 """Scopes: which statement gives a name its value, and which code runs at all.
 
-One walk over the tree finds every binding, the parents of all nodes and the nodes of each type, so
-that many checks need no walk of their own.
+One walk over the tree finds every binding, the parents of all nodes and the nodes of each type, so that many checks
+need no walk of their own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Kind(Enum):
     VALUE = auto()
     """`node` is the value."""
     ELEMENT = auto()
-    """`node` is what holds the value: a loop walks over it, or an assignment takes it apart."""
+    """`node` is the container: a loop iterates over it, or an assignment unpacks it."""
     DEFINITION = auto()
     """`node` is the function or the class."""
     PARAMETER = auto()
@@ -36,7 +36,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Binding:
-    """One way in which a name gets a value."""
+    """One binding of a name."""
 
     kind: Kind
     node: ast.AST | None = None
@@ -65,7 +65,7 @@ class Scope:
         return []
 
     def owner(self, name: str) -> Scope | None:
-        """The scope that `name` lives in; None for a name that nothing here binds."""
+        """The scope of the variable `name`; None if nothing here binds it."""
         scope: Scope | None = self.elsewhere.get(name, self)
         first = True
         while scope is not None:

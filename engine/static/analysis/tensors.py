@@ -1,7 +1,7 @@
 """Which expressions are tensors, where they come from, and which of them become the answer.
 
-`Flow` looks at one function at a time and in no order: it says what may be, so that a check that spares a
-text on its word spares too much rather than too little.
+`Flow` analyses one function at a time and ignores the order of statements: its results are possibilities, so that a
+check that excludes ordinary code by them excludes too much rather than too little.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TENSOR_ATTRIBUTES = words(
 )
 _SAME_VALUES = words("T mT H mH data real grad")
 PASSES_ON = VIEWING | COPYING
-"""Methods whose result holds the values of the tensor that they belong to."""
+"""Methods whose result has the values of their tensor."""
 _DEPTH = 30
 
 
@@ -41,7 +41,7 @@ class Origin(IntEnum):
     OWN = 1
     """A tensor that the candidate allocated or built."""
     INPUT = 2
-    """A tensor that was handed in, or what was made of one."""
+    """A tensor argument, or a value made from one."""
 
 
 class Tensors:
@@ -59,7 +59,7 @@ class Tensors:
         return self._flows[function]
 
     def origin(self, node: ast.AST | None, depth: int = _DEPTH) -> Origin:
-        """Whether this is a tensor, and whose."""
+        """Whether this is a tensor, and its origin."""
         if node is None or depth == 0:
             return Origin.UNKNOWN
         if node not in self._known:
@@ -110,7 +110,7 @@ class Tensors:
 
     @cached_property
     def _handed_in(self) -> set[tuple[ast.AST, str]]:
-        """The parameters of the entry that are tensors by what the reading was given."""
+        """The parameters of the entry that are tensors by the arguments known to the reading."""
         entries = [
             node
             for node in self._reading.all(ast.FunctionDef)
@@ -155,7 +155,7 @@ class Tensors:
 
 
 class Flow:
-    """Which variables of one function hold the same values, and which of them are returned."""
+    """Which variables of one function have the same values, and which of them are returned."""
 
     def __init__(self, reading: CodeIndex, function: Function) -> None:
         self._reading = reading
@@ -179,7 +179,7 @@ class Flow:
 
     @cached_property
     def assignments(self) -> list[tuple[str, ast.expr]]:
-        """Every variable that is given the value of an expression."""
+        """Every variable that is assigned an expression."""
         found: list[tuple[str, ast.expr]] = []
         for node in self.nodes:
             if isinstance(node, ast.Assign):
@@ -192,7 +192,7 @@ class Flow:
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """Every node of the function, of nested functions too."""
+        """Every node of the function, including nested functions."""
         return self._reading.inside(self.function)
 
     @cached_property
@@ -215,7 +215,7 @@ class Flow:
 
     @cached_property
     def answer(self) -> set[str]:
-        """Variables whose values reach the return value, through arithmetic of PyTorch too."""
+        """Variables whose values reach the return value, including through arithmetic of PyTorch."""
         waiting = [name for value in self.returns for name in value_names(value)]
         found: set[str] = set()
         while waiting:
@@ -259,7 +259,7 @@ class Flow:
 
 
 def same_values(node: ast.AST | None) -> Iterator[str]:
-    """The variables whose values an expression passes on as they are: through views, casts and copies."""
+    """The variables whose values an expression passes on unchanged: through views, casts and copies."""
     match node:
         case ast.Name(id=name):
             yield name

@@ -1,7 +1,7 @@
 """Which PyTorch names compute, and which only allocate, view, move or describe.
 
-Whatever the operator namespaces offer and is not in `PLAIN` counts as computing, so that an operator that is
-new in PyTorch is no hole.
+Every name of the operator namespaces that is not in `PLAIN` counts as computing, so that operators that are new in
+PyTorch are covered.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ REDUCING = words(
     "sum mean prod amax amin max min aminmax argmax argmin all any count_nonzero nonzero argwhere nansum nanmean"
 )
 LIGHT = ELEMENTWISE | REDUCING
-"""What honest launchers also do to sizes, scales and masks: it counts only where its result is the answer."""
+"""Operators that honest launchers also apply to sizes, scales and masks: they count only in the answer."""
 
 MATH = words(
     "exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh asin acos atan asinh acosh atanh atan2 sinc deg2rad "
     "rad2deg"
 )
-"""Functions that make tables out of positions, and activations out of inputs: only the second says something."""
+"""Functions that make tables from positions, and activations from inputs: only the second is evidence."""
 
 DISTINCT_METHODS = words(
     "matmul mm bmm addmm addbmm baddbmm addmv addr mv vdot inner outer ger chain_matmul softmax log_softmax sigmoid "
@@ -75,7 +75,7 @@ DISTINCT_METHODS = words(
     "cdist cholesky matrix_exp matrix_power pinverse lu_solve det logdet slogdet svd qr prelu hardshrink xlogy "
     "logaddexp"
 )
-"""Methods that only a tensor has, so that it need not be known what the object is."""
+"""Methods that only tensors have, so that the type of the object need not be known."""
 
 COMPUTING_METHODS = (
     DISTINCT_METHODS
@@ -94,7 +94,7 @@ NAMESPACES = (
     "torch.masked.", "torch.nested.", "torch.signal.", "torch.ao.", "torch.nn.attention.", "torch.functional.",
     "operator.", "_operator.",
 )  # fmt: skip
-"""Where operators live beside `torch` itself."""
+"""Namespaces of operators besides `torch` itself."""
 
 _OPERATORS = {"matmul": "matmul", "imatmul": "matmul", "__matmul__": "matmul", "__imatmul__": "matmul"}
 _STRUCTURAL = words(

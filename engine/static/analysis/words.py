@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, by the blanks between them."""
+    """The words of a text, separated by white space."""
     return frozenset(text.split())

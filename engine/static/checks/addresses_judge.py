@@ -58,7 +58,7 @@ _WORDS = (
     "report", "fail", "correct", "pass", "legitimate", "honest", "valid", "clean", "genuine", "full", "highest",
     "maximum", "top", "perfect", "im_start", "<|", "<system", "<assistant", "inst]",
 )  # fmt: skip
-"""One of these is in everything that `_ADDRESS` can find."""
+"""Every match of `_ADDRESS` contains one of these."""
 
 
 def check(reading: Reading) -> Iterator[Finding]:

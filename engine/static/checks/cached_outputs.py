@@ -70,7 +70,7 @@ _KEEPERS = frozenset({"functools.lru_cache", "functools.cache", "functools.lru_c
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint for every return of something that an earlier call computed and that no kernel wrote in this one."""
+    """A hint for every return of a value that an earlier call computed and that no kernel wrote in this one."""
     computing = reading.launches.launching
     helpers = used_here(reading, through_variables=True)
     for function in reading.host(ast.FunctionDef):
@@ -94,7 +94,7 @@ def _keeps(reading: Reading, decorator: ast.expr) -> bool:
 
 
 def _kept(reading: Reading, flow: Flow, function: Function, computing: set[Function]) -> set[str]:
-    """The slots that this function gives an answer to on some path only: names that outlive the call."""
+    """The slots to which this function assigns an answer on some paths only: names that outlive the call."""
     found: set[str] = set()
     for node in flow.nodes:
         targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else []
@@ -114,7 +114,7 @@ def _kept(reading: Reading, flow: Flow, function: Function, computing: set[Funct
 
 
 def _slot(reading: Reading, node: ast.expr) -> str:
-    """The name of what outlives the call: a global, a default argument, an attribute of an object."""
+    """The name of an object that outlives the call: a global, a default argument, an attribute of an object."""
     while isinstance(node, ast.Subscript):
         node = node.value
     if isinstance(node, ast.Attribute):
@@ -134,7 +134,7 @@ def _is_default(reading: Reading, node: ast.AST) -> bool:
 
 
 def _is_conditional(reading: Reading, node: ast.AST, function: Function) -> bool:
-    """Whether this does not happen in every call: it is in a branch, a handler, or behind an early return."""
+    """Whether this is not executed in every call: it is in a branch, a handler, or behind an early return."""
     for above in reading.ancestors(node):
         if above is function:
             break
@@ -166,7 +166,7 @@ def _is_computed(reading: Reading, flow: Flow, value: ast.expr, computing: set[F
 
 
 def _is_filled_there(reading: Reading, function: Function, node: ast.AST, target: ast.expr) -> bool:
-    """Whether a launch in the same block fills the slot: it holds an answer from then on."""
+    """Whether a launch in the same block fills the slot, so that it contains an answer afterwards."""
     above, spelled = reading.parent(node), ast.unparse(target)
     return above is not function and any(
         any(ast.unparse(item) == spelled for item in items) and above in set(reading.ancestors(call))

@@ -54,7 +54,7 @@ SPARES = (
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint for every launch all of whose results are left unread or are overwritten."""
+    """A hint for every launch whose results are all unread or overwritten."""
     for function, sites in reading.launches.by_function.items():
         if function is None:
             continue
@@ -90,9 +90,9 @@ def _is_unread(reading: Reading, flow: Flow, site: LaunchSite, discarded: set[as
 
 
 def _is_made_by_helper(reading: Reading, flow: Flow, argument: ast.expr) -> bool:
-    """Whether a function of the file made it, or a variable that it shares values with: it may be a view of another.
+    """Whether a function of the file made it, or a variable with the same values: it may be a view of another.
 
-    So may what a function that is chosen at run time returns.
+    The same holds for the result of a function that is chosen at run time.
     """
     groups = {flow.group(name) for name in same_values(argument)}
     members = (name for group in groups for name in flow.members.get(group, ()))
@@ -113,7 +113,7 @@ def _is_local(flow: Flow, name: str) -> bool:
 
 
 def _is_handed_in(flow: Flow, group: str) -> bool:
-    """Whether a variable of the group is a parameter, or lives in something that outlives the call."""
+    """Whether a variable of the group is a parameter, or part of an object that outlives the call."""
     if any(flow.group(name) == group for name in flow.parameters):
         return True
     values = (value for name in flow.members.get(group, ()) for value in flow.values_of[name])
@@ -130,7 +130,7 @@ def _says_nothing(reading: Reading, use: ast.Name, launch: ast.Call, discarded: 
 
 
 def _is_overwritten(reading: Reading, flow: Flow, site: LaunchSite) -> bool:
-    """Whether the very next thing that happens to each result is that something else takes its place."""
+    """Whether the next use of each result is an assignment that replaces it."""
     statement = reading.statement(site.call)
     block = _block_of(reading, statement)
     if not site.kernels or not site.written or statement is None:

@@ -48,7 +48,7 @@ _ASKING = frozenset({"ImportError", "ModuleNotFoundError", "KeyError", "Attribut
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint for every handler whose result takes the place of what the kernel would have computed."""
+    """A hint for every handler whose result replaces that of the kernel."""
     for node in reading.host(ast.ExceptHandler):
         if not _only_asks(node) and any(_computes(reading, statement) for statement in _statements(node.body)):
             yield hint("handler_computes", node, "exception handler computes the output (fallback)")
@@ -90,7 +90,7 @@ def _is_operator(reading: Reading, part: ast.Call | ast.BinOp) -> bool:
 
 
 def _takes_what_was_tried(reading: Reading, statement: ast.stmt, part: ast.expr) -> bool:
-    """Whether the call gets a variable that the tried code also hands to a call: the same input, another way."""
+    """Whether the call gets a variable that the tried code also passes to a call: the same input, another way."""
     attempt = next((above for above in reading.ancestors(statement) if isinstance(above, ast.Try)), None)
     if attempt is None or not isinstance(part, ast.Call):
         return False
@@ -110,7 +110,7 @@ def _calls(node: ast.AST) -> Iterator[ast.Call]:
 
 
 def _calls_the_unknown(reading: Reading, part: ast.expr) -> bool:
-    """A call that may compute anything: a function of the file or of elsewhere, and no launch."""
+    """A call that may compute anything: a function of the file or of another module, and no launch."""
     if not isinstance(part, ast.Call) or reading.launches.is_launch(part):
         return False
     names = reading.names.of(part.func)

@@ -32,7 +32,7 @@ _CHANGES = frozenset({"insert", "append", "extend", "remove", "clear", "pop", "_
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint for every change of the import path but for the file's own folder."""
+    """A hint for every change of the import path except for the file's own folder."""
     for call in reading.host(ast.Call):
         if not isinstance(call.func, ast.Attribute) or call.func.attr not in _CHANGES:
             continue

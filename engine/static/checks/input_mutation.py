@@ -82,7 +82,7 @@ def check(reading: Reading) -> Iterator[Finding]:
 
 
 def _numbers(arguments: ast.arguments) -> set[str]:
-    """The parameters that are no tensors: by default a number or a text."""
+    """The parameters that are no tensors by their defaults: a number or a string."""
     positional = (*arguments.posonlyargs, *arguments.args)
     defaults = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
     pairs = (*zip(positional, defaults, strict=True), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
@@ -112,7 +112,7 @@ def _writes(reading: Reading, flow: Flow) -> Iterator[tuple[ast.expr, str]]:
 
 
 def _written_by(node: ast.AST) -> Iterator[ast.expr]:
-    """Expressions that one of PyTorch writes to: x.mul_(2), out=x, x[...] = 0, x.data = w."""
+    """Expressions that a statement of PyTorch writes to: x.mul_(2), out=x, x[...] = 0, x.data = w."""
     match node:
         case ast.Call(func=function, keywords=keywords):
             method = function.attr if isinstance(function, ast.Attribute) else ""

@@ -32,7 +32,7 @@ SPARES = (
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """One hint when the file has kernels and host code, and the host code mentions none of the kernels."""
+    """One hint if the file has kernels and host code, and the host code mentions none of the kernels."""
     functions = [node for node in reading.host(ast.FunctionDef) if node not in reading.kernels and _is_written(node)]
     if not reading.kernels or not functions:
         return

@@ -48,7 +48,7 @@ def _makes_a_kernel(reading: Reading) -> bool:
 
 
 def _holds_source(reading: Reading) -> bool:
-    """Whether a string of the file is the source of a kernel, to be compiled from there."""
+    """Whether a string of the file is the source of a kernel that it compiles."""
     documentation = set(reading.docstrings())
     strings = (node for node in reading.all(ast.Constant) if isinstance(node.value, str) and node not in documentation)
     return any("__global__" in str(node.value) or "@triton.jit" in str(node.value) for node in strings)

@@ -42,12 +42,12 @@ _KEYWORDS = (
     "pass", "correct", "speed", "outcome", "verdict", "score", "latency", "runtime", "all tests", "test", "time_us",
     "mismatched", "allclose",
 )  # fmt: skip
-"""One of these is in everything that `_VERDICT` can find."""
+"""Every match of `_VERDICT` contains one of these."""
 _LOWER_CASE = re.compile(r"\bpass\b")  # case-sensitive, since the lower-case word is too common
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint for every print whose constant text reads like the result of an evaluation."""
+    """A hint for every print whose constant text looks like the result of an evaluation."""
     known: dict[str, bool] = {}  # so that a long text printed in many places is searched once
     for node, _ in reading.mentions(*_WRITERS):
         if isinstance(node, ast.Call):

@@ -49,7 +49,7 @@ _INNOCENT = frozenset(
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint wherever text becomes code, unless the text can be read here and names nothing but itself and Triton."""
+    """A hint wherever text becomes code, unless the text is known here and refers to nothing but itself and Triton."""
     for node, name in reading.mentions(*_RUNNERS):
         if not _is_plain(reading, node):
             said = name.removeprefix("builtins.")
@@ -80,6 +80,6 @@ def _is_plain(reading: Reading, node: ast.expr) -> bool:
 
 
 def _is_assembled(reading: Reading, node: ast.expr) -> bool:
-    """Whether decoding or gluing literals together takes part, which templates do not need."""
+    """Whether the text is decoded or joined from literals, which templates do not need."""
     parts = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
     return any("decode" in (part.func.attr if isinstance(part.func, ast.Attribute) else "") for part in parts)

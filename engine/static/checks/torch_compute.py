@@ -119,10 +119,10 @@ SPARES = (
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint for every operator of PyTorch whose result may be the answer or the better part of it.
+    """A hint for every operator of PyTorch whose result may be the answer or the expensive part of it.
 
-    What runs only where there is no GPU is left alone: a CPU cannot verify such a file, and a GPU never comes there.
-    So is what only computes gradients, which no call of the entry does.
+    Code that runs only without a GPU is left out: a CPU cannot verify such a file, and a GPU never executes it.  So is
+    code that only computes gradients, which no call of the entry runs.
     """
     places: set[tuple[int, int]] = set()
     for node, spelled in _operators(reading):
@@ -174,7 +174,7 @@ def _runs_without_a_gpu(reading: Reading, node: ast.AST) -> bool:
 
 
 def _holds_on_a_gpu(test: ast.expr) -> bool | None:
-    """Value of a condition on a GPU; None where more than the device decides."""
+    """Value of a condition on a GPU; None if it depends on more than the device."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             held = _holds_on_a_gpu(operand)
@@ -238,7 +238,7 @@ def _becomes_the_answer(reading: Reading, node: ast.expr) -> bool:
 
 
 def _is_written_out(reading: Reading, node: ast.expr, outputs: set[str]) -> bool:
-    """Whether the result lands in a tensor that is the answer: out=y, y.copy_(...), y[...] = ..., y.mul_(2)."""
+    """Whether the result is written to a tensor that is the answer: out=y, y.copy_(...), y[...] = ..., y.mul_(2)."""
     if isinstance(node, ast.Call):
         out = [keyword.value for keyword in node.keywords if keyword.arg == "out"]
         if any(name in outputs for value in out for name in value_names(value)):
@@ -295,7 +295,7 @@ def _finishes_partial_results(reading: Reading, node: ast.expr) -> bool:
 
 
 def _finishes(reading: Reading, function: Function, node: ast.expr, known: set[str]) -> bool:
-    """As above; `known` are the variables that are followed already, each of which is followed once."""
+    """As `_finishes_partial_results`; `known` are the variables already followed, each of which is followed once."""
     parts: list[ast.expr] = []
     match node:
         case ast.Call(func=ast.Attribute(attr=attribute)) if attribute in REDUCING:

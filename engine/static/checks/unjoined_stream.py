@@ -51,7 +51,7 @@ _CURRENT = ("current_stream()", "default_stream()")
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint for every side stream that is entered and that nothing later in the function waits for."""
+    """A hint for every side stream that is entered and that the function never waits for."""
     for node, _ in reading.mentions(*_ENTERING):
         if not isinstance(node, ast.Call) or not node.args or _is_current(reading, node.args[0]):
             continue

@@ -37,7 +37,7 @@ SPARES = (
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint for a kernel in which one built-in operator is all that computes."""
+    """A hint for a kernel whose only computation is one built-in operator."""
     for kernel in reading.kernels:
         called = [node for node in reading.inside(kernel) if isinstance(node, ast.Call)]
         whole = [(node, name) for node in called if (name := _builtin(reading, node)) in _WHOLE]

@@ -1,6 +1,6 @@
 """A row of the table of names, and the search for its names.
 
-A regular expression here matches the whole of a name.  `unless` recognises the ordinary use that is left out.
+A regular expression here matches the whole of a name.  `unless` recognises the ordinary use that is excluded.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Pattern:
 
 @dataclass(frozen=True, kw_only=True)
 class NameCheck:
-    """One row of the table; `strict` is "" where no published rule forbids it, and `unless` is about the whole file."""
+    """One row of the table; `strict` is "" if no published rule forbids it, and `unless` is about the whole file."""
 
     name: str
     why: str
@@ -56,12 +56,12 @@ class NameCheck:
 
 
 def names(wanted: str, sentence: str, *, unless: Unless = _never) -> Pattern:
-    """Dotted names that are called or passed on, under any spelling; `socket.` is all of a module."""
+    """Dotted names that are called or passed on, under any alias; `socket.` matches everything in a module."""
     return Pattern(lambda reading: reading.mentions(*wanted.split()), sentence, unless)
 
 
 def endings(ending: str, sentence: str, *, unless: Unless = _never) -> Pattern:
-    """Uses whose dotted name has this ending: methods of objects whose origin is known."""
+    """Uses whose dotted name has this ending: methods of objects of known origin."""
 
     def matches(reading: Reading) -> Iterator[Match]:
         for node, spelled in reading.uses:
@@ -85,7 +85,7 @@ def attributes(regex: str, sentence: str, *, owner: str = "", stored: bool = Fal
 
 
 def strings(regex: str, sentence: str, *, unless: Unless = _never) -> Pattern:
-    """String constants, docstrings left out."""
+    """String constants except docstrings."""
 
     def matches(reading: Reading) -> Iterator[Match]:
         documentation = set(reading.docstrings())
@@ -107,7 +107,7 @@ def keywords(regex: str, sentence: str, *, unless: Unless = _never) -> Pattern:
 
 
 def items(name: str, sentence: str, *, unless: Unless = _never) -> Pattern:
-    """Subscripts that represent a dotted name, such as sys.modules["__main__"]."""
+    """Subscripts with a dotted name, such as sys.modules["__main__"]."""
 
     def matches(reading: Reading) -> Iterator[Match]:
         return ((node, name) for node in reading.host(ast.Subscript) if name in reading.names.of(node))

@@ -1,7 +1,7 @@
-"""Names in the CUDA and C++ that a file compiles: operators of PyTorch, libraries, streams, answers of the host.
+"""Names in the CUDA and C++ that a file compiles: operators of PyTorch, libraries, streams, host queries.
 
-A row here sees the texts that the syntax tree shows, without their comments.  What a text does through a macro or
-through a header is not seen: spelling hints, and the device's record says which kernels really ran.
+A row here searches the texts that the syntax tree shows, without their comments.  Uses through a macro or a header are
+not found: spelling only hints, and the device's record shows which kernels actually ran.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _is_no_heavy_method(reading: Reading, node: ast.AST, name: str) -> bool:
 
 
 def _unlaunched(reading: Reading) -> Iterator[Match]:
-    """Kernels that no text of their extension launches or hands on."""
+    """Kernels that no text of their extension launches or passes on."""
     for extension in _extensions(reading):
         if extension.unknown or extension.kind != "load_inline":
             continue

@@ -25,7 +25,7 @@ class DefinedKernel:
 
 
 def without_comments(text: str, *, strings: bool = False) -> str:
-    """The text with comments, and `strings` too, replaced by spaces, so that every offset stays what it was."""
+    """The text with comments, and `strings` if set, replaced by spaces, so that every offset is unchanged."""
 
     def blank(found: re.Match[str]) -> str:
         quoted = found.group()
@@ -55,7 +55,7 @@ def namespaces_of(text: str) -> frozenset[str]:
 
 
 def is_launched(name: str, text: str) -> bool:
-    """Whether a text mentions a kernel other than to declare it: launched by <<<>>>, or handed on by its name."""
+    """Whether a text mentions a kernel other than to declare it: launched by <<<>>>, or passed on by its name."""
     code = without_comments(text, strings=True)
     for found in re.finditer(rf"\b{re.escape(name)}\b", code):
         before = code[max(0, found.start() - 200) : found.start()]

@@ -34,7 +34,7 @@ _HINTS = ("cpp_extension", "_compile_kernel", "_nvrtc_compile", "RawKernel", "Ra
 
 
 def may_compile(text: str) -> bool:
-    """Whether a file mentions anything that compiles native code, so that it is worth looking for."""
+    """Whether a file mentions anything that compiles native code, as a quick test."""
     return any(hint in text for hint in _HINTS)
 
 
@@ -87,7 +87,7 @@ def _arguments(call: ast.Call, kind: ExtensionKind) -> tuple[dict[str, ast.expr]
 def _texts(
     reading: Reading, value: ast.expr, argument: str, language: NativeLanguage
 ) -> tuple[list[NativeText], list[str]]:
-    """The texts of one argument, and what of it cannot be seen."""
+    """The texts of one argument, and its unknown parts."""
     resolved = reading.names.only_value(value) if isinstance(value, ast.Name) else None
     sequence = resolved if isinstance(resolved, ast.List | ast.Tuple) else value
     items = sequence.elts if isinstance(sequence, ast.List | ast.Tuple) else [value]

@@ -1,7 +1,7 @@
 """Strings of a file with the place of each character: literals, their sums, and f-strings whose values are known.
 
-Python's own parser decides what a literal means.  Its characters are counted here only to place them, and where that
-count does not come to the same text, the whole string has the place of its expression.
+Python's own parser determines the value of a literal.  Its characters are counted here only to locate them, and if the
+result differs from the value, the whole string has the place of its expression.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.model.native import TextPiece
 from engine.static.analysis import Reading
 
 UNSEEN = "/* unknown */"
-"""What a part that cannot be seen is replaced by."""
+"""Replacement for an unknown part."""
 
 _DEPTH = 20
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -27,7 +27,7 @@ _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a":
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedText:
-    """A string and its places; with `is_whole` false, UNSEEN replaces what cannot be seen of it."""
+    """A string and its places; with `is_whole` false, UNSEEN replaces unknown parts."""
 
     text: str
     pieces: tuple[TextPiece, ...]
@@ -103,7 +103,7 @@ def _coarse(node: ast.expr, text: str) -> PlacedText:
 
 
 def _exact(node: ast.expr, reading: Reading, fields: tuple[str, ...], expected: str) -> PlacedText | None:
-    """The text with the place of each character; None when the number of characters is not `expected`."""
+    """The text with the place of each character; None if the number of characters is not `expected`."""
     lines = _Lines(reading.text)
     first, end = lines.index(node.lineno, node.col_offset), lines.index(node.end_lineno, node.end_col_offset)
     if first is None or end is None:
@@ -181,7 +181,7 @@ class _Lines:
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(source))]
 
     def index(self, line: int | None, column_bytes: int | None) -> int | None:
-        """The index of a line, and of a column in bytes of UTF-8; None where the source has no such place."""
+        """The index of a line, and of a column in bytes of UTF-8; None if the source has no such place."""
         if line is None or column_bytes is None or not 1 <= line <= len(self._starts):
             return None
         start = self._starts[line - 1]
