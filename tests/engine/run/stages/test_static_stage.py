@@ -12,7 +12,7 @@ import pytest
 
 from engine.model import Candidate, Finding, Outcome, Plan, Policy, Stage, events
 from engine.run.event_stream import EventEmitter
-from engine.run.stages.static_stage import read_and_refuse
+from engine.run.stages.static_stage import report_and_decide
 from engine.run.static_reading import parse_candidate
 from engine.verdict.decide import Stop
 from tests.operators import find
@@ -44,7 +44,7 @@ class Emitted:
         emitter = Emitted.Listening()
 
         async def read() -> Stop | None:
-            return await read_and_refuse(await parse_candidate(candidate, plan), plan=plan, emitter=emitter)
+            return await report_and_decide(await parse_candidate(candidate, plan), plan=plan, emitter=emitter)
 
         self.stop: Stop | None = asyncio.run(read())
         self.findings: list[Finding] = emitter.findings

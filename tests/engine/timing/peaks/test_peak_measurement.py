@@ -50,5 +50,5 @@ async def test_failing_judge_is_engine_error():
 
 
 async def test_peaks_of_an_unknown_driver_are_not_measured():
-    with pytest.raises(UnsupportedError, match="does not tell its driver"):
+    with pytest.raises(UnsupportedError, match="does not report its driver"):
         await measured(judge(), Device(platform="cuda", index=0, name="NVIDIA H100"))
