@@ -26,7 +26,7 @@ from engine.errors import EngineError, UnsupportedError
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
 from engine.loading.lowering import ttir_of, without_folders
-from engine.protocol.proof.replaying import MOST_MODULE_CHARACTERS
+from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS
 from engine.protocol.transport.service import Line
 from engine.sandbox.confinement import Measure, limit_memory
 from engine.sandbox.priority import NICEST, raise_niceness

@@ -17,8 +17,8 @@ import msgspec
 from engine.errors import UsageError
 from engine.protocol.launches import require_small_enough
 from engine.protocol.messages import Count, Digest, Message, Text, Word
-from engine.protocol.proof.replaying import MOST_MODULE_CHARACTERS, kernel_name
-from engine.protocol.proof.tape import MOST_STEPS, Tape
+from engine.protocol.proof.replaying import kernel_name
+from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS, MOST_STEPS, Tape
 from engine.protocol.verifying import ContentDigests
 
 MOST_FILE_BYTES = 256 << 20

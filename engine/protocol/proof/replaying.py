@@ -9,10 +9,8 @@ import msgspec
 
 from engine.model import Launch, Rearrangement
 from engine.protocol.messages import Command, Count, FilePath, FilePaths, Reply, Returned, ValueSpec, Word
-from engine.protocol.proof.tape import MOST_STEPS, Tape
+from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS, MOST_STEPS, Tape
 from engine.protocol.verifying import ArenaSpec
-
-MOST_MODULE_CHARACTERS = 2 << 20
 
 
 class Lower(Command, tag="lower", frozen=True):

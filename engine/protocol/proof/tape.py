@@ -18,6 +18,7 @@ from engine.protocol.messages import MOST_NUMBER, MOST_RETURNED, Count, FloatSpe
 MOST_STEPS, MOST_STORAGES, MOST_ARGUMENTS, MOST_READS = 8192, 4096, 1024, 64
 MOST_ADDRESSES = 1 << 16  # addresses in one array of pointers
 MOST_TAPE_BYTES = 96 << 20
+MOST_MODULE_CHARACTERS = 2 << 20
 _MOST_DIMENSIONS = 32  # dimensions of a view, allowed by every version of numpy
 
 Sizes: TypeAlias = Annotated[tuple[Count, ...], msgspec.Meta(max_length=_MOST_DIMENSIONS)]
@@ -139,6 +140,13 @@ class Launched(Message, tag_field="step", tag="launch", frozen=True):
 Step: TypeAlias = Filled | Moved | LookedUp | Given | Addressed | Launched
 
 
+class ClaimedKernel(Message, frozen=True):
+    """What the worker compiled a specialisation to, and the arguments that this takes: it can refute, not prove."""
+
+    ttir: Annotated[str, msgspec.Meta(max_length=MOST_MODULE_CHARACTERS)]
+    arguments: Annotated[tuple[Word, ...], msgspec.Meta(max_length=MOST_ARGUMENTS)]
+
+
 class HostRead(Message, frozen=True):
     """The host read content of a tensor: by `operator`, at a line of the candidate."""
 
@@ -147,7 +155,10 @@ class HostRead(Message, frozen=True):
 
 
 class Tape(Message, frozen=True):
-    """Steps from the arguments of a call to its outputs; `incomplete` is why one is missing, or ""."""
+    """Steps from the arguments of a call to its outputs; `incomplete` is why one is missing, or "".
+
+    `claimed` are the kernels of the specialisations, in their order, where the worker compiles to TTIR.
+    """
 
     storages: Annotated[tuple[TapedStorage, ...], msgspec.Meta(max_length=MOST_STORAGES)]
     specialisations: Annotated[tuple[Launch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]
@@ -155,6 +166,7 @@ class Tape(Message, frozen=True):
     returned: Annotated[tuple[TapedView | None, ...], msgspec.Meta(max_length=MOST_RETURNED)]
     reads: Annotated[tuple[HostRead, ...], msgspec.Meta(max_length=MOST_READS)] = ()
     incomplete: Text = ""
+    claimed: Annotated[tuple[ClaimedKernel, ...], msgspec.Meta(max_length=MOST_LAUNCHES)] = ()
 
     @property
     def launches(self) -> tuple[Launched, ...]:

@@ -11,7 +11,7 @@ from engine.errors import EngineError
 from engine.model import Launch, specialisation
 from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.protocol.proof.replaying import kernel_name
-from engine.protocol.proof.tape import Tape
+from engine.protocol.proof.tape import ClaimedKernel, Tape
 
 _LOWER_S = 20.0
 
@@ -23,6 +23,13 @@ class LoweredKernel:
     name: str
     ttir: str
     arguments: tuple[str, ...]
+
+
+def claimed_kernels(tape: Tape) -> tuple[LoweredKernel, ...]:
+    """The kernels of a tape as the worker claims to have compiled them, none where it claims nothing."""
+    return (
+        tuple(_kernel_of(claimed) for claimed in tape.claimed) if len(tape.claimed) == len(tape.specialisations) else ()
+    )
 
 
 class NotLoweredError(Exception):
@@ -94,6 +101,6 @@ class LoweredKernels:
         return _kernel_of(reply)
 
 
-def _kernel_of(lowered: protocol.Lowered) -> LoweredKernel:
+def _kernel_of(lowered: protocol.Lowered | ClaimedKernel) -> LoweredKernel:
     name = kernel_name(lowered.ttir, lowered.arguments)
     return LoweredKernel(name=name, ttir=lowered.ttir, arguments=lowered.arguments)

@@ -9,12 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec.structs import replace as replace_fields
+
 from engine.artefacts import ArtefactStore
 from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError, WireError
 from engine.model import Determinism, Finding, Severity, Stage, events
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
-from engine.model.proof import CaseProof, Gap
+from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed
 from engine.protocol.proof.proof_file import ProvenRun
 from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
@@ -22,7 +24,7 @@ from engine.replay.agreement import Agreement, Disagreement, agreement, differen
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
-from engine.run.proving.kernels import NotLoweredError
+from engine.run.proving.kernels import NotLoweredError, claimed_kernels
 from engine.run.proving.proof_of_tape import TapedCase, answers_other_inputs, computed_elsewhere, try_to_prove
 from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
 from engine.run.proving.replay_processes import ReplayProcesses
@@ -156,19 +158,23 @@ class ProvingStage:
         gap = conclusion.of_disagreement(name, tape, agreed) if differs else None
         if gap is not None and (passed := conclusion.of_numbers(name, different_numbers(other, tape), size)):
             return passed
+        unproven: CaseProof | None = None
         try:
             kernels = await self._kernels.of_tape(tape)
         except NotLoweredError as error:
-            return gap or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=str(error))
+            unproven = gap or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=str(error))
+            kernels = claimed_kernels(tape)
+            if not kernels:
+                return unproven
         self._lab.process_pool.compiler.prepare()  # replaces the warm compiler that the first kernel took
         if after is not None:
             await asyncio.wait({after})
-        taped = TapedCase(case=one.case, tape=tape, kernels=kernels, varying=agreed.varying)
-        gap = gap or await self._on_other_inputs(taped, agreed)
-        if gap.gap not in _ONLY_THESE_INPUTS or self._lab.problem.returns_scalar:
-            return gap
-        elsewhere = await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size)
-        return elsewhere or await self._in_numbers(taped, seed=calls.seed) or gap
+        taped = TapedCase(case=one.case, tape=replace_fields(tape, claimed=()), kernels=kernels, varying=agreed.varying)
+        gap = gap or await self._on_other_inputs(taped, agreed, records=unproven is None)
+        if gap.gap in _ONLY_THESE_INPUTS and not self._lab.problem.returns_scalar:
+            elsewhere = await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size)
+            gap = elsewhere or await self._in_numbers(taped, seed=calls.seed) or gap
+        return gap if unproven is None or gap.gap in COMPUTED_ELSEWHERE else unproven
 
     async def _in_numbers(self, taped: TapedCase, *, seed: int) -> CaseProof | None:
         """Why a tape whose numbers are its answer proves nothing; None where they are not."""
@@ -179,12 +185,12 @@ class ProvingStage:
             return None
         return conclusion.of_answer_of_other_inputs(taped.case.name)
 
-    async def _on_other_inputs(self, taped: TapedCase, agreed: Agreement) -> CaseProof:
-        """The proof by a replay on inputs that the candidate never had; a proven case is recorded."""
+    async def _on_other_inputs(self, taped: TapedCase, agreed: Agreement, *, records: bool) -> CaseProof:
+        """The proof by a replay on inputs that the candidate never had; with `records` a proven case is recorded."""
         tried = await try_to_prove(self._replays, taped)
         if tried.proof.proven and tried.replayed is not None:
             tried = replace(tried, proof=conclusion.of_seeds(tried.proof, agreed.seeds, tried.replayed.answer_bytes))
-        if tried.proof.proven and tried.replayed is not None and tried.replayed.digests is not None:
+        if records and tried.proof.proven and tried.replayed is not None and tried.replayed.digests is not None:
             self.record.add(taped, seed=tried.replayed.seed, digests=tried.replayed.digests)
         return tried.proof
 

@@ -26,11 +26,12 @@ from engine.machine.plan import waits_for_programs
 from engine.machine.reader import read_module
 from engine.machine.results import Execution, Limits
 from engine.model import Traffic
+from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS, ClaimedKernel
 from engine.worker.cpu_driver import driver, findings, frontend
 from engine.worker.cpu_driver.allocations import Allocations
 from engine.worker.cpu_driver.frontend import parse_options
 from engine.worker.cpu_driver.reports import Reports
-from engine.worker.cpu_driver.storages import arguments_of
+from engine.worker.cpu_driver.storages import argument_names, arguments_of
 from engine.worker.cpu_driver.traffic import traffic_of
 from engine.worker.launches.records import OPTIONS, LaunchLog, parts_of
 from engine.worker.launches.withholding import Withholding
@@ -51,7 +52,7 @@ class KernelLaunch:
 
     `specialisation` is the SHA-256 of `ttir`; `values` are the bound arguments by parameter, constants included;
     `options` are those of the launch, such as its warps; `arguments` are the kernel's run-time arguments, in order,
-    with tensors as addresses in `memory`.
+    with tensors as addresses in `memory`, and `names` their names.
     """
 
     specialisation: str
@@ -61,7 +62,15 @@ class KernelLaunch:
     values: Mapping[str, Any]
     options: Mapping[str, Any]
     arguments: tuple[Argument, ...]
+    names: tuple[str, ...]
     memory: Memory
+
+    @property
+    def claimed(self) -> ClaimedKernel | None:
+        """The TTIR with the names of its arguments; None for one that is larger than a tape may have."""
+        if len(self.ttir) > MOST_MODULE_CHARACTERS:
+            return None
+        return ClaimedKernel(ttir=self.ttir, arguments=self.names)
 
     @property
     def kernel(self) -> str:
@@ -183,6 +192,7 @@ class Launches:
             values=values,
             options=launcher.options,
             arguments=arguments,
+            names=argument_names(launcher.signature, values),
             memory=memory,
         )
         with self._recorder.launching(launch) if self._recorder is not None else contextlib.nullcontext():

@@ -110,6 +110,11 @@ def arguments_of(
     return arguments, memory
 
 
+def argument_names(signature: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the arguments of `arguments_of`: "sizes.2" is a part of a tuple."""
+    return tuple(leaf for name, kind in signature.items() for leaf, _ in _leaves(name, kind, values[name]))
+
+
 def tensor_of(value: Any) -> torch.Tensor | None:
     """The tensor that an argument points to: itself, or that of a descriptor or of `triton.reinterpret`."""
     if isinstance(value, torch.Tensor):

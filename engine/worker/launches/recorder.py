@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from triton.compiler.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
+from engine.protocol.proof.tape import ClaimedKernel
 from engine.worker.launches.records import OPTIONS, LaunchLog, bound_arguments
 from engine.worker.launches.withholding import Withholding
 
@@ -30,6 +31,7 @@ class _Launch:
     grid: tuple[int, int, int]
     values: Mapping[str, Any]
     options: Mapping[str, Any]
+    claimed: ClaimedKernel | None = None
 
 
 class Launching(Protocol):

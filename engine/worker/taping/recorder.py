@@ -25,6 +25,7 @@ from engine.protocol.proof.tape import (
     MOST_STEPS,
     MOST_TAPE_BYTES,
     Addressed,
+    ClaimedKernel,
     Filled,
     Given,
     HostRead,
@@ -76,6 +77,11 @@ class TakenLaunch(Protocol):
         """Warps, stages and other options of the launch."""
         ...
 
+    @property
+    def claimed(self) -> ClaimedKernel | None:
+        """What the specialisation was compiled to; None where that is no TTIR."""
+        ...
+
 
 class TapeRecorder:
     """Records while `of_call` is open; one per process.
@@ -96,6 +102,7 @@ class TapeRecorder:
         self._memory = TapedMemory(storages)
         self._steps: list[Step] = []
         self._specialisations: dict[tuple[object, ...], tuple[int, Launch]] = {}
+        self._claimed: list[ClaimedKernel] = []
         self._reads: list[HostRead] = []
         self._incomplete = ""
         self._data_bytes = 0
@@ -127,6 +134,7 @@ class TapeRecorder:
             returned=tuple(views),
             reads=tuple(self._reads),
             incomplete=self._incomplete,
+            claimed=tuple(self._claimed) if len(self._claimed) == len(self._specialisations) else (),
         )
         self._start((), "")  # releases the memory of this call
         return msgspec.json.encode(tape)
@@ -230,7 +238,7 @@ class TapeRecorder:
         if not self.is_on:
             yield
             return
-        steps, known = len(self._steps), tuple(self._specialisations.items())
+        steps, known, claimed = len(self._steps), tuple(self._specialisations.items()), tuple(self._claimed)
         with self._within_limits():
             self._launch(launch)
         was_on, self.is_on = self.is_on, False
@@ -238,7 +246,7 @@ class TapeRecorder:
             yield
         except BaseException:  # a failed configuration that an autotuner skips has launched nothing
             del self._steps[steps:]
-            self._specialisations = dict(known)
+            self._specialisations, self._claimed = dict(known), list(claimed)
             raise
         finally:
             self.is_on = was_on
@@ -250,6 +258,8 @@ class TapeRecorder:
             if len(self._specialisations) == MOST_LAUNCHES:
                 raise OverfullError(f"more than {MOST_LAUNCHES} specialisations of kernels")
             self._specialisations[key] = len(self._specialisations), launch
+            if taken.claimed is not None:
+                self._claimed.append(taken.claimed)
         arguments = []
         for name, value in taken.values.items():
             if not is_constexpr(taken.function, name):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
 import pytest
 from msgspec.structs import replace
 
@@ -63,6 +65,14 @@ def generated():
 def silu(self):
     return generated().silu(self)
 """
+
+
+def made_in_the_call(source):
+    """The source, whose kernel is made by each call instead."""
+    before, _, rest = source.partition("@triton.jit\n")
+    kernel, _, entry = rest.partition("\n\n\n")
+    maker = indent(f"@triton.jit\n{kernel}\nreturn silu_kernel\n", "    ")
+    return f"{before}def made():\n{maker}\n\n{entry.replace('silu_kernel[', 'made()[')}"
 
 
 def proofs_of(judged):
@@ -147,6 +157,21 @@ async def test_honest_host_scalar_is_reported_without_flag(evaluate):
         (Gap.SCALAR, "a scalar that depends on the data: argument first of kernel silu_kernel")
     }
     assert (judged.verdict.flagged, judged.verdict.proven) == (False, 0)
+
+
+async def test_honest_kernel_made_in_the_call_is_not_flagged(evaluate):
+    judged = await evaluate(made_in_the_call(COPY_KERNEL))
+    assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
+        (Gap.UNSUPPORTED, "silu_kernel is made only when the entry runs, so it cannot be compiled apart from it")
+    }
+    assert (judged.verdict.outcome, judged.verdict.flagged, judged.verdict.proven) == (Outcome.PASS, False, 0)
+
+
+async def test_kernel_made_in_the_call_that_computes_nothing_is_flagged(evaluate):
+    path = cheat("kernel_made_in_the_call")
+    judged = await evaluate(path, problem=stated(path).op)
+    assert {proof.gap for proof in proofs_of(judged)} == {Gap.NOT_REPRODUCED}
+    assert (judged.verdict.flagged, judged.verdict.proven) == (True, 0)
 
 
 async def test_lookup_by_torch_after_copying_kernel_is_flagged(evaluate):

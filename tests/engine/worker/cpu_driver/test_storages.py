@@ -8,7 +8,7 @@ import torch
 from engine.machine.ir import Scalar
 from engine.machine.memory import Address, DescriptorArgument
 from engine.worker.cpu_driver.allocations import Allocations
-from engine.worker.cpu_driver.storages import arguments_of
+from engine.worker.cpu_driver.storages import argument_names, arguments_of
 
 
 class Descriptor:
@@ -85,8 +85,10 @@ def test_numbers_stay_and_constants_are_left_out():
 
 def test_parts_of_tuple_are_separate_arguments():
     x = torch.zeros(2)
-    arguments, memory = arguments_of({"parts": ("*fp32", "constexpr", "i32")}, {"parts": (x, 3, 5)}, Allocations())
+    signature, values = {"parts": ("*fp32", "constexpr", "i32")}, {"parts": (x, 3, 5)}
+    arguments, memory = arguments_of(signature, values, Allocations())
     assert arguments == (Address(storage=0, offset=0), 5)
+    assert argument_names(signature, values) == ("parts.0", "parts.2")
     assert memory.storages[0].name == "parts.0"
 
 

@@ -59,7 +59,9 @@ class Worker:
     def launch(self, x: torch.Tensor, y: torch.Tensor) -> None:
         values = {"x": x, "y": y, "n": x.numel()}
         receiver = self.recorder.capture or self.recorder
-        with receiver.launching(SimpleNamespace(function=double_kernel.fn, grid=(1, 1, 1), values=values, options={})):
+        with receiver.launching(
+            SimpleNamespace(function=double_kernel.fn, grid=(1, 1, 1), values=values, options={}, claimed=None)
+        ):
             pass
 
     def captured(self, work: Callable[[], Any]) -> Any:

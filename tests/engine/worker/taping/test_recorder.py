@@ -14,6 +14,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from engine.protocol.messages import FloatSpec
 from engine.protocol.proof.tape import (
     Addressed,
+    ClaimedKernel,
     Given,
     Launched,
     TapedDescriptor,
@@ -26,6 +27,7 @@ from engine.worker.taping.recorder import TapeRecorder
 
 X = torch.arange(8.0)
 WHOLE = TapedView(storage=0, dtype="float32", offset_bytes=0, shape=(8,), strides=(1,))
+CLAIMED = ClaimedKernel(ttir="module {}", arguments=("x", "n"))
 
 
 @triton.jit
@@ -36,7 +38,7 @@ def kernel(x, sizes, n, eps, flag, block: tl.constexpr):
 def taken(*values):
     by_name = dict(zip(("x", "sizes", "n", "eps", "flag"), values, strict=True))
     return SimpleNamespace(
-        function=kernel.fn, grid=(2, 1, 1), values={**by_name, "block": 64}, options={"num_warps": 8}
+        function=kernel.fn, grid=(2, 1, 1), values={**by_name, "block": 64}, options={"num_warps": 8}, claimed=CLAIMED
     )
 
 
@@ -85,6 +87,7 @@ def test_a_specialisation_is_on_the_tape_once():
     tape = launched(X, X, 7, 0.5, True)
     (launch,) = tape.specialisations
     assert (launch.kernel, launch.num_warps, launch.grid, launch.constants["block"]) == ("kernel", 8, (1, 1, 1), "64")
+    assert tape.claimed == (CLAIMED,)
 
 
 def test_a_descriptor_has_its_shape_and_strides():
