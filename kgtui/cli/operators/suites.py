@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Container, Iterator
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from kgtui.settings.paths import with_home
 from problems.suites.settings import Accuracy, SuiteChoice
 from problems.suites.source import SuiteSource, suite_at
 from problems.suites.task import Size, Task
+
+_MOST_DIGITS, _MOST_SHOWN = 18, 80  # digits of a size, all below 2**63; characters
+_SIZE = re.compile(r"[1-9][0-9]{0,17}")
 
 
 def suites_for(options: argparse.Namespace, console: Console) -> tuple[SuiteSource, ...]:
@@ -80,7 +84,7 @@ def choice_for(options: argparse.Namespace) -> SuiteChoice:
     """The command line's sizes and precision; path and format are those of each suite.
 
     Raises:
-        UsageError: a size is not of the form `NAME=N`.
+        UsageError: a size is not of the form `NAME=N`, too large, or given twice.
     """
     return SuiteChoice(
         path=Path(),
@@ -92,10 +96,16 @@ def choice_for(options: argparse.Namespace) -> SuiteChoice:
 
 
 def _sizes(typed: list[str]) -> Iterator[tuple[str, Size]]:
+    names: set[str] = set()
     for text in typed:
         name, _, value = text.partition("=")
         numbers = value.split(",")
-        if not name.isidentifier() or not all(number.isdecimal() and int(number) for number in numbers):
-            raise UsageError(f"--size {text}: expected NAME=N or NAME=N,N,... with numbers from 1 on")
+        if not name.isidentifier() or not all(_SIZE.fullmatch(number) for number in numbers):
+            shown = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+            wanted = f"NAME=N or NAME=N,N,... with numbers from 1 on, of {_MOST_DIGITS} digits at most"
+            raise UsageError(f"--size {shown}: expected {wanted}")
+        if name in names:
+            raise UsageError(f"--size {name} is given twice; name it once")
+        names.add(name)
         sizes = tuple(map(int, numbers))
         yield name, sizes[0] if len(sizes) == 1 else sizes

@@ -68,6 +68,14 @@ def test_shown_problem_lists_unknown_facts(typed):
         (("suites", "remove", "nowhere"), "unknown suite "),
         (("problems", "show", "level1/23_Softmax", "--suite", str(SAMPLE), "--size", "dim=x"), "expected NAME=N"),
         (
+            ("problems", "show", "level1/23_Softmax", "--suite", str(SAMPLE), "--size", "dim=" + "9" * 5000),
+            "of 18 digits",
+        ),
+        (
+            ("problems", "show", "a", "--suite", str(SAMPLE), "--size", "dim=3", "--size", "dim=4"),
+            "--size dim is given twice",
+        ),
+        (
             ("problems", "show", "level1/23_Softmax", "--suite", str(SAMPLE), "--size", "din=3"),
             "no size constant 'din'",
         ),
