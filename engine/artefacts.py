@@ -18,12 +18,12 @@ from engine.model import Artefact
 
 @dataclass(frozen=True, kw_only=True)
 class ArtefactStore:
-    """A folder of files named by the SHA-256 of their content, two letters a subfolder."""
+    """A folder of files named by the SHA-256 of their content, in subfolders by the first two letters."""
 
     folder: Path
 
     def put(self, kind: str, content: bytes) -> Artefact:
-        """Store `content` unless it is there already.
+        """Store `content` unless it is stored already.
 
         Raises:
             OSError: the folder cannot be written.
@@ -32,7 +32,7 @@ class ArtefactStore:
         path = self._path(digest)
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Written aside and renamed: another process may be storing the same content.
+            # Written to another name and renamed: another process may be storing the same content.
             handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".new-")
             try:
                 with os.fdopen(handle, "wb") as file:
@@ -52,7 +52,7 @@ class ArtefactStore:
         return self._path(digest).read_bytes()
 
     def remove(self, digest: str) -> None:
-        """Delete the content with this hash.  Safe to call twice; what cannot be deleted stays, and does no harm."""
+        """Delete the content with this hash.  Safe to call twice; a file that cannot be deleted stays, without harm."""
         with contextlib.suppress(OSError):
             self._path(digest).unlink()
 

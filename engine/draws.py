@@ -12,11 +12,11 @@ import secrets
 from collections import Counter
 
 SEED_BITS = 62
-"""The width of a seed of inputs: what every generator of random numbers accepts as a signed 64-bit integer."""
+"""The width of a seed of inputs: every random number generator accepts it as a signed 64-bit integer."""
 
 
 class Draws:
-    """The numbers that are drawn in one scope: a case of a run, a probe of it, a replay."""
+    """Random numbers of one scope: a case of a run, a probe of it, a replay."""
 
     def __init__(self, seed: int | None = None, *scope: str) -> None:
         self._seed = seed
@@ -24,7 +24,7 @@ class Draws:
         self._drawn: Counter[str] = Counter()
 
     def number(self, purpose: str, *, bits: int = SEED_BITS) -> int:
-        """A number of so many bits, at most 256, that is not negative; another one each time."""
+        """A nonnegative number of at most this number of bits, at most 256; another one in each call."""
         if self._seed is None:
             return secrets.randbits(bits)
         key = "\0".join((str(self._seed), *self._scope, purpose, str(self._drawn[purpose])))
@@ -33,5 +33,5 @@ class Draws:
         return int.from_bytes(digest, "little") >> (256 - bits)
 
     def seed_of(self, purpose: str) -> int | None:
-        """A seed for a scope within this one, None where every number is new."""
+        """A seed for a scope within this one; None if every number is new."""
         return None if self._seed is None else self.number(purpose)

@@ -1,7 +1,7 @@
-"""The engine: the long-lived owner of the fork server, the judge and the warm spares, one per device.
+"""The engine: the long-lived owner of the fork server, the judge and the warm pools, one per device.
 
-`evaluate` is the public face: it judges one candidate and yields events.  One run at a time; a
-second call waits for the first, whose caller cancels it when it is no longer wanted.
+`evaluate` is the public interface: it verifies one candidate and yields events.  One run at a time; a second call waits
+for the first, whose caller cancels it when it is no longer wanted.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _COMMAND = "kgtui"  # shown to processes that wait for the device
 
 
 class Engine:
-    """Judges candidates on one device.
+    """Verifies candidates on one device.
 
-    Use as an async context manager, or `start` and `aclose`.  `environment` is scrubbed before any
-    child sees it; `warm_target` is what the spare compiler gets warm for.
+    Use as an async context manager, or `start` and `aclose`.  `environment` is filtered before any child gets it;
+    `warm_target` is the target for which the warm compilers prepare.
     """
 
     def __init__(
@@ -85,19 +85,19 @@ class Engine:
 
     @property
     def device_name(self) -> str:
-        """The device as a person calls it."""
+        """The device by its displayed name."""
         return self._device.name
 
     @property
     def confinement(self) -> tuple[str, ...]:
-        """The measures in force around candidates, as the spare reported them; () before the first is warm."""
+        """The measures in force around candidates, as a warm worker reported them; () before the first is warm."""
         if self._process_pool is None or not self._process_pool.confinement:
             return ()
         return (*self._process_pool.confinement, *((Measure.RUN,) if self._process_pool.makes_groups else ()))
 
     @property
     def missing_confinement(self) -> tuple[str, ...]:
-        """The measures that this machine does not offer; () before the first spare is warm."""
+        """The measures that this machine does not offer; () before the first worker is warm."""
         return tuple(measure for measure in Measure if self.confinement and measure not in self.confinement)
 
     @property
@@ -111,10 +111,10 @@ class Engine:
         return self._directories.folders if self._directories is not None else ()
 
     async def start(self) -> None:
-        """Start the fork server, the judge and the first spares.
+        """Start the fork server, the judge and the first warm processes.
 
         Raises:
-            EngineError: the processes cannot be started; says why.
+            EngineError: the processes cannot be started; the message has the reason.
         """
         self._directories = EngineDirectories(private=(*_home(), self._artefacts.folder))
         interpreted = self._platform.EXECUTED_ON_CPU
@@ -153,11 +153,11 @@ class Engine:
             raise
 
     async def wait_until_warm(self) -> None:
-        """Wait until the judge and all spares are ready."""
+        """Wait until the judge and the warm pools are ready."""
         await self._started_pool().wait_until_warm()
 
     async def measure_peaks(self) -> Peaks | None:
-        """Measured peaks of the device, stored or measured now; None where kernels are interpreted, or where it fails.
+        """Measured peaks of the device, stored or measured now; None if kernels are interpreted, or if it fails.
 
         Waits for the run in progress, and for the holder of the device.  The next run reports an error.
         """
@@ -174,7 +174,7 @@ class Engine:
     async def compare(
         self, candidate: Candidate, other: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
-        """Judge `candidate` as `evaluate` does, and time it interleaved with `other`, a baseline called "other".
+        """Verify `candidate` as `evaluate` does, and time it interleaved with `other`, a baseline called "other".
 
         Raises:
             EngineError: the engine was not started.
@@ -187,7 +187,7 @@ class Engine:
     async def evaluate(
         self, candidate: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
-        """Judge `candidate` under `plan`; the verdict is in RunFinished.
+        """Verify `candidate` under `plan`; the verdict is in RunFinished.
 
         A CancelRun for the id `run_id`, or closing the generator, kills what is running.
 
@@ -324,7 +324,7 @@ class Engine:
 
 
 def _home() -> tuple[Path, ...]:
-    """The user's home folder, where there is one."""
+    """The user's home folder, if there is one."""
     try:
         return (Path.home(),)
     except RuntimeError:

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 
 class KgtuiError(Exception):
-    """The root: its text is one or two sentences that a user can act on."""
+    """The root; its message is one or two sentences with the next step for the user."""
 
 
 class UsageError(KgtuiError):
-    """The request cannot be carried out as typed; the text names the next step."""
+    """The request cannot be carried out as typed; the message has the next step."""
 
 
 class CandidateError(KgtuiError):
@@ -44,7 +44,7 @@ class EngineError(KgtuiError):
 
 
 class ReferenceFaultError(EngineError):
-    """The reference of a foreign problem failed, hung or answered nonsense; never the fault of a candidate."""
+    """The reference of a foreign problem failed, hung or sent an invalid reply; never the fault of a candidate."""
 
 
 class ChildDiedError(EngineError):
@@ -64,7 +64,7 @@ class EngineLostError(EngineError):
 
 
 class DeadlineError(EngineError):
-    """A child process did not reply in the time that it was given; `slept` is whether it slept for most of it."""
+    """A child process did not reply within its time limit; `slept` is whether it slept for most of it."""
 
     def __init__(self, message: str, *, slept: bool = False) -> None:
         super().__init__(message)
@@ -72,7 +72,7 @@ class DeadlineError(EngineError):
 
 
 class MachineBusyError(EngineError):
-    """Other processes left a child process hardly any time to reply in: nothing is known of it."""
+    """Other processes left a child process hardly any CPU time, which is no evidence about it."""
 
 
 class WireError(EngineError):
@@ -82,6 +82,6 @@ class WireError(EngineError):
 def is_no_evidence(error: EngineError) -> bool:
     """Whether an error is no evidence about the candidate: it was killed from outside, or the engine failed.
 
-    Such a step is made again once, by another process: a candidate that ends itself does so again.
+    Such a step is repeated once by another process: a candidate that ends itself does so again.
     """
     return isinstance(error, KilledError) or not isinstance(error, ChildDiedError | DeadlineError | WireError)

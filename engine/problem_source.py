@@ -75,7 +75,7 @@ class ProblemSource(Protocol):
         ...
 
     def file(self, name: str) -> Path:
-        """The file of a problem, which need not be there.
+        """The file of a problem, which need not exist.
 
         Raises:
             EngineError: the source has no problem of this name.
@@ -86,7 +86,7 @@ class ProblemSource(Protocol):
         """Description of a problem by its file, which is read and not run.
 
         Raises:
-            EngineError: it cannot be read as a problem; the text names file, line and next step.
+            EngineError: it cannot be read as a problem; the message has file, line and next step.
         """
         ...
 
@@ -94,7 +94,7 @@ class ProblemSource(Protocol):
         """The values of a problem: everything except the code that only the judge runs.
 
         Raises:
-            EngineError: it cannot be loaded; the text names file, line and next step.
+            EngineError: it cannot be loaded; the message has file, line and next step.
         """
         ...
 
@@ -102,14 +102,14 @@ class ProblemSource(Protocol):
         """The code of a problem, run in this process: for the judge.
 
         Raises:
-            EngineError: it cannot be loaded, or is another version than the one asked for.
+            EngineError: it cannot be loaded, or has another version than requested.
         """
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedReference:
-    """A task as the reference process has opened it: `notes` on its run, and the bytes of all that a call takes."""
+    """A task that the reference process has opened: `notes` on its run, and the bytes of all arguments and outputs."""
 
     notes: tuple[str, ...]
     needed_bytes: int | None
@@ -117,21 +117,21 @@ class OpenedReference:
 
 @dataclass(frozen=True, kw_only=True)
 class AttachedProblem:
-    """A foreign problem that is ready to be judged by, and `notes` on how that is done."""
+    """A foreign problem that is ready for verification, with `notes` on how it is computed."""
 
     definition: ProblemDefinition
     notes: tuple[str, ...]
 
 
 class ReferenceUnavailableError(Exception):
-    """The reference cannot compute in the required precision; the text has the reason."""
+    """The reference cannot compute in the required precision; the message has the reason."""
 
 
 class ReferenceClient(Protocol):
-    """A reference process as the code of a foreign problem uses it, in the judge."""
+    """A reference process as used by the code of a foreign problem in the judge."""
 
     def open(self, *, harness: str, file: str, files: Mapping[str, str], details: Mapping[str, str]) -> OpenedReference:
-        """Have the process import the task; raises ReferenceFaultError, as all that follow do."""
+        """Have the process import the task; raises ReferenceFaultError, as all following methods do."""
         ...
 
     def write_file(self, name: str, parts: Iterable[bytearray]) -> None:
@@ -153,7 +153,7 @@ class ReferenceClient(Protocol):
         ...
 
     def prepare_times(self, *, seeds: Sequence[tuple[int, int]], case: str = "") -> None:
-        """Have the process make its reference ready to be timed on contents of these pairs of seeds.
+        """Have the process prepare its reference for timing on contents of these pairs of seeds.
 
         Raises:
             ReferenceUnavailableError: it cannot be timed.
@@ -165,7 +165,7 @@ class ReferenceClient(Protocol):
         ...
 
     def forget_times(self) -> None:
-        """Have the process free what timing took."""
+        """Have the process free the memory of timing."""
         ...
 
     def passes_own_rule(self, arguments: Arguments, outputs: tuple[torch.Tensor, ...]) -> bool:
@@ -185,13 +185,13 @@ class ReferenceSource(ProblemSource, Protocol):
 
         Raises:
             ReferenceFaultError: its code failed.
-            UnsupportedError: it cannot be run on this machine; says what it needs.
-            EngineError: it cannot be read, or is another version than the one asked for.
+            UnsupportedError: it cannot be run on this machine; the message has what it needs.
+            EngineError: it cannot be read, or has another version than requested.
         """
         ...
 
     def audit(self, name: str, reference: ReferenceClient, *, version: str = "") -> tuple[Weakness, ...]:
-        """Every defect of a problem; raises as `attach` does, but for faults of its code, which are defects."""
+        """Every defect of a problem; raises as `attach` does, except for faults of its code, which are defects."""
         ...
 
 

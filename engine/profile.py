@@ -11,7 +11,7 @@ from engine.model.benchmark import Span
 
 @dataclass(kw_only=True)
 class Measured:
-    """One piece of work; `elapsed_s` is there when it has ended."""
+    """One piece of work; `elapsed_s` is set when it has ended."""
 
     elapsed_s: float = 0.0
 
@@ -25,7 +25,7 @@ class _Tally:
 
 
 class Profile:
-    """Collects spans; `clock` is in seconds, and the run began when it showed `started`."""
+    """Collects spans; `clock` is in seconds, and the run began when it read `started`."""
 
     def __init__(self, clock: Callable[[], float], *, started: float) -> None:
         self._clock = clock
@@ -34,7 +34,7 @@ class Profile:
 
     @contextlib.contextmanager
     def span(self, name: str) -> Iterator[Measured]:
-        """Measure what happens inside as one more piece of the work called `name`."""
+        """Measure the block as one more piece of the work called `name`."""
         began_s = self._clock() - self._started
         measured = Measured()
         try:
@@ -45,7 +45,7 @@ class Profile:
             self._add(name, began_s, ended_s)
 
     def note(self, name: str, began: float, ended: float) -> None:
-        """One more piece of work called `name`, by times of the clock."""
+        """Add one more piece of work called `name`, by times of the clock."""
         self._add(name, began - self._started, ended - self._started)
 
     def _add(self, name: str, began_s: float, ended_s: float) -> None:
@@ -56,7 +56,7 @@ class Profile:
         tally.ended_s = max(tally.ended_s, ended_s)
 
     def spans(self) -> tuple[Span, ...]:
-        """Measured spans, in the order in which the kinds of work began; of two at once the longer first."""
+        """Measured spans, ordered by the beginning of the kinds of work; of two at once the longer first."""
         ordered = sorted(self._tallies.items(), key=lambda item: (item[1].began_s, -item[1].ended_s))
         return tuple(
             Span(name=name, count=tally.count, busy_s=tally.busy_s, began_s=tally.began_s, ended_s=tally.ended_s)

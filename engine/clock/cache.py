@@ -1,7 +1,7 @@
-"""The second-level cache before a timed call: emptied by reading, filled by reading, without persisting lines.
+"""The state of the second-level cache before a timed call: emptied or filled by reading, without persisting lines.
 
-A cache that is emptied by writing is full of lines that the timed call has to write back first, and
-pays for; lines that were only read are dropped for free.
+A cache that is emptied by writing is full of lines that the timed call has to write back first, which adds to its time;
+lines that were only read are dropped at no cost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NOT_FORBIDDEN = "lines that persist in the cache could not be forbidden"
 
 
 class Eviction:
-    """Memory of several times the size of the cache, read to drive everything else out."""
+    """Memory of several times the size of the cache; reading it evicts everything else."""
 
     def __init__(self, device: torch.device, cache_bytes: int) -> None:
         elements = max(1, _TIMES_THE_CACHE * cache_bytes // _ELEMENT_BYTES)
@@ -35,9 +35,9 @@ class Eviction:
 
 
 def touch(storages: Sequence[torch.Tensor], *, activities: int) -> int:
-    """Read these bytes into the cache, on the current stream; how many activities that may be on the device.
+    """Read these bytes into the cache, on the current stream; returns the most device activities of that.
 
-    `activities` is how many it is at most for one storage.
+    `activities` is the maximum for one storage.
     """
     with without_modes():
         for storage in storages:
@@ -47,7 +47,7 @@ def touch(storages: Sequence[torch.Tensor], *, activities: int) -> int:
 
 
 def forbid_persistence() -> str:
-    """Forbid persisting cache lines in this context and release them; the reason if that failed, "" otherwise.
+    """Forbid persisting cache lines in this context and release them; returns the reason for a failure, or "".
 
     A candidate whose weights persist in the cache would be timed warm in a cold run.
     """

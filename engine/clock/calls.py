@@ -1,8 +1,8 @@
-"""Calling one side of a comparison: one by one with a record of each call, back to back, or as a graph.
+"""Calls one side of a comparison: one by one with a record of each call, back to back, or as a graph.
 
-Each single call has a window of its own on the device's clock, and so has what we do ourselves before
-and after it: device activity belongs to the window in which it began, and to none when it began
-outside of all, or when a window of ours holds more than we did.
+Each single call has a window of its own on the device's clock, and so have our own activities before and after it: a
+device activity belongs to the window in which it began, and to none when it began outside of all, or when a window of
+ours has more activities than we caused.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _NOT_HELD = (
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """A stretch of the device's clock from `begin_ns` to the next window.
+    """A period of the device's clock from `begin_ns` to the next window.
 
-    In it call number `call` was made; or none was, and at most `most` activities are ours.
+    It belongs to call number `call`, or to no call, and then at most `most` activities are ours.
     """
 
     begin_ns: int
@@ -48,7 +48,7 @@ class Window:
 class Record:
     """Activities of single calls on the device; without a precise timer `method` is "" and `reason` is set.
 
-    `notes` say what was done otherwise than usual.
+    `notes` are deviations from the usual procedure.
     """
 
     calls: tuple[protocol.CallTime, ...]
@@ -61,7 +61,7 @@ class Record:
 
 @dataclass(kw_only=True)
 class _Chunk:
-    """Single calls as they are made."""
+    """Single calls in progress."""
 
     windows: list[Window] = field(default_factory=list)
     holds: list[bool] = field(default_factory=list)
@@ -70,7 +70,7 @@ class _Chunk:
 
 
 class Calls:
-    """Calls one side; `kept` is what the calls of the last burst or replay returned."""
+    """Calls one side; `kept` are the outputs of the last burst or replay."""
 
     def __init__(self, instruments: Instruments) -> None:
         self._instruments = instruments
@@ -91,9 +91,9 @@ class Calls:
     ) -> Record:
         """Make each call with the device idle before and after.
 
-        `before` and `after` get the number of the call and return how many activities they may have
-        put on the device.  The record is kept up until `rest`, so that what begins between two runs of
-        single calls is not missed either.
+        `before` and `after` get the number of the call and return the most activities that they may have put on the
+        device.  The record is kept on until `rest`, so that activities between two runs of single calls are recorded
+        too.
         """
         chunk = _Chunk(reason=self._start())
         try:
@@ -105,9 +105,9 @@ class Calls:
         return self._record(chunk, len(calls))
 
     def burst(self, calls: Sequence[Callable[[], object]]) -> int:
-        """Make the calls back to back; how long the stream was busy with them, in nanoseconds.
+        """Make the calls back to back; returns how long the stream was busy with them, in nanoseconds.
 
-        No calls at all leave what was kept.
+        Zero calls keep the earlier outputs.
         """
         self.rest()
         if calls:  # frees the memory of earlier results first
@@ -121,7 +121,7 @@ class Calls:
         return began.elapsed_ns(ended)
 
     def capture(self, calls: Sequence[Callable[[], object]]) -> tuple[protocol.KernelTime, ...]:
-        """Capture the calls into a graph; its kernels without times, () when they are not known.
+        """Capture the calls into a graph; returns its kernels without times, () if they are unknown.
 
         Raises:
             Exception: they cannot be captured.
@@ -134,7 +134,7 @@ class Calls:
         return tuple(protocol.KernelTime(name=name, count=count) for name, count in counts.most_common(_MOST_NAMES))
 
     def replay(self) -> int:
-        """Launch the graph once; how long the stream was busy with it, in nanoseconds."""
+        """Launch the graph once; returns how long the stream was busy with it, in nanoseconds."""
         assert self._graph is not None
         self.rest()
         began, ended = self._instruments.event(), self._instruments.event()
@@ -147,11 +147,11 @@ class Calls:
 
     @property
     def captured(self) -> int:
-        """How many calls the graph holds; 0 when there is none."""
+        """Number of calls in the graph; 0 if there is none."""
         return len(self._captured)
 
     def rest(self) -> None:
-        """Record no longer; what began since the last single call is reported with the next."""
+        """Stop recording; activities since the last single call are reported with the next."""
         if not self._recording or self._instruments.recorder is None:
             return
         self._recording = False
@@ -165,7 +165,7 @@ class Calls:
         self._graph, self._captured, self.kept = None, (), ()
 
     def _start(self) -> str:
-        """Make sure that the device's work is recorded; why it cannot be, "" when it is."""
+        """Start recording the device's work; returns the reason for a failure, or ""."""
         if self._instruments.recorder is None:
             return self._instruments.reason
         if not self._recording:
@@ -208,7 +208,7 @@ class Calls:
         chunk.holds.append(bool(hold_ns))
 
     def _adapt(self, hold_ns: int, launching_ns: int) -> None:
-        """Hold the next call amply longer than this one took to launch, or not at all if it waits for the device."""
+        """Choose the hold for the next call: longer than this launch took, or none if the call waits for the device."""
         if not hold_ns or _AMPLE * launching_ns < hold_ns:
             self._exceeded_holds = 0
             return
@@ -217,7 +217,7 @@ class Calls:
         self._hold_ns = 0 if self._exceeded_holds >= _PATIENCE else min(2 * hold_ns, _LONGEST_HOLD_NS)
 
     def _boundary(self, chunk: _Chunk) -> int:
-        """A moment with the device idle around it, for longer than its record and the host may disagree."""
+        """A time with the device idle around it, for longer than its record and the host's clock may differ."""
         self._instruments.synchronise()
         idle_since_ns = now_ns = self._now(chunk)
         while now_ns and now_ns - idle_since_ns < _GAP_NS and not chunk.reason:
@@ -267,8 +267,8 @@ def attributed(
 ) -> tuple[list[list[Activity]], tuple[str, ...]]:
     """Activities of each call, by start, and the names of those that belong to no call.
 
-    `windows` are in the order of time.  A window of ours with more activities than it may have is not
-    ours alone, and all of it is named.
+    `windows` are in the order of time.  A window of ours with more activities than it may have is not ours alone, and
+    all of its activities are named.
     """
     begins = [window.begin_ns for window in windows]
     inside: list[list[Activity]] = [[] for _ in windows]
@@ -298,7 +298,7 @@ def _call_time(found: Sequence[Activity], hold: Activity | None, stream_ns: int)
 
 
 def _busy_ns(found: Sequence[Activity]) -> int:
-    """For how long any of these ran; they are in the order of their starts."""
+    """How long any of these ran; they are in the order of their starts."""
     busy_ns = until_ns = 0
     for one in found:
         busy_ns += max(0, one.end_ns - max(one.start_ns, until_ns))

@@ -1,10 +1,10 @@
 """The device's own record of its work: CUPTI's activity interface, read through ctypes.
 
-Every kernel, copy and fill of this process is recorded with device timestamps, on whatever stream and
-from whatever thread it was launched.  Only the first bytes of each record are read, which have the
-same layout in every CUPTI since CUDA 11 (`CUpti_ActivityKernel4` and later, `CUpti_ActivityMemcpy3`,
-`CUpti_ActivityMemset2` of cupti_activity.h); `check_layout` proves it on a launch that we know.  It
-never falls back to another method by itself: a caller that gets CuptiError says what it used instead.
+Every kernel, copy and fill of this process is recorded with device timestamps, on whatever stream and from whatever
+thread it was launched.  Only the first bytes of each record are read, which have the same layout in every CUPTI since
+CUDA 11 (`CUpti_ActivityKernel4` and later, `CUpti_ActivityMemcpy3`, `CUpti_ActivityMemset2` of cupti_activity.h);
+`check_layout` verifies it on a known launch.  It never falls back to another method by itself: a caller that gets
+CuptiError reports the method that it used instead.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KNOWN_CYCLES = 1000
 
 
 class CuptiError(Exception):
-    """CUPTI is not there, or refused; the text has the call and the reason."""
+    """CUPTI is missing, or returned an error; the message has the call and the reason."""
 
 
 class Kind(enum.IntEnum):
@@ -39,7 +39,7 @@ class Kind(enum.IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Activity:
-    """One thing that the device did, in nanoseconds of CUPTI's clock; `name` is a kernel's mangled name.
+    """One activity of the device, in nanoseconds of CUPTI's clock; `name` is a kernel's mangled name.
 
     `grid` and `block` are a kernel's launch sizes; () for copies and fills.
     """
@@ -56,7 +56,7 @@ class Activity:
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A kernel of which everything is known before it is launched; `name` is a part of its name."""
+    """A kernel whose record is known before it is launched; `name` is a part of its name."""
 
     name: str
     grid: tuple[int, ...]
@@ -82,7 +82,7 @@ class _KernelHead(ctypes.Structure):
 
 
 class _MemoryHead(ctypes.Structure):
-    """The first 48 bytes of CUpti_ActivityMemcpy3 and of CUpti_ActivityMemset2, and of what follows them."""
+    """The first 48 bytes of CUpti_ActivityMemcpy3 and of CUpti_ActivityMemset2, and of their successors."""
 
     _fields_ = (
         ("kind", ctypes.c_uint32),
@@ -104,11 +104,11 @@ _COMPLETED = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_v
 
 
 _registered: dict[str, Recorder] = {}
-"""Recorders by the path of their library, which calls back into them for as long as the process lives."""
+"""Recorders by the path of their library, which calls back into them for the life of the process."""
 
 
 class Recorder:
-    """Records activities between `start` and `stop`; one of it in a process."""
+    """Records activities between `start` and `stop`; one per process."""
 
     def __init__(self, library: Any) -> None:  # Any: a loaded library, whose functions have no types
         self.library = library
@@ -127,15 +127,15 @@ class Recorder:
             self._call("cuptiActivityEnable", int(kind))
 
     def stop(self) -> None:
-        """Record no longer; what was recorded is still there to `take`."""
+        """Stop recording; earlier records can still be read with `take`."""
         for kind in Kind:
             self._call("cuptiActivityDisable", int(kind))
 
     def take(self) -> tuple[Activity, ...]:
-        """Everything recorded since the last time, by start.  The device must be idle.
+        """Everything recorded since the last call, by start.  The device must be idle.
 
         Raises:
-            CuptiError: records were lost or could not be read, so that what is left says nothing.
+            CuptiError: records were lost or could not be read, so that the rest is no evidence.
         """
         self._call("cuptiActivityFlushAll", _FLUSH_FORCED)
         taken, self._activities = self._activities, []
@@ -148,7 +148,7 @@ class Recorder:
         return tuple(sorted(taken, key=lambda activity: activity.start_ns))
 
     def now_ns(self) -> int:
-        """The clock that activities are stamped with."""
+        """The clock of the timestamps of activities."""
         now = ctypes.c_uint64()
         self._call("cuptiGetTimestamp", ctypes.byref(now))
         return now.value
@@ -204,10 +204,10 @@ class Recorder:
 
 
 def open_recorder(device: torch.device) -> Recorder:
-    """A recorder on the CUPTI that this process's torch was built with, proven on a launch that we know.
+    """A recorder on the CUPTI that this process's torch was built with, validated on a known launch.
 
     Raises:
-        CuptiError: there is none, it does not let us, or what it records is not what happened.
+        CuptiError: it is missing, refuses, or its record is wrong.
     """
     for path in _candidates():
         try:
@@ -230,7 +230,7 @@ def check_layout(activities: Sequence[Activity], known: Known, *, began_ns: int,
     """Raise unless a known launch between two readings of the clock was recorded correctly.
 
     Raises:
-        CuptiError: it was not, so nothing else that was read can be believed.
+        CuptiError: it was not, so no other record can be trusted.
     """
     kernels = [activity for activity in activities if activity.kind is Kind.KERNEL]
     found = [one for one in kernels if known.name in one.name and (one.grid, one.block) == (known.grid, known.block)]

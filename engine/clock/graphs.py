@@ -1,7 +1,7 @@
-"""Capturing calls into a CUDA graph so that a failure leaves the process as it was.
+"""Captures calls into a CUDA graph so that a failure leaves the process unchanged.
 
-torch's own context manager leaves the capture's stream current, and its allocator in the middle of a
-capture, when a captured call does what cannot be captured; here a candidate may do so and continue.
+torch's own context manager leaves the capture's stream current, and its allocator in the middle of a capture, when a
+captured call is not allowed in a capture; here a candidate may do so and continue.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _CAPTURE_MODE = "thread_local"  # "global" would fail on the activity of other t
 
 _begin, _end = torch.cuda.CUDAGraph.capture_begin, torch.cuda.CUDAGraph.capture_end
 _replay = torch.cuda.CUDAGraph.replay
-# Bound before the candidate is loaded, whose taping replaces these: what is captured here is not taped.
+# Bound before the candidate is loaded, whose taping replaces these: captures made here are not taped.
 
 _broken: list[torch.cuda.CUDAGraph] = []
-"""Graphs whose capture failed.  Never freed: torch's allocator may go on asking them whose memory is whose."""
+"""Graphs whose capture failed.  Never freed: torch's allocator may still ask them for the owner of memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class KernelNode:
 
 
 class CapturedGraph:
-    """A graph that was captured and is ready to be replayed; `nodes` are its kernels, if known."""
+    """A captured graph that is ready for replay; `nodes` are its kernels, if known."""
 
     def __init__(self, graph: torch.cuda.CUDAGraph, stream: torch.cuda.Stream) -> None:
         self._graph = graph
@@ -47,10 +47,10 @@ class CapturedGraph:
 
 
 def capture(work: Callable[[], None], stream: torch.cuda.Stream) -> CapturedGraph:
-    """The work of `work` on the device, as a graph that is replayed on `stream`.
+    """The device work of `work`, as a graph that is replayed on `stream`.
 
     Raises:
-        Exception: whatever `work` raises, or torch's error for what cannot be captured.
+        Exception: any exception of `work`, or torch's error for a call that cannot be captured.
     """
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph(keep_graph=True)
@@ -80,7 +80,7 @@ def _run(work: Callable[[], None], graph: torch.cuda.CUDAGraph) -> None:
 
 
 def _end_allocation(device: torch.device, pool: Any) -> None:  # Any: torch's handle of a pool
-    """Take torch's allocator out of a capture that failed: torch does that only after one that did not."""
+    """Take torch's allocator out of a capture that failed: torch does that only after a successful one."""
     index = torch.cuda.current_device() if device.index is None else device.index
     with contextlib.suppress(RuntimeError):  # the allocation was already redirected elsewhere
         torch._C._cuda_endAllocateToPool(index, pool)

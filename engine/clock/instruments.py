@@ -24,7 +24,7 @@ _CYCLES_A_NS = 2  # roughly the clock of current devices; a hold need not be exa
 
 
 class Recorder(Protocol):
-    """The device's own record of what it did, as of `cupti.Recorder`."""
+    """Interface of the device's activity record, implemented by `cupti.Recorder`."""
 
     def start(self) -> None: ...
 
@@ -36,7 +36,7 @@ class Recorder(Protocol):
 
 
 class Listener(Protocol):
-    """The driver's own word on launches, as of `listener.Listener`."""
+    """Interface of the driver's record of launches, implemented by `listener.Listener`."""
 
     def start(self) -> None: ...
 
@@ -46,7 +46,7 @@ class Listener(Protocol):
 
 
 class Event(Protocol):
-    """A moment in the work of the stream that calls are made on."""
+    """A point in the work of the stream that calls are made on."""
 
     def record(self) -> None: ...
 
@@ -54,7 +54,7 @@ class Event(Protocol):
 
 
 class Graph(Protocol):
-    """Calls that were captured; `nodes` are their kernels, () when those are not known."""
+    """Captured calls; `nodes` are their kernels, () if unknown."""
 
     nodes: tuple[graphs.KernelNode, ...]
 
@@ -63,12 +63,11 @@ class Graph(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Instruments:
-    """`recorder` and `listener` are None where there is no precise timer, for this `reason`.
+    """`recorder` and `listener` are None without a precise timer, for this `reason`.
 
-    `hold` keeps the current stream busy for about so many nanoseconds with one kernel called HOLD.
-
-    `evict` and `touch` empty the second-level cache and fill it; both return how many activities that
-    may be on the device.  `forbid_persistence` says why it could not, "" when it could.
+    `hold` keeps the current stream busy for about this number of nanoseconds with one kernel called HOLD.  `evict` and
+    `touch` empty the second-level cache and fill it; both return the most activities of that on the device.
+    `forbid_persistence` returns why it failed, or "".
     """
 
     recorder: Recorder | None
@@ -120,7 +119,7 @@ def instruments_of(device: torch.device) -> Instruments:
 
 
 def activities_of(work: Callable[[], object], recorder: Recorder, synchronise: Callable[[], None]) -> int:
-    """How many activities this work puts on the device, by the device's own record.
+    """Number of device activities of this work, by the device's own record.
 
     Raises:
         CuptiError: it could not be recorded.
@@ -139,9 +138,9 @@ def activities_of(work: Callable[[], object], recorder: Recorder, synchronise: C
 def _activities_of_reading(
     device: torch.device, cache_bytes: int, recorder: Recorder, synchronise: Callable[[], None]
 ) -> tuple[int, int]:
-    """How many activities an eviction is, and at most the touching of one storage.
+    """Number of activities of an eviction, and the most of touching one storage.
 
-    Counted while no candidate is here: what a window of ours may hold beyond that would be its hiding place.
+    Counted before a candidate is loaded: further activities in a window of ours would be its hiding place.
     """
     eviction = cache.Eviction(device, cache_bytes)
     storage = torch.empty(cache_bytes, dtype=torch.uint8, device=device)
@@ -152,7 +151,7 @@ def _activities_of_reading(
 
 
 class _Hold:
-    """Kept with its function from before a candidate could replace it."""
+    """Bound to its function before a candidate could replace it."""
 
     def __init__(self) -> None:
         self._sleep = torch.cuda._sleep
@@ -175,7 +174,7 @@ class _StreamEvent:
 
 
 class _Evict:
-    """Takes its memory on the first use, which fills it: a worker that only verifies needs none."""
+    """Allocates its memory on the first use, which fills it: a worker that only verifies needs none."""
 
     def __init__(self, device: torch.device, cache_bytes: int, *, activities: int) -> None:
         self._make = functools.partial(cache.Eviction, device, cache_bytes)

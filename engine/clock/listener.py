@@ -1,8 +1,8 @@
-"""The driver's own word on launches: CUPTI's callback interface, read through ctypes.
+"""The driver's record of launches: CUPTI's callback interface, read through ctypes.
 
-An activity says which kernel ran by its name, and a name can be given to anything.  At the launch itself
-the driver is handed the function, which belongs to one module; both carry the same correlation number.
-Nothing listens but between `start` and `stop`: a subscriber makes every call of the driver slower.
+An activity identifies its kernel by name, and a name can be given to anything.  At the launch itself the driver gets
+the function, which belongs to one module; both carry the same correlation number.  The listener is active only between
+`start` and `stop`: a subscriber makes every call of the driver slower.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _LAUNCHES = (b"cuLaunchKernel", b"cuLaunchCooperativeKernel")
 
 @dataclass(frozen=True, kw_only=True)
 class DriverCall:
-    """One call of the driver; `function` is the handle that a launch was given, None for every other call.
+    """One call of the driver; `function` is the handle of a launch, None for every other call.
 
-    `thread` made it.  `correlation` is that of the activities which came of it.
+    `thread` made it.  `correlation` is that of its activities.
     """
 
     correlation: int
@@ -55,7 +55,7 @@ _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_ui
 
 
 class Listener:
-    """Records every call of the driver in this process, from any thread; one of it in a process."""
+    """Records every call of the driver in this process, from any thread; one per process."""
 
     def __init__(self, library: Any) -> None:  # Any: a loaded library, whose functions have no types
         self._cupti = library
@@ -64,7 +64,7 @@ class Listener:
         self._calls: list[DriverCall] = []
 
     def start(self) -> None:
-        """Listen from now on.
+        """Start recording.
 
         Raises:
             CuptiError: another subscriber is active, or the library refuses.
@@ -73,7 +73,7 @@ class Listener:
         self._expect("cuptiEnableDomain", ctypes.c_uint32(1), self._subscriber, ctypes.c_uint32(_DRIVER_CALLS))
 
     def stop(self) -> None:
-        """Listen no longer.
+        """Stop recording.
 
         Raises:
             CuptiError: the library refuses.
@@ -81,7 +81,7 @@ class Listener:
         self._expect("cuptiUnsubscribe", self._subscriber)
 
     def take(self) -> tuple[DriverCall, ...]:
-        """Everything recorded since the last time, in its order."""
+        """Everything recorded since the last call, in order."""
         calls, self._calls = self._calls, []
         return tuple(calls)
 
@@ -106,7 +106,7 @@ class Listener:
 
 
 def _function(call: bytes, parameters: int | None) -> int | None:
-    """The function that a launch was given; in cuLaunchKernelEx it comes after the configuration."""
+    """The function of a launch; in cuLaunchKernelEx it comes after the configuration."""
     if parameters is None or not call.startswith(_LAUNCHES):
         return None
     place = 1 if call.startswith(_CONFIGURED) else 0

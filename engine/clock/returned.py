@@ -19,7 +19,7 @@ _DTYPES_OF_NUMBERS = {bool: torch.bool, int: torch.int64, float: torch.float64, 
 def values_of(returned: object) -> tuple[object, ...]:
     """Returned values of an entry as a tuple, cut at a count that no operator reaches.
 
-    By the base class: a kind of list may have methods of its own, which would work when they are called here.
+    Uses the methods of the base class: a list subclass may override them, and they would run here.
     """
     first = slice(_MOST_RETURNED)
     if isinstance(returned, tuple):
@@ -28,10 +28,10 @@ def values_of(returned: object) -> tuple[object, ...]:
 
 
 def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[tuple[protocol.ReturnedSpec, ...], int]:
-    """Copy tensors into `place` (uint8), contiguous and 256-byte aligned, without waiting for the device.
+    """Copy tensors into `place` (uint8), contiguous and 256-byte aligned, without synchronising.
 
-    What does not fit is reported and not copied: it cannot have the shape that is expected.  Also how many
-    activities that may be on the device.
+    A tensor that does not fit is reported and not copied: it cannot have the expected shape.  Also returns the most
+    device activities of the copies.
     """
     numbers = [kind_of_number(value) for value in values]
     pairs = zip(values, numbers, strict=True)
@@ -55,12 +55,12 @@ def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[tuple[pro
 
 
 def is_plain_tensor(value: object) -> bool:
-    """Whether this is a tensor and not something that only looks like one."""
+    """Whether this is a tensor and not an object that only looks like one."""
     return type(value) in (torch.Tensor, torch.nn.Parameter)
 
 
 def _copy_one(value: torch.Tensor, place: torch.Tensor, offset: int, size: int) -> int:
-    """Copy one tensor; an activity for that, and one for each lazy sign or conjugate."""
+    """Copy one tensor; returns its activities: one for the copy, and one for each lazy sign or conjugate."""
     with without_modes():
         room = Base.view(Base.view(Base.narrow(place, 0, offset, size), value.dtype), value.shape)
         Base.copy_(room, Base.resolve_neg(Base.resolve_conj(Base.detach(value))))
@@ -68,7 +68,7 @@ def _copy_one(value: torch.Tensor, place: torch.Tensor, offset: int, size: int) 
 
 
 def kind_of_number(value: object) -> str:
-    """The name of the type of a Python number that fits into 64 bits a part; "" of anything else."""
+    """Type name of a Python number that fits into 64 bits a part; "" for anything else."""
     is_number = type(value) in _DTYPES_OF_NUMBERS and (type(value) is not int or -(2**63) <= value < 2**63)
     return type(value).__name__ if is_number else ""
 

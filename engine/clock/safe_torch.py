@@ -1,9 +1,9 @@
 """Operations of torch that a candidate cannot patch, for work in its process outside of timing.
 
-Between timed calls we copy what they left, and empty the cache.  A candidate that had replaced a method
-of torch.Tensor, or had installed a torch mode, could do the work of its calls there.  So methods are those of
-`Base`, the base class of torch.Tensor, which cannot be changed, and no mode sees operations under `without_modes`.
-A candidate that changes kgtui's own objects in this process is not kept out here.
+Between timed calls their outputs are copied, and the cache is emptied.  A candidate that had replaced a method of
+torch.Tensor, or had installed a torch mode, could do the work of its calls there.  So methods are those of `Base`, the
+immutable base class of torch.Tensor, and no mode gets operations under `without_modes`.  A candidate that changes
+kgtui's own objects in this process is not prevented here.
 """
 
 from __future__ import annotations
@@ -21,6 +21,6 @@ _no_functions, _no_dispatch = torch._C.DisableTorchFunction, torch._C._DisableTo
 
 @contextmanager
 def without_modes() -> Iterator[None]:
-    """Have neither modes nor subclasses hear of any operation of this thread."""
+    """Context in which no mode or subclass intercepts operations of this thread."""
     with _no_functions(), _no_dispatch():
         yield

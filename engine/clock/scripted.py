@@ -1,8 +1,7 @@
-"""A device of which everything is scripted: it replaces a real one where there is none, in tests.
+"""A device with scripted behaviour, which replaces a real one in tests.
 
-It has one clock, which moves when it is read and when something is put on the device, and it shares
-memory by handles as a driver does.  Calls run in this process, so that judge and worker can be
-exercised together without a GPU.
+It has one clock, which advances when it is read and when work is put on the device, and it shares memory by handles as
+a driver does.  Calls run in this process, so that judge and worker can be tested together without a GPU.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ class ScriptedBlock:
 
 @dataclass(kw_only=True)
 class ScriptedGraph:
-    """Calls that are made again, in place of a graph's launches."""
+    """Calls that are repeated, in place of a graph's launches."""
 
     work: Callable[[], None]
     nodes: tuple[KernelNode, ...]
 
     def replay(self) -> None:
-        """Make the calls again."""
+        """Repeat the calls."""
         self.work()
 
 
@@ -52,15 +51,15 @@ class ScriptedListener:
         self._calls: list[DriverCall] = []
 
     def start(self) -> None:
-        """Listen."""
+        """Start recording."""
         self.is_listening = True
 
     def stop(self) -> None:
-        """Listen no longer."""
+        """Stop recording."""
         self.is_listening = False
 
     def hear(self, call: DriverCall) -> None:
-        """The driver was called."""
+        """Record a call of the driver."""
         if self.is_listening:
             self._calls.append(call)
 
@@ -72,7 +71,7 @@ class ScriptedListener:
 
 @dataclass(kw_only=True)
 class ScriptedDevice:
-    """A scripted device: `trouble` is the answer of its recorder; `capturing` whether a graph is being captured."""
+    """A scripted device: `trouble` is the error of its recorder; `capturing` whether a graph is being captured."""
 
     cache_bytes: int = 1024
     note: str = ""
@@ -117,9 +116,9 @@ class ScriptedDevice:
         stream: int = 0,
         thread: int | None = None,
     ) -> None:
-        """Have the device do something `after_ns` from now; the clock moves past its end.
+        """Put an activity on the device `after_ns` from now; the clock advances past its end.
 
-        The driver is asked for it by a `thread`, with the handle of a `function`; None is the replay of a graph.
+        The driver call is made by `thread`, with the handle of a `function`; None is the replay of a graph.
         """
         if named:
             self.names.append(name)
@@ -160,7 +159,7 @@ class ScriptedDevice:
         return block
 
     def open_block(self, handle: str, size_bytes: int) -> torch.Tensor:
-        """The bytes of the block behind a handle."""
+        """The bytes of the block with this handle."""
         return next(block.content[:size_bytes] for block in self.blocks if block.handle == handle)
 
     def evict(self) -> int:
@@ -170,14 +169,14 @@ class ScriptedDevice:
         return 1
 
     def touch(self, storages: Sequence[torch.Tensor]) -> int:
-        """Note the sizes of what was touched, one activity each."""
+        """Record the sizes of these storages, one activity each."""
         self.touched += [storage.numel() for storage in storages]
         for _ in storages:
             self.put(TOUCH, TICK_NS)
         return len(storages)
 
     def capture(self, work: Callable[[], None]) -> ScriptedGraph:
-        """Do the work, which a real device would not do yet."""
+        """Do the work, which a real device would only record."""
         before, self.capturing = len(self.names), True
         try:
             work()
@@ -204,20 +203,20 @@ class ScriptedDevice:
         return taken
 
     def now_ns(self) -> int:
-        """The clock, which moves."""
+        """The clock, which advances with each reading."""
         self.clock_ns += TICK_NS
         return self.clock_ns
 
 
 @dataclass(kw_only=True)
 class ScriptedEvent:
-    """A moment of the scripted clock."""
+    """A point of the scripted clock."""
 
     device: ScriptedDevice
     at_ns: int = 0
 
     def record(self) -> None:
-        """Note the clock as it is."""
+        """Record the current clock."""
         self.at_ns = self.device.clock_ns
 
     def elapsed_ns(self, later: Event) -> int:

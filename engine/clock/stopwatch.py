@@ -1,11 +1,11 @@
 """A side of a benchmark in its process: an entry is called on slots that the judge has filled.
 
-Everything here runs beside untrusted code, so none of its numbers counts by itself: the judge
-verifies every output, and the parent compares every time with a clock of its own.
+Everything here runs beside untrusted code, so none of its numbers counts by itself: the judge verifies every output,
+and the parent compares every time with a clock of its own.
 
-Calls are made on copies in memory of this process, and what they leave is copied back.  Memory that
-another process has opened to us is mapped in smaller pages: on an H100 a softmax that reads 12 MB there
-takes 10 us instead of 8.5, and a ratio to a baseline in its own memory would be wrong by as much.
+Calls are made on copies in memory of this process, and their outputs are copied back.  Memory that another process has
+shared is mapped in smaller pages: on an H100 a softmax that reads 12 MB there takes 10 us instead of 8.5, and a ratio
+to a baseline in its own memory would be wrong by as much.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MESSAGE_CHARACTERS = 1900
 class _Slot:
     """One slot as the entry gets it, and the place for its outputs; all of it views of `own`.
 
-    `shared` is the same slot where the judge fills it and looks at it.
+    `shared` is the same slot in the judge's memory.
     """
 
     own: torch.Tensor
@@ -46,18 +46,18 @@ class _Slot:
     outputs: torch.Tensor
 
     def fetch(self) -> int:
-        """Take over what the judge wrote; how many activities that may be on the device."""
+        """Copy the judge's content; returns the most device activities of that."""
         return _copy(self.shared, self.own)
 
     def give(self) -> int:
-        """Copy all slots, guard zones included, to the judge's memory; returns the most device activities of that."""
+        """Copy the slot, guard zones included, to the judge's memory; returns the most device activities of that."""
         return _copy(self.own, self.shared)
 
 
 class Stopwatch:
     """Calls an entry on the slots of one case; `entry` gives it, or raises when there is none.
 
-    `open_block(handle, bytes)` gives the judge's memory behind a handle.
+    `open_block(handle, bytes)` gives the judge's memory with this handle.
     """
 
     def __init__(
@@ -93,14 +93,14 @@ class Stopwatch:
 
     @property
     def instruments(self) -> Instruments | None:
-        """Instruments made before there was a candidate; None where nothing can be timed."""
+        """Instruments made before a candidate was loaded; None if nothing can be timed."""
         return self._instruments
 
     def carry_out(
         self,
         command: protocol.OpenSlots | protocol.Fetch | protocol.TimeCalls | protocol.Collect | protocol.CloseSlots,
     ) -> protocol.AnyReply:
-        """Carry out one command; whatever the entry raises is raised."""
+        """Carry out one command; exceptions of the entry are raised."""
         try:
             match command:
                 case protocol.OpenSlots():
@@ -156,7 +156,7 @@ class Stopwatch:
         return protocol.Done(id=command.id)
 
     def _absent(self, numbers: Sequence[int]) -> str:
-        """Why there are not all of these slots, "" when there are."""
+        """Why some of these slots do not exist; "" if all do."""
         if any(number >= len(self._slots) for number in numbers):
             return f"there are {len(self._slots)} slots, and {tuple(numbers)} were asked for"
         return ""
@@ -273,7 +273,7 @@ def _slot(
 
 
 def _copy(there: torch.Tensor, here: torch.Tensor) -> int:
-    """Copy all of `there`; how many activities that may be on the device."""
+    """Copy all of `there`; returns the most device activities of that."""
     with without_modes():
         Base.copy_(here, there)
         return 1 + Base.numel(here) // SPLIT_ELEMENTS
@@ -297,7 +297,7 @@ def _share_memory(outputs: Sequence[tuple[object, ...]]) -> bool:
 
 
 def _range(value: torch.Tensor) -> tuple[int, int]:
-    """The addresses from the first to behind the last element."""
+    """The addresses from the first element to behind the last."""
     spanned = 1 + sum((size - 1) * stride for size, stride in zip(value.shape, value.stride(), strict=True))
     return value.data_ptr(), value.data_ptr() + spanned * value.element_size()
 

@@ -1,6 +1,6 @@
-"""One run of a baseline by the rules of the clock, wherever it is called: the judge's own, and a foreign reference.
+"""One run of a baseline by the rules of the clock: the judge's own baseline, or a foreign reference in its process.
 
-The calls are on sets of storages that no other call is on, written again before the run.
+Each call has a separate set of storages, rewritten before the run.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _capture(
 
 
 def _settle(command: protocol.TimeBaseline, instruments: Instruments) -> None:
-    """Wait until the sets are written, with the cache emptied of them where the run is to be cold."""
+    """Wait until the sets are written, and empty the cache for a cold run."""
     if command.cache is CacheState.COLD:
         instruments.evict()
     instruments.synchronise()

@@ -40,7 +40,7 @@ _STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    """Get warm, report that, and carry out commands."""
+    """Warm up, report that, and carry out commands."""
     warnings.simplefilter("ignore")  # Triton's advice to authors of compilers is not the candidate's log
     raise_niceness(_NICER)
     line = Line(commands, replies)
@@ -53,7 +53,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 
 def warm_up(target: str) -> None:
-    """Compile something small: the first compile of a process costs several times the next ones."""
+    """Compile something small: the first compile of a process is several times slower than the next ones."""
     source = ASTSource(warm_kernel.copy, warm_kernel.SIGNATURE, warm_kernel.CONSTANTS, {})
     _compile(source, target_named(target), {})
 
@@ -160,7 +160,7 @@ class _Compiler:
 
 
 def _is_of_the_machine(error: BaseException) -> bool:
-    """Whether memory, files or a tool that was killed ended the compile, and not the kernel.
+    """Whether memory, files or a killed tool ended the compile, and not the kernel.
 
     Python's own OSError of a source that cannot be found has no error number.
     """
@@ -180,7 +180,7 @@ def _compile(source: ASTSource, target: Target, options: dict[str, object]) -> A
 
 
 def _deliver(command: protocol.Compile, target: Target, compiled: Any, filename: str) -> protocol.AnyReply:
-    """Write the stages to the command's folder and read the resources off the binary."""
+    """Write the stages to the command's folder and read the resources of the binary."""
     folder = Path(command.folder)
     stages: dict[str, str] = {}
     for stage in _STAGES:

@@ -1,7 +1,7 @@
-"""Compiling just as a launch would, in a process that has no device: Triton gets the description of one.
+"""Compiles exactly as a launch would, in a process without a device: Triton gets the description of one.
 
-A kernel compiled here under the description that Triton itself made of a launch has the very cache key
-that this launch will look for.
+A kernel compiled here under the description that Triton itself made of a launch has the cache key that this launch
+looks up.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engine.protocol.proof.binaries import Prebuilt
 
 
 class OfflineDriver:
-    """Triton's driver before it compiles, for a device that is not there."""
+    """Triton's driver for a device that does not exist in this process."""
 
     def __init__(self, target: Target) -> None:
         self._target = GPUTarget(target.backend, target.architecture, target.warp_size)
@@ -49,9 +49,9 @@ class OfflineDriver:
 
 
 def compile_launch(kernel: Any, specialisation: str, target: Target, prebuilt: Prebuilt | None = None) -> Any:
-    """The compiled kernel for Triton's own description of a launch, left in this process's cache folder too.
+    """The compiled kernel for Triton's own description of a launch; also put into this process's cache folder.
 
-    `prebuilt` is the binary of its TTIR, None where there is none.
+    `prebuilt` is the binary of its TTIR, None if there is none.
     """
     driver = OfflineDriver(target)
     runtime.driver.set_active(driver)
@@ -60,14 +60,14 @@ def compile_launch(kernel: Any, specialisation: str, target: Target, prebuilt: P
 
 
 def launchers_for() -> tuple[str, ...]:
-    """The backends for which `build_launcher` has something to build; newer versions of Triton need nothing."""
+    """The backends for which `build_launcher` builds something; newer versions of Triton need nothing."""
     from triton.backends.nvidia import driver
 
     return (NVIDIA_BACKEND,) if hasattr(driver, "make_launcher") else ()
 
 
 def build_launcher(types: tuple[str, ...], target: Target) -> None:
-    """Leave in the cache folder what launches kernels with arguments of these types."""
+    """Build the launcher for kernels with arguments of these types into the cache folder."""
     if target.backend not in launchers_for():
         return
     from triton.backends.nvidia.driver import CudaLauncher
@@ -96,12 +96,12 @@ def warm_backend(backend: str, target: str) -> None:
     runtime.driver.set_active(OfflineDriver(described))
     warm_kernel.precompile()
     build_launcher(tuple(warm_kernel.SIGNATURE.values()), described)
-    # Not reset_active(): that looks for devices at once, and a process that has looked cannot fork any more.
+    # Not reset_active(): that looks for devices at once, after which a process cannot fork any more.
     runtime.driver._active = None
 
 
 class CacheFolder:
-    """Which files have come into this process's Triton cache since the last look."""
+    """Tracks which files were added to this process's Triton cache."""
 
     def __init__(self) -> None:
         self._folder = Path(os.environ.get("TRITON_CACHE_DIR") or triton.knobs.cache.dir)

@@ -1,6 +1,6 @@
-"""Kernels that compute addresses in 32 bits, read off their TTIR.
+"""Kernels that compute addresses in 32 bits, found in their TTIR.
 
-Such a kernel is right for tensors of up to 2^31 - 1 elements and addresses the wrong ones beyond, which no case is
+Such a kernel is right for tensors of up to 2^31 - 1 elements and computes wrong addresses beyond, which no case is
 large enough to show.
 """
 
@@ -60,7 +60,7 @@ def _ends(region: Region) -> Iterator[Operation]:
 
 
 def _made_of(operations: tuple[Operation, ...], arguments: frozenset[int]) -> frozenset[int]:
-    """The values that are made of constants, ranges and these arguments alone."""
+    """The values that are computed from constants, ranges and these arguments alone."""
     known = set(arguments)
     for operation in operations:
         made_of_known = bool(operation.operands) and all(operand.index in known for operand in operation.operands)
@@ -75,7 +75,7 @@ def _is_narrow(value: Value) -> bool:
 
 
 def _line_in(filename: str, location: SourceLocation | None) -> int | None:
-    """The line of this file that an operation comes from, that of the call where a helper of another file made it."""
+    """The line of this file of an operation, or that of the call if a helper of another file made it."""
     if location is None:
         return None
     places = (location, *location.callers)

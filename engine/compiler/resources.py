@@ -31,7 +31,7 @@ def of_cubin(cubin: Path) -> Resources:
 
 
 def extract_cubins(library: Path, folder: Path) -> tuple[Path, ...]:
-    """The NVIDIA binaries inside an object file or library, written to an empty folder; none where the tool fails."""
+    """The NVIDIA binaries inside an object file or library, written to an empty folder; none if the tool fails."""
     _run("cuobjdump", "-xelf", "all", str(library), cwd=folder)
     return tuple(sorted(folder.glob("*.cubin")))
 

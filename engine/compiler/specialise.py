@@ -1,4 +1,4 @@
-"""From a recorded launch back to the input of Triton's compiler: types, constants and attributes by argument."""
+"""Converts a recorded launch to the input of Triton's compiler: types, constants and attributes by argument."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.model import Launch
 # Triton's JITFunction is not typed: kernels are Any throughout this file.
 
 Types: TypeAlias = "str | tuple[Types, ...]"
-"""The type of an argument, or those of what a tuple holds."""
+"""The type of an argument, or those of a tuple's items."""
 
 
 @dataclass(frozen=True, kw_only=True)

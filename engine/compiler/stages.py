@@ -1,4 +1,4 @@
-"""Stages behind TTIR, recorded where a module is compiled and taken over by a compile of the same module.
+"""Stages behind TTIR, recorded when a module is compiled and reused by another compile of the same module.
 
 A compiler without a candidate makes the binary of a module once.  The candidate's own compile of that kernel then runs
 Triton's frontend alone and takes the rest from here, so that Triton's cache has it under the key of a launch.
@@ -40,14 +40,14 @@ _DECODER = msgspec.json.Decoder(_Packed)  # made here: a process with a candidat
 
 @dataclass(kw_only=True)
 class RecordedMetadata:
-    """Metadata of a compile: as it was before the first stage behind TTIR, and as it is now."""
+    """Metadata of a compile: before the first stage behind TTIR, and now."""
 
     before: dict[str, Any] = field(default_factory=dict)
     now: dict[str, Any] = field(default_factory=dict)
 
     @property
     def changes(self) -> dict[str, Any]:
-        """What the stages have set."""
+        """The metadata set by the stages."""
         return {
             name: value for name, value in self.now.items() if name not in self.before or self.before[name] != value
         }
@@ -68,7 +68,7 @@ def recording(target: GPUTarget) -> Iterator[RecordedMetadata]:
 
 @contextlib.contextmanager
 def taking(prebuilt: Prebuilt | None, target: GPUTarget) -> Iterator[None]:
-    """Have the compile in this context take its stages from `prebuilt`, where its TTIR and its options are the same."""
+    """Context in which a compile takes its stages from `prebuilt`, if its TTIR and its options are the same."""
     if prebuilt is None or triton.knobs.runtime.add_stages_inspection_hook is not None:
         yield
         return
@@ -84,7 +84,7 @@ def taking(prebuilt: Prebuilt | None, target: GPUTarget) -> Iterator[None]:
 
 
 def packed_stages(compiled: Any, recorded: RecordedMetadata) -> bytes:
-    """What `taking` needs of a compiled kernel beside its binary; empty where that is too long for a reply."""
+    """The data that `taking` needs of a compiled kernel beside its binary; empty if too long for a reply."""
     names = [name for name in compiled.asm if name not in (_FRONTEND, _BINARY, "sass", "source")]
     texts = {name: text for name in names if isinstance(text := compiled.asm[name], str)}
     content = zlib.compress(msgspec.json.encode(_Packed(texts=texts, metadata=recorded.changes)), 1)
@@ -92,7 +92,7 @@ def packed_stages(compiled: Any, recorded: RecordedMetadata) -> bytes:
 
 
 def _unpacked(binary: KernelBinary) -> _Packed | None:
-    """The stages of a binary; None where there are none."""
+    """The stages of a binary; None if there are none."""
     if not binary.stages:
         return None
     content = zlib.decompressobj().decompress(binary.stages, _MOST_UNPACKED_BYTES)
@@ -103,7 +103,7 @@ def _unpacked(binary: KernelBinary) -> _Packed | None:
 
 
 def _take(stages: Stages, packed: _Packed, prebuilt: Prebuilt) -> None:
-    """Replace the stages behind TTIR by what was made; of another module than that one, each stage is made."""
+    """Replace the stages behind TTIR by the prebuilt ones; for another module each stage runs as usual."""
     contents: dict[str, str | bytes] = {**packed.texts, _BINARY: prebuilt.binary.code}
     first, is_same = next(iter(contents)), False
 
@@ -141,7 +141,7 @@ def _behind_ttir(stages: Stages) -> list[str]:
 
 @contextlib.contextmanager
 def _changing_stages(target: GPUTarget, change: Callable[[Stages, Any], None]) -> Iterator[None]:
-    """Have `change` change the stages, and see the options, of compiles for this target in this context."""
+    """Context in which `change` modifies the stages of compiles for this target, and gets their options."""
     backend = type(make_backend(target))
     original = backend.add_stages
 

@@ -1,4 +1,4 @@
-"""From the TTIR of a specialisation to a binary of the device: the stages that need no code of the candidate."""
+"""Compiles the TTIR of a specialisation to a binary of the device, by stages that need no code of the candidate."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _REFUSED = {
     "launch_pdl": "a launch that depends on the one before it",
     "profile_scratch_size": "a kernel that profiles itself",
 }
-"""Of compiled kernels: what a launch would have to provide for, and a replay does not."""
+"""Metadata of kernels whose launches need what a replay does not provide."""
 
 
 def compile_ttir(request: BinaryRequest, folder: Path) -> KernelBinary:
     """The binary of a module for a device; `folder` is for files of the compiler.
 
-    Triton's parser gets only what the reader of the machine accepts: it may abort the process at other text.
+    Triton's parser gets only text that the reader of the machine accepts: it may abort the process at other text.
 
     Raises:
-        UnsupportedError: it is no module that is replayed, does not compile, or its launch needs what a replay does not
-            provide.
+        UnsupportedError: the module cannot be replayed, does not compile, or its launch needs what a replay does
+            not provide.
     """
     target = target_named(request.target)
     path = folder / "kernel.ttir"

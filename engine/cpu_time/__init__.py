@@ -1,4 +1,4 @@
-"""Deadlines by processor time: what a process used of the machine, and how long it is waited for.
+"""Deadlines in CPU time: the time that a process used of the machine, and when to stop waiting for it.
 
 The parent uses it for its children, the judge for the reference process.  Imports no process code.
 """

@@ -1,9 +1,9 @@
-"""How long a process is waited for: by what it did with the time, not by the clock on the wall.
+"""Decides how long to wait for a process, by the time that it used rather than by the wall clock.
 
-On a busy machine a process waits for a CPU, and that is no fault of its own.  So a limit counts the CPU time of
-the process and of all below it, and half of the time that it slept, but no time in which it could run and was
-given no CPU.  A process that got hardly any CPU for long says nothing of itself: the machine is too busy.
-Pure functions of measured seconds: `meter.py` measures them, and nothing here looks at a clock.
+On a busy machine a process waits for a CPU, which is not its fault.  So a limit counts the CPU time of the process and
+of all its descendants, and half of the time that it slept, but no time in which it could run and got no CPU.  A long
+wait with hardly any CPU time is no evidence about the process: the machine is too busy.  Pure functions of measured
+seconds: `meter.py` measures them, and nothing here reads a clock.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LEAST_MOST_S = 60.0
 
 
 class WaitDecision(enum.Enum):
-    """Whether to wait on for a process."""
+    """Whether to continue waiting for a process."""
 
     WAIT = enum.auto()
     TIMED_OUT = enum.auto()
@@ -29,8 +29,8 @@ class WaitDecision(enum.Enum):
 class Interval:
     """Measurements of a process between two readings.
 
-    `cpu_s` is the CPU time of all its threads and of the processes below it, `delayed_s` how long, added up,
-    those could have run and were given no CPU, and `stolen_s` what a hypervisor took of each core.
+    `cpu_s` is the CPU time of all its threads and descendants, `delayed_s` the total time in which those could have run
+    and got no CPU, and `stolen_s` the time that a hypervisor took of each core.
     """
 
     wall_s: float
@@ -41,10 +41,10 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Waited:
-    """How long a process has been waited for, and what it did meanwhile.
+    """The time of a wait for a process, by what the process did.
 
-    `running_s` is how long it would have run alone on this machine, and `asleep_s` how long none of its threads
-    could have run.
+    `running_s` is how long it would have run alone on this machine, and `asleep_s` how long none of its threads could
+    have run.
     """
 
     wall_s: float = 0.0
@@ -69,7 +69,7 @@ def together(one: Interval, other: Interval) -> Interval:
 
 
 def longer(waited: Waited, interval: Interval, *, cores: int) -> Waited:
-    """As before, and one interval more."""
+    """The wait extended by one interval."""
     if interval.wall_s <= 0:
         return waited
     runnable_s = interval.cpu_s + interval.delayed_s
@@ -85,7 +85,7 @@ def longer(waited: Waited, interval: Interval, *, cores: int) -> Waited:
 
 
 def wait_decision(waited: Waited, *, limit_s: float) -> WaitDecision:
-    """Whether a process with a limit of `limit_s` is waited for any longer."""
+    """Whether to continue waiting for a process with a limit of `limit_s`."""
     if waited.counted_s >= limit_s:
         return WaitDecision.TIMED_OUT
     if waited.wall_s < max(LEAST_MOST_S, MOST_TIMES * limit_s):

@@ -1,7 +1,7 @@
 """Resources that a process and all its descendants have used, read from /proc by its parent.
 
-The process cannot influence what is read here: the kernel counts.  A figure that the kernel does not offer is
-taken for zero, which makes a wait shorter and never endless.
+The process cannot influence these values: the kernel counts.  A value that the kernel does not offer counts as zero,
+which makes a wait shorter and never endless.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Meter:
         return _Reading(at_s=self._clock(), cpu_ticks=cpu_ticks, delay_ns=delay_ns, stolen_ticks=self._steal_ticks())
 
     def _processes(self) -> Iterator[Path]:
-        """The process, and those below it where they count."""
+        """The process, and its descendants if they count."""
         waiting, met = [self._pid], 0
         while waiting and met < _MOST_THREADS:
             process = self._proc / str(waiting.pop())

@@ -41,7 +41,7 @@ class Platform(Protocol):
     HAS_ACTIVITY_RECORD: bool
 
     def detect(self) -> tuple[Device, ...]:
-        """The devices of this platform on this machine; () when there is none."""
+        """The devices of this platform on this machine; () if there are none."""
         ...
 
 
@@ -68,7 +68,7 @@ def platform_named(name: str) -> Platform:
     """The platform called `name`.
 
     Raises:
-        UsageError: there is none; lists those that exist.
+        UsageError: there is none; the message lists those that exist.
     """
     known = platforms()
     if name not in known:

@@ -1,4 +1,4 @@
-"""The CPU, on which the machine executes TTIR: always there.  Its times are never shown as speeds."""
+"""The CPU, on which the machine executes TTIR: always available.  Its times are never shown as speeds."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def detect() -> tuple[Device, ...]:
 
 
 def _visible(count: int) -> list[int]:
-    """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order; as CUDA does, it stops at the first that is none."""
+    """The GPUs selected by CUDA_VISIBLE_DEVICES, in its order; like CUDA, it stops at the first invalid entry."""
     chosen = os.environ.get(VISIBLE_ENV)
     if chosen is None:
         return list(range(count))

@@ -1,6 +1,6 @@
-"""Which inputs a run judged: how many by type and tier, and what their sizes, layouts and options were.
+"""The verified inputs of a run: their number by type and tier, and their sizes, layouts and options.
 
-Only counts what is in the cases.  A case that the problem does not have any more is counted under "unknown".
+Only counts cases.  A case that the problem no longer has is counted under "unknown".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LEAST_EDGE = 16  # smaller sizes are adjacent by chance
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """How many cases of one element type and tier were judged, and how many of them were right."""
+    """Number of verified cases of one element type and tier, and of right ones among them."""
 
     dtype: str
     tier: Tier
@@ -27,14 +27,14 @@ class Tally:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """One parameter of the cases, and which values of it were judged, in words."""
+    """One parameter of the cases, and its verified values, in words."""
 
     name: str
     values: str
 
 
 def tallies_of(results: Sequence[CaseResult], problem: Problem) -> tuple[Tally, ...]:
-    """By element type in the order of the problem, and by tier."""
+    """Tallies by element type in the order of the problem, and by tier."""
     dtype_by_case = {case.name: case.dtype.short for case in problem.cases}
     groups: dict[tuple[str, Tier], list[CaseResult]] = {}
     for result in results:
@@ -54,7 +54,7 @@ def tallies_of(results: Sequence[CaseResult], problem: Problem) -> tuple[Tally, 
 
 
 def axes_of(results: Sequence[CaseResult], problem: Problem) -> tuple[Axis, ...]:
-    """Every parameter of the judged cases, those with sizes first."""
+    """Every parameter of the verified cases, those with sizes first."""
     judged = {result.case for result in results}
     cases = [case for case in problem.cases if case.name in judged]
     names = dict.fromkeys(name for case in cases for name in case.params)
@@ -75,7 +75,7 @@ def _values_text(values: Sequence[Parameter]) -> str:
 
 
 def _sizes(value: Parameter) -> tuple[int, ...]:
-    """The whole numbers of a value; none where it is a word, a claim or a fraction."""
+    """The integers of a value; none for a word, a boolean or a fraction."""
     if isinstance(value, bool) or not isinstance(value, int | tuple):
         return ()
     return value if isinstance(value, tuple) else (value,)

@@ -1,7 +1,7 @@
-"""Evidence of one run on one kernel, collected for the person who decides about it.
+"""Evidence of one run on one kernel, collected for a reviewer.
 
-A pure function from what was observed to a frozen record.  It decides nothing: the verdict is the one of the run.
-What was not checked is listed beside what was, and nothing is ever left out because it is missing.
+A pure function from observations to a frozen record.  It decides nothing: the verdict is the one of the run. Unchecked
+items are listed beside checked ones, and nothing is left out because it is missing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class LayerSeen:
 
 @dataclass(frozen=True, kw_only=True)
 class FindingSeen:
-    """A finding, the text of its line ("" where it has none), and whether it flags a run that is right."""
+    """A finding, the text of its line ("" if it has none), and whether it flags a run that is right."""
 
     finding: Finding
     code: str
@@ -49,7 +49,7 @@ class FindingSeen:
 
 @dataclass(frozen=True, kw_only=True)
 class Unchecked:
-    """Something that was not checked: what, how far it came, and why."""
+    """An unchecked item: its name, how far it was checked, and why."""
 
     what: str
     state: str
@@ -60,7 +60,7 @@ class Unchecked:
 class Inspection:
     """The page as a record.
 
-    `headline` is the verdict in a sentence, `untimed` why nothing was timed ("" where something was).  `versions` are
+    `headline` is the verdict in a sentence, `untimed` why nothing was timed ("" if something was).  `versions` are
     those of the programs that the verdict depends on, `inspected_at` a date (ISO 8601) or None.
     """
 
@@ -134,7 +134,7 @@ def _seen(layer: Layer, run: RunRecord) -> LayerSeen:
 
 
 def _findings(run: RunRecord, source: str) -> tuple[FindingSeen, ...]:
-    """Heaviest first, with the text of their lines."""
+    """Findings with the text of their lines, most severe first."""
     lines = source.splitlines()
     weights, order = WEIGHTS[run.policy], tuple(reversed(Severity))
     ordered = sorted(run.findings, key=lambda finding: order.index(finding.severity))
@@ -150,7 +150,7 @@ def _line_of(finding: Finding, lines: Sequence[str]) -> str:
 
 
 def _untimed(run: RunRecord) -> str:
-    """Why nothing was timed; "" where something was."""
+    """Why nothing was timed; "" if something was."""
     if run.benchmark_report.cases:
         return ""
     if unended := _unended(run):

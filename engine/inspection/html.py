@@ -1,7 +1,7 @@
-"""An inspection as one HTML file that needs nothing else: no script, no font, no picture, no other host.
+"""An inspection as one self-contained HTML file: no script, no font, no picture, no other host.
 
-The template is `page.html.j2`.  Every value in it is escaped, since many come from a candidate, and the file
-forbids browsers to load anything.  It follows the reader's light or dark preference, and prints.
+The template is `page.html.j2`.  Every value in it is escaped, since many come from a candidate, and the file forbids
+browsers to load anything.  It follows the reader's light or dark preference, and can be printed.
 """
 
 from __future__ import annotations
@@ -31,5 +31,5 @@ def as_html(inspection: Inspection) -> str:
 
 
 def _without_control_characters(value: object) -> object:
-    """A value of the template as it is printed; what autoescape does comes after it."""
+    """A value of the template without control characters, before autoescape."""
     return printable(value) if isinstance(value, str) else value

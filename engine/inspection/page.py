@@ -1,7 +1,7 @@
-"""The page of an inspection in blocks that every format draws: sections of entries and tables, with their meaning.
+"""The page of an inspection in blocks for every format: sections of entries and tables, with their meaning.
 
-Only words and their order.  Text that a candidate had a hand in leaves here with its control characters spelled out;
-escaping it for a format is that format's business.
+Only words and their order.  Control characters in text that a candidate may have written are escaped here; escaping for
+a format is done by that format.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Mark(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A named thing with its state in a word, a sentence, and lines below; `line` is where it is in the source."""
+    """A named item with its state in a word, a sentence, and lines below; `line` is its line in the source."""
 
     name: str
     state: str = ""
@@ -59,7 +59,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """The whole page: what it is about, the verdict as a word and as a sentence, the claim, and the sections."""
+    """The whole page: its subject, the verdict as a word and as a sentence, the claim, and the sections."""
 
     title: str
     subject: str
@@ -100,7 +100,7 @@ _MOST_FAILED = 5
 
 
 def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
-    """The page: the answer first, then what it rests on, and what it does not."""
+    """The page: the verdict first, then its evidence, and what was not checked."""
     run = inspection.run
     word, mark = _word(run.verdict, inspection.claim, cut_short=run.cut_short)
     return Page(
@@ -132,7 +132,7 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
 
 
 def _proof(inspection: Inspection) -> Section:
-    """How many cases are proven, and each reason why others are not."""
+    """Number of proven cases, and each reason why others are not."""
     run = inspection.run
     proven = sum(proof.proven for proof in run.proofs)
     moved_bytes = sum(proof.moved_bytes for proof in run.proofs)

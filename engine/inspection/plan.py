@@ -1,4 +1,4 @@
-"""Times of an inspection: enough to show the kernel's behaviour while it is timed, in an acceptable time.
+"""Timing plan of an inspection: enough to show the kernel's behaviour while it is timed, in an acceptable time.
 
 Pure.  A claim is about all cases, so that with one all of them are timed, however long that takes.
 """
@@ -16,7 +16,7 @@ _TUNING_S = 3.0  # for a candidate's own autotuners
 
 
 def benchmark_plan(problem: Problem, claim: Claim | None) -> BenchmarkPlan | None:
-    """The bench cases against eager and what the claim names; None where the operator has no such cases."""
+    """The bench cases against eager and the claim's baseline; None if the operator has no such cases."""
     cases = tuple(case for case in problem.cases if case.tier is Tier.BENCH)
     if not cases:
         return None
@@ -36,7 +36,7 @@ def benchmark_plan(problem: Problem, claim: Claim | None) -> BenchmarkPlan | Non
 def _extremes_first(problem: Problem, cases: Sequence[Case]) -> Iterator[Case]:
     """The case that moves most bytes, the one that moves least, and so on inwards.
 
-    No smoke or full case is as large as the first: it is where a kernel may behave as nowhere before.
+    No smoke or full case is as large as the first, in which a kernel may behave differently.
     """
     left = sorted(cases, key=lambda case: _moved_bytes(problem, case))
     while left:

@@ -1,7 +1,7 @@
-"""A claimed speed-up, held against what was measured.
+"""A claimed speed-up, compared with the measurement.
 
-A claim never changes the verdict: whether an answer is right has nothing to do with how fast it is said to
-comes.  What was not measured, or does not count, neither supports a claim nor refutes it.
+A claim never changes the verdict, since correctness does not depend on speed.  A case that was not measured, or does
+not count, neither supports a claim nor refutes it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Backing(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """So many times as fast as a baseline: the geometric mean over the cases that are timed."""
+    """A speed-up over a baseline: the geometric mean over the timed cases."""
 
     speedup: float
     baseline: str = DEFAULT_BASELINE
@@ -44,7 +44,7 @@ class Claim:
 
     @property
     def factor(self) -> str:
-        """The speed-up as people write it: "2.3x"."""
+        """The speed-up in the usual notation: "2.3x"."""
         return f"{self.speedup:g}x"
 
 
@@ -52,9 +52,9 @@ class Claim:
 class ClaimResult:
     """A claim and its result, in one sentence.
 
-    `measured` is the geometric mean that counts, None where there is none.  `resolution` is the smallest relative
-    difference that counts in any of its cases.  `shortfall` is the part of the claimed speed-up that even the upper
-    end of the interval lacks.
+    `measured` is the geometric mean that counts, None if there is none.  `resolution` is the smallest relative
+    difference that counts in any of its cases.  `shortfall` is the part of the claimed speed-up that even the upper end
+    of the interval lacks.
     """
 
     claim: Claim
@@ -66,10 +66,10 @@ class ClaimResult:
 
 
 def parse_claim(text: str, *, baselines: Sequence[str]) -> Claim:
-    """The claim that was typed: "2.3x", "2.3", or with what it was measured against, "2.3x compile".
+    """The claim that was typed: "2.3x", "2.3", or with its baseline, "2.3x compile".
 
     Raises:
-        UsageError: it is none of that, or there is no such baseline.
+        UsageError: it has another form, or there is no such baseline.
     """
     form = _FORM.fullmatch(text.strip())
     speedup = float(form["speedup"]) if form else 0.0
@@ -88,7 +88,7 @@ def parse_claim(text: str, *, baselines: Sequence[str]) -> Claim:
 
 
 def hold(claim: Claim, benchmarks: Benchmarks, *, untimed: str) -> ClaimResult:
-    """The claim against the measurement; `untimed` is the reason why nothing was timed, where nothing was."""
+    """Compare the claim with the measurement; `untimed` is the reason if nothing was timed."""
     summary = next((one for one in benchmarks.summaries if one.baseline == claim.baseline), None)
     resolution = _resolution(benchmarks, claim.baseline)
     why = _unmeasured(claim, benchmarks, summary, resolution, untimed=untimed)
@@ -111,7 +111,7 @@ def hold(claim: Claim, benchmarks: Benchmarks, *, untimed: str) -> ClaimResult:
 
 
 def _backing(claim: Claim, speedup: Interval, resolution: float) -> Backing:
-    """A difference inside the resolution is none: neither to the claim's disadvantage nor in its favour."""
+    """Relation of speed-up and claim; a difference within the resolution counts neither for nor against it."""
     if speedup.high * (1 + resolution) < claim.speedup:
         return Backing.NOT_SUPPORTED
     return Backing.EXCEEDED if speedup.low > claim.speedup * (1 + resolution) else Backing.SUPPORTED
@@ -120,7 +120,7 @@ def _backing(claim: Claim, speedup: Interval, resolution: float) -> Backing:
 def _unmeasured(
     claim: Claim, benchmarks: Benchmarks, summary: Summary | None, resolution: float | None, *, untimed: str
 ) -> str:
-    """Why there is no mean that counts; "" where there is one."""
+    """Why there is no mean that counts; "" if there is one."""
     if not benchmarks.cases:
         return untimed
     if benchmarks.doubt:
@@ -133,6 +133,6 @@ def _unmeasured(
 
 
 def _resolution(benchmarks: Benchmarks, baseline: str) -> float | None:
-    """The coarsest of all cases, or None where nothing was compared."""
+    """The coarsest resolution of all cases, or None if nothing was compared."""
     compared = (one for case in benchmarks.right for one in case.comparisons if one.baseline == baseline)
     return max((one.resolution for one in compared), default=None)

@@ -31,7 +31,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A piece of a line and what it means."""
+    """A piece of a line and its meaning."""
 
     text: str
     mark: Mark = Mark.PLAIN
@@ -40,7 +40,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class PageLine:
-    """A line of the page for terminals; `line` is the line of the source that it is about."""
+    """A line of the page for terminals; `line` is its line of the source."""
 
     parts: tuple[Part, ...] = ()
     line: int | None = None
@@ -152,7 +152,7 @@ def _section_lines(section: Section, *, width: int) -> Iterator[PageLine]:
 
 
 def _table_lines(rows: Sequence[tuple[str, ...]], *, width: int) -> Iterator[PageLine]:
-    """Columns, or where they do not fit a row as its first cell over the others with their names."""
+    """Columns or, if they do not fit, each row as its first cell with the others and their names below."""
     if not rows:
         return
     lines = aligned(rows)
@@ -168,7 +168,7 @@ def _table_lines(rows: Sequence[tuple[str, ...]], *, width: int) -> Iterator[Pag
 
 
 def _entry_lines(entry: Entry, *, names: int, states: int, width: int) -> Iterator[PageLine]:
-    """The name, the state, and the text beside them; below them where there is no room."""
+    """The name, the state, and the text beside them, or below them if there is no space."""
     if len(entry.name) > names:
         yield PageLine(parts=(Part(text=f"{_INDENT}{entry.name}"),), line=entry.line)
     name = Part(text=f"{_INDENT}{entry.name if len(entry.name) <= names else '':<{names}}{_INDENT}")
@@ -205,10 +205,10 @@ def _markdown_entry(entry: Entry) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Text of any kind on one line, as it reads."""
+    """Any text on one line, escaped."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
 def _code(text: str) -> str:
-    """Text between back quotes, which it must not hold itself."""
+    """Text between back quotes, with back quotes in it replaced."""
     return " ".join(text.split()).replace("`", "'")

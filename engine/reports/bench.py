@@ -1,7 +1,7 @@
 """Text of a benchmark: its cells, its numbers, and one line a case as it arrives.
 
-Only arranges what the events say.  A case that was not right has no numbers here, whatever is in
-its record, and an unmeasured value is a reason, never a number.
+Only formats the events.  A case that was not right has no numbers here, whatever is in its record, and an unmeasured
+value is a reason, never a number.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Cells = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmarks:
-    """Measurements of a run; `doubt` is the reason why they do not count, "" when they do."""
+    """Measurements of a run; `doubt` is the reason why they do not count, "" if they do."""
 
     cases: tuple[CaseBenchmark, ...]
     summaries: tuple[Summary, ...]
@@ -48,7 +48,7 @@ class Benchmarks:
 
     @property
     def have_kernel_times(self) -> bool:
-        """Whether the launches of some case were timed alone."""
+        """Whether the launches of some case were timed separately."""
         return any(case.kernel_us is not None for case in self.right)
 
     @property
@@ -58,7 +58,7 @@ class Benchmarks:
 
 
 def without_wrong_times(benchmark: CaseBenchmark) -> CaseBenchmark:
-    """The record as it may be shown: without a number where the answers were not right."""
+    """The record without numbers if the outputs were not right."""
     if benchmark.outcome is Outcome.PASS:
         return benchmark
     return replace(
@@ -67,7 +67,7 @@ def without_wrong_times(benchmark: CaseBenchmark) -> CaseBenchmark:
 
 
 def case_text(benchmark: CaseBenchmark) -> str:
-    """One case on one line, as it is reported when it is done; in ASCII, for every stream can carry that."""
+    """One case on one line, as it is reported when it is done; in ASCII, which every stream supports."""
     if benchmark.outcome is not Outcome.PASS:
         return f"{benchmark.case}: {benchmark.message or 'no reason was given'}, {benchmark.elapsed_s:.1f} s"
     times = benchmark.timing
@@ -84,7 +84,7 @@ def case_text(benchmark: CaseBenchmark) -> str:
 
 
 def cost_rows(costs: Mapping[str, Cost]) -> list[tuple[str, ...]]:
-    """Least work of each case under a header: the inputs of its floor."""
+    """Least work of each case under a header: the inputs of its roofline time."""
     rows = [
         (name, f"{cost.bytes_read:,}", f"{cost.bytes_written:,}", f"{cost.flops:,}") for name, cost in costs.items()
     ]
@@ -98,7 +98,7 @@ def resource_rows(kernels: Sequence[CompiledKernel]) -> list[tuple[str, ...]]:
 
 
 def merged_resource_rows(kernels: Sequence[CompiledKernel]) -> list[tuple[str, ...]]:
-    """The same for a terminal: short columns, and specialisations that take the same counted in one row."""
+    """The same for a terminal: short columns, and specialisations with equal resources counted in one row."""
     rows = Counter((k.launch.kernel, str(k.launch.num_warps), str(k.outcome), *_taken(k)) for k in kernels)
     header = ("kernel", "count", "warps", "outcome", "regs", "spilled", "shared", "occupancy")
     return [header, *((name, str(count), *others) for (name, *others), count in rows.items())]
@@ -133,7 +133,7 @@ def failure_of(benchmark: CaseBenchmark) -> str:
 
 
 def number(value: float) -> str:
-    """Four digits that count, at most three of them behind the point."""
+    """Four significant digits, at most three of them after the decimal point."""
     whole = len(str(int(abs(value))))
     return f"{value:.{max(0, 4 - whole)}f}"
 
@@ -171,7 +171,7 @@ def _occupied(kernel: CompiledKernel) -> str:
 
 
 def _key(launch: Launch) -> tuple[object, ...]:
-    """The part of a launch that its compiled code depends on: not the grid, and not the number of launches."""
+    """The fields of a launch that its compiled code depends on: not the grid, and not the number of launches."""
     mappings = (launch.signature, launch.constants, launch.options)
     return (
         launch.kernel,

@@ -18,7 +18,7 @@ from engine.reports.verdict_words import word_of
 
 
 def as_markdown(run: RunRecord, *, with_profile: bool = False, with_passed_cases: bool = True) -> str:
-    """A page for a pull request or a report: the verdict, the cases, where the first wrong one is wrong, the rest.
+    """A page for a pull request or a report: the verdict, the cases, the first wrong elements, the rest.
 
     Without passed cases they are a count.
     """
@@ -53,7 +53,7 @@ def as_markdown(run: RunRecord, *, with_profile: bool = False, with_passed_cases
 
 
 def _benchmark_lines(run: RunRecord) -> list[str]:
-    """Lines on timed cases and the trust in them; for others only their least work."""
+    """Lines on timed cases and their credibility; for others only their least work."""
     benchmarks = run.benchmark_report
     if not benchmarks.cases:
         return ["## Not timed", "", *_rows(cost_rows(run.costs))] if run.costs else []
@@ -72,12 +72,12 @@ def _rows(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """A Markdown table; nothing where it would be empty."""
+    """A Markdown table; nothing if it would be empty."""
     if not rows:
         return []
     return [*(f"| {' | '.join(map(_cell, cells))} |" for cells in (header, ("---",) * len(header), *rows)), ""]
 
 
 def _cell(text: str) -> str:
-    """Text of any kind on one line of a table: a bar would end the cell, and a tag would be swallowed."""
+    """Any text on one line of a table, with bars and tags escaped."""
     return printable(" ".join(text.split())).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

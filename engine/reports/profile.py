@@ -56,7 +56,7 @@ def _work_rows(spans: Sequence[Span]) -> list[tuple[str, ...]]:
 
 
 def _period(stage: StageRecord) -> tuple[float, float]:
-    """From when to when a stage that has ended took, in seconds of the run."""
+    """Begin and end of a finished stage, in seconds of the run."""
     assert stage.finished_s is not None and stage.elapsed_s is not None
     return stage.finished_s - stage.elapsed_s, stage.finished_s
 
@@ -67,7 +67,7 @@ def _stage_row(stage: StageRecord, period: tuple[float, float]) -> tuple[str, ..
 
 
 def _bar(period: tuple[float, float], *, end_s: float, wide: int, is_ascii: bool) -> str:
-    """The part of the axis that the period covers, at least one sign of it."""
+    """The part of the axis that the period covers, at least one character of it."""
     full, empty = (_FULL_ASCII, _EMPTY_ASCII) if is_ascii else (_FULL, _EMPTY)
     began_s, ended_s = period
     scale = wide / end_s if end_s > 0 else 0.0

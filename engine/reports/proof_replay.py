@@ -16,7 +16,7 @@ _MOST_SHOWN = 20
 
 
 def replay_lines(proof: ProofFile, cases: Sequence[ReplayedCase], *, versions: Mapping[str, str]) -> Iterator[str]:
-    """The run of the proof, each case that is not proven, and the sum."""
+    """The run of the proof, each case that is not proven, and the total."""
     run = proof.run
     count = f"{_counted(len(proof.cases), 'case')}, {_counted(len(proof.kernels), 'kernel')}"
     yield printable(f"{run.problem}: {count}, candidate {run.candidate[:_DIGEST_CHARACTERS]}")

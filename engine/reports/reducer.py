@@ -1,6 +1,6 @@
 """The one reducer of a run: its events, folded into a frozen `RunRecord`.
 
-The same events give the same record, live or replayed from the store, so a stored run opens exactly as it was.
+The same events give the same record, live or replayed from the store, so a stored run is shown exactly as it was.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class _Draft:
         )
 
     def _disassembled(self, event: KernelDisassembled) -> None:
-        """Add the text to its kernel; kernels may be built in another order than they are numbered."""
+        """Add the text to its kernel; kernels may be built in another order than their numbers."""
         if event.number in self._kernel_numbers:
             place = self._kernel_numbers.index(event.number)
             self._kernels[place] = _with(self._kernels[place], event.artefact)

@@ -1,6 +1,6 @@
 """Remarks on the numbers of a benchmark, in sentences: means, method, resolution, device, notes.
 
-Only repeats what was recorded.  What a driver did not tell is left out, never guessed.
+Only repeats recorded values.  Values that a driver did not report are left out, never guessed.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _range(states: Iterable[DeviceState], words: str, of: Callable[[DeviceState]
 
 
 def _gathered(label: str, pairs: Iterable[tuple[str, str]], *, cases: int) -> Iterator[Remark]:
-    """Each text once, with the cases that it is about unless it is about all."""
+    """Each text once, with its cases unless it is about all."""
     names_by_text: dict[str, dict[str, None]] = {}
     for case, text in pairs:
         names_by_text.setdefault(text, {})[case] = None

@@ -34,7 +34,7 @@ from engine.verdict.decide import Facts, Interim, interim
 
 @dataclass(frozen=True, kw_only=True)
 class StageRecord:
-    """A stage that began; the fields after `total` are known once it has ended."""
+    """A stage that began; the fields after `total` are set once it has ended."""
 
     stage: Stage
     started_s: float
@@ -96,19 +96,19 @@ class RunRecord:
     ports: Ports = NOT_PORTED
 
     def first_case(self, launch: Launch) -> str:
-        """The case that launched this specialisation first; empty where that is not known."""
+        """The case that launched this specialisation first; empty if unknown."""
         wanted = specialisation(launch)
         by_case = zip(self.launches, self.launched_by, strict=True)
         return next((case for known, case in by_case if specialisation(known) == wanted), "")
 
     @property
     def started(self) -> bool:
-        """Whether any run is shown at all."""
+        """Whether the record is of a run."""
         return bool(self.digest)
 
     @property
     def running(self) -> bool:
-        """Whether the run has begun and its verdict is still to come."""
+        """Whether the run has begun and has no verdict yet."""
         return self.started and self.verdict is None and not self.cut_short
 
     @property
@@ -126,7 +126,7 @@ class RunRecord:
         """The verdict of a run that has ended.
 
         Raises:
-            ValueError: the events hold no start or no end of the run.
+            ValueError: the events have no start or no end of the run.
         """
         if not self.started or self.verdict is None:
             lacking = "RunFinished" if self.started else "RunStarted"
@@ -157,7 +157,7 @@ class RunRecord:
 
     @property
     def passed(self) -> int:
-        """How many cases passed."""
+        """Number of cases that passed."""
         return sum(case.outcome is Outcome.PASS for case in self.cases)
 
     @property
@@ -167,7 +167,7 @@ class RunRecord:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether something was observed that makes the run not credible, be it right or wrong."""
+        """Whether a finding makes the run not credible, be it right or wrong."""
         heavy = any(found.severity in (Severity.SUSPECT, Severity.PROOF) for found in self.findings)
         return heavy or (self.verdict is not None and self.verdict.flagged)
 

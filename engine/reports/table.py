@@ -1,6 +1,6 @@
-"""The cases of a benchmark under each other, for terminals of any width.
+"""The cases of a benchmark as a table, for terminals of any width.
 
-Where a line for each case would be too long, every case takes two.
+If a line for each case would be too long, every case takes two.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LABEL_WIDTH = 12
 
 
 def bench_lines(benchmarks: Benchmarks, *, width: int, is_ascii: bool = False) -> list[str]:
-    """The table of all cases, in two lines a case where one would not fit, and every remark below it."""
+    """The table of all cases, in two lines a case if one would not fit, and every remark below it."""
     sign = "+-" if is_ascii else "±"
     lines = _wide_table(benchmarks, width=width, sign=sign) or _narrow_table(benchmarks, width=width, sign=sign)
     remarks = [line for remark in remarks_on(benchmarks) for line in _wrapped(remark, width=width)]
@@ -100,12 +100,12 @@ def _narrow_table(benchmarks: Benchmarks, *, width: int, sign: str) -> list[str]
 
 
 def _kernel_column(benchmarks: Benchmarks) -> tuple[str, ...]:
-    """The column of the launches alone, where some case has it."""
+    """The column of the launches alone, if some case has it."""
     return (KERNEL_US,) if benchmarks.have_kernel_times else ()
 
 
 def _measure(columns: Iterable[str], rows: Iterable[Cells], *, at_least: Mapping[str, int]) -> dict[str, int]:
-    """How wide each column is."""
+    """Width of each column."""
     held = list(rows)
     return {
         column: max(len(column), at_least.get(column, 0), *(len(cells[column]) for cells in held)) for column in columns
@@ -113,7 +113,7 @@ def _measure(columns: Iterable[str], rows: Iterable[Cells], *, at_least: Mapping
 
 
 def _line(cells: Cells, measure: Mapping[str, int]) -> str:
-    """The cells under each other; numbers to the right, words to the left."""
+    """The cells in columns; numbers to the right, words to the left."""
     numbers = (DEVICE_US, KERNEL_US, CALL_US, VERIFIED)
     return _GAP.join(
         cells[column].rjust(wide) if column in numbers else cells[column].ljust(wide)

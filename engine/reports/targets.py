@@ -1,7 +1,7 @@
-"""Builds of a run's launches for each of several targets, summed up by target.
+"""Builds of a run's launches for each of several targets, summarised by target.
 
-Several specialisations differ in what they take up, so a target is described by its worst.  What no
-tool reported stays None: unknown usage is never shown as 0.
+Several specialisations differ in their resources, so a target is described by its worst.  Values that no tool reported
+are None: unknown usage is never shown as 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class TargetReport:
-    """One target: `launches` were to be compiled for it, `kernels` were, well or badly."""
+    """One target: `launches` were to be compiled for it, `kernels` were, with or without success."""
 
     target: str
     launches: int
@@ -39,7 +39,7 @@ class TargetReport:
 
     @property
     def outcome(self) -> Outcome | None:
-        """PASS when every launch built; None as long as some are still to come and none has failed."""
+        """PASS when every launch built; None as long as some are missing and none has failed."""
         failed = self.first_failed
         if failed is not None:
             return failed.outcome
@@ -47,22 +47,22 @@ class TargetReport:
 
     @property
     def registers(self) -> int | None:
-        """Of a thread, the most."""
+        """Registers per thread, the most of all kernels."""
         return _most(kernel.registers for kernel in self.built)
 
     @property
     def spill_bytes(self) -> int | None:
-        """Of a thread, the most."""
+        """Spilled bytes per thread, the most of all kernels."""
         return _most(kernel.spill_bytes for kernel in self.built)
 
     @property
     def shared_bytes(self) -> int | None:
-        """Of a block, the most."""
+        """Bytes of shared memory per block, the most of all kernels."""
         return _most(kernel.shared_bytes for kernel in self.built)
 
     @property
     def occupancy_percent(self) -> float | None:
-        """Theoretical, the least; None where it cannot be determined."""
+        """Theoretical occupancy, the least of all kernels; None if it cannot be determined."""
         known = [level.percent for kernel in self.built if (level := occupancy(kernel)) is not None]
         return min(known, default=None)
 
@@ -71,7 +71,7 @@ class TargetReport:
 class Ports:
     """State of other targets; `outcome` is None while they are compiled, and before a request for them.
 
-    `numbers` are those of the events of `kernels`: where machine code belongs to.
+    `numbers` are those of the events of `kernels`, by which machine code is assigned.
     """
 
     targets: tuple[str, ...] = ()
@@ -88,17 +88,17 @@ class Ports:
 
     @property
     def running(self) -> bool:
-        """Whether more will come."""
+        """Whether more builds will come."""
         return self.asked and self.outcome is None
 
     @property
     def complete(self) -> bool:
-        """Whether every launch was compiled for every target; what may still come is text of machine code."""
+        """Whether every launch was compiled for every target; only texts of machine code may still come."""
         return self.asked and len(self.kernels) == self.planned
 
     @property
     def planned(self) -> int:
-        """How many builds there are to be."""
+        """Number of planned builds."""
         return len(self.targets) * self.launches
 
     def of(self, target: str) -> TargetReport:
@@ -152,7 +152,7 @@ def target_table(reports: Sequence[TargetReport]) -> list[Row]:
 
 
 def first_errors(reports: Sequence[TargetReport]) -> list[str]:
-    """Why each target that was not built for was not, in a line."""
+    """Why each target without a build has none, in a line."""
     failed = [(report.target, kernel) for report in reports if (kernel := report.first_failed) is not None]
     return [
         f"{target}: {kernel.outcome}: {kernel.launch.kernel}"

@@ -68,7 +68,7 @@ Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
 
 @dataclass(frozen=True, kw_only=True)
 class PlainLine:
-    """One state change: what it is about, the state it is in now, and the rest; the first two are one word each.
+    """One state change: its subject, its new state, and the rest; the first two are one word each.
 
     `continued` lines follow with more about the same change.
     """
@@ -87,7 +87,7 @@ LOG = "log"
 
 
 def as_plain(events: Sequence[Event], *, file: str, number: int | None = None) -> str:
-    """Every state change of a run, a line each, and below them the table of what was timed."""
+    """Every state change of a run, a line each, and below them the table of timed cases."""
     lines = [str(line) for event in events for line in plain_lines(event, file=file, number=number)]
     benchmarks = record_of(events).benchmark_report
     if benchmarks.cases:
@@ -100,8 +100,8 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
 
     The labels are run, the names of the stages, case, proof, tier, timing, finding, layer, kernel, device, log and
     verdict.  The states are started, the outcomes, failed, unproven, flagged, busy, unchecked, the severities of
-    findings and, for a log, the stream.  Text that a candidate had a hand in never reaches a terminal's control:
-    control characters are spelled out.
+    findings and, for a log, the stream.  Control characters in text that a candidate may have written are escaped for
+    terminals.
     """
     match event:
         case RunStarted():
@@ -190,7 +190,7 @@ def as_json(run: RunRecord) -> str:
 
 
 def _seed_lines(event: RunFinished) -> Iterator[str]:
-    """How to draw the same inputs again, of a run that did not pass."""
+    """How to draw the same inputs again, for a run that did not pass."""
     if event.draw_seed is not None and event.verdict.outcome is not Outcome.PASS:
         yield f"to draw the same inputs again: kgtui check --seed {event.draw_seed}"
 
@@ -215,7 +215,7 @@ def plain_proofs(run: RunRecord) -> list[Plain]:
 
 
 def plain_summary(summary: Summary) -> Plain:
-    """As JSON-ready values; its read-only mapping is one that msgspec does not know."""
+    """A summary as JSON-ready values; msgspec does not support its read-only mapping."""
     return {
         "baseline": summary.baseline,
         "speedup": msgspec.to_builtins(summary.speedup),
@@ -247,7 +247,7 @@ def _explained(message: str, location: Location | None, *, file: str) -> str:
 
 
 def _waiting(holder: Holder | None) -> str:
-    """Holder of the device that is waited for, in words."""
+    """Current holder of the device, in words."""
     if holder is None:
         return "waiting for the device: another process holds it and left no name"
     return f"waiting for the device: process {holder.pid} ({holder.command}) has held it since {holder.since}"

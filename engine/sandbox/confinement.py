@@ -1,8 +1,7 @@
-"""The rights that a child process gives up before untrusted code runs in it.
+"""The rights that a child process drops before untrusted code runs in it.
 
-Each measure is tried on its own: a machine that lacks one still gets the others, and what is in
-force is reported, never assumed.  Must run in a freshly forked, single-threaded process; none of
-it can be undone.
+Each measure is tried separately: a machine that lacks one still gets the others, and the measures in force are
+reported, never assumed.  Must run in a freshly forked, single-threaded process; none of it can be undone.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _STATUS_OF_SPACE, _STATUS_OF_DATA = "VmSize", "VmData"
 
 
 class Measure(enum.StrEnum):
-    """Rights that a child can give up, in the order in which it does; and bounds that its parent sets from outside.
+    """Confinement measures of a child, in the order in which they are applied; and limits set by its parent.
 
     The last two of a child come last because a change of user clears both.
     """
@@ -50,11 +49,11 @@ _LEFT = (Measure.FILES, Measure.SYSTEM_CALLS)
 class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     """How one child is confined.
 
-    `writable` are the only folders that it may write, `uid` an unprivileged user id of its own (only
-    root can give it one), `address_space` whether memory is limited by address space (a GPU driver
-    reserves far more than it uses, so there the data segment is limited instead).  A child that `starts_tool` runs a
-    program of others over one of ours, which calls `confine_rest` before it loads a candidate: files and system calls
-    are left as they are until then, and its own network namespace, which has no way out, has a loopback.
+    `writable` are the only folders that it may write, `uid` an unprivileged user id of its own (only root can assign
+    one), `address_space` whether memory is limited by address space (a GPU driver reserves far more than it uses, so
+    there the data segment is limited instead).  A child that `starts_tool` runs a foreign program that runs one of
+    ours, which calls `confine_rest` before it loads a candidate: files and system calls are unrestricted until then,
+    and its own network namespace, which has no route out, has a loopback.
     """
 
     writable: tuple[str, ...]
@@ -67,7 +66,7 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def confine(confinement: Confinement) -> tuple[str, ...]:
-    """Give up everything that can be given up here; the names of the measures now in force."""
+    """Apply every measure that is available here; returns the names of the measures now in force."""
     carry_out: dict[Measure, Callable[[], object]] = {
         Measure.NO_NEW_PRIVILEGES: lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1),
         Measure.RESOURCES: lambda: _limit_resources(confinement),
@@ -84,7 +83,7 @@ def confine(confinement: Confinement) -> tuple[str, ...]:
 
 
 def limit_memory(memory_bytes: int) -> None:
-    """Let this process, and each that it starts, have so many bytes of data more than it has, where that is less."""
+    """Limit this process, and its children, to this many bytes of data more than it has, if that is less."""
     limit_bytes = _kib(_STATUS_OF_DATA) * 1024 + memory_bytes
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if hard == resource.RLIM_INFINITY or limit_bytes < hard:
@@ -117,7 +116,7 @@ def _limit_resources(confinement: Confinement) -> None:
 
 
 def _kib(field: str) -> int:
-    """A size of this process, as the kernel counts it now."""
+    """A size of this process in KiB, as counted by the kernel now."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(status[field].split()[0])
 
@@ -164,7 +163,7 @@ _DEVICES = ("null", "zero", "full", "random", "urandom", "kfd", "dri", "nvidia-u
 
 
 def restrict_files(writable: tuple[str, ...], *, address_space: bool, connects: bool = False) -> None:
-    """Let this thread and all that it starts write these folders and devices only; and `connects`, or no TCP.
+    """Restrict this thread and its children to writing these folders and devices, and TCP to `connects`.
 
     Raises:
         OSError: this kernel has no Landlock.

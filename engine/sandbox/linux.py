@@ -1,4 +1,4 @@
-"""The few Linux calls that Python does not offer, by ctypes.
+"""The few Linux system calls that Python does not offer, by ctypes.
 
 Thin: every function is one system call, raises OSError with the kernel's errno, and decides nothing.
 """
@@ -45,7 +45,7 @@ def unshare(flags: int) -> None:
 
 
 def syscall(number: int, *arguments: object) -> int:
-    """syscall(2) with arguments that ctypes understands; returns its result."""
+    """syscall(2) with arguments that ctypes supports; returns its result."""
     return _check(_libc.syscall(c_long(number), *arguments))
 
 
@@ -111,7 +111,7 @@ _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 
 
 def landlock_version() -> int:
-    """The version of the kernel's Landlock interface; raises OSError where there is none."""
+    """The version of the kernel's Landlock interface; raises OSError if there is none."""
     return syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), c_uint32(1))
 
 

@@ -1,4 +1,4 @@
-"""How much of the processor a process leaves to others.  An optimisation: it must never be a reason to fail."""
+"""Lowers the scheduling priority of a process.  An optimisation: it must never be a reason to fail."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Files that a process with a candidate can still read: libraries, its own folders and the candidate's.
 
-A second Landlock ruleset beside the one against writing, since the folder of a candidate is not known yet when
-its process is forked.  It binds the calling thread and all that it starts, cannot be undone, and holds for root.
+A second Landlock ruleset beside the one against writing, since the folder of a candidate is not known yet when its
+process is forked.  It applies to the calling thread and its children, cannot be undone, and also applies to root.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def limit_reading(readable: Iterable[str], *, listed: Iterable[str] = ()) -> Non
 
 
 def _rule(place: Path, access: int) -> Iterator[tuple[int, int]]:
-    """An open handle of `place` with the rights to it; nothing where it is not there."""
+    """An open handle of `place` with the rights to it; nothing if it does not exist."""
     try:
         handle = os.open(place, os.O_PATH)
     except OSError:
@@ -72,7 +72,7 @@ def _rule(place: Path, access: int) -> Iterator[tuple[int, int]]:
 
 
 def _libraries() -> Iterator[Path]:
-    """The interpreter, all that it can import without the candidate's folder, and the engine's own code."""
+    """The interpreter, everything that it can import without the candidate's folder, and the engine's own code."""
     yield from map(Path, (sys.prefix, sys.base_prefix, sys.exec_prefix))
     yield Path(sys.executable).resolve().parent
     yield from (Path(place) for place in sys.path if place)
@@ -83,7 +83,7 @@ def _libraries() -> Iterator[Path]:
 
 
 def _installed_editable() -> Iterator[Path]:
-    """Packages that setuptools installed as links to where they are developed, but for ours."""
+    """Packages that setuptools installed as links to their source trees, except ours."""
     for name, module in list(sys.modules.items()):
         mapping = getattr(module, "MAPPING", None) if name.startswith(_EDITABLE_FINDER) else None
         if isinstance(mapping, dict):

@@ -1,7 +1,7 @@
 """The seccomp filter of a confined child: which system calls it may not make, and with which arguments.
 
-The filter is a classic BPF program over `struct seccomp_data` (linux/seccomp.h).  It sees registers, never the
-memory behind a pointer; so a call whose danger is behind a pointer is refused as a whole.
+The filter is a classic BPF program over `struct seccomp_data` (linux/seccomp.h).  It gets registers, never the memory
+of a pointer; so a call whose dangerous arguments are in memory is refused as a whole.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Read a file that the user named, whatever is in its place by now.
+"""Reads a file that the user named, whatever is at its path by now.
 
-The one way to open a user's path for reading: never waits for a writer of a pipe, never follows an endless device,
-never reads more than the caller allows, and its errors name what is there instead of a file.
+The only way to open a user's path for reading: never waits for a writer of a pipe, never reads an endless device, never
+reads more than the caller allows, and its errors describe what is there instead of a file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KINDS = (
 
 
 class UserFileError(Exception):
-    """The path cannot be read as a file; the text is the reason."""
+    """The path cannot be read as a file; the message is the reason."""
 
 
 class MissingFileError(UserFileError):
@@ -33,7 +33,7 @@ class NoFileError(UserFileError):
 
 
 class TooLargeError(UserFileError):
-    """The file has more bytes than the caller takes."""
+    """The file has more bytes than the caller accepts."""
 
 
 def read_user_file(path: Path, *, max_bytes: int) -> bytes:
@@ -69,7 +69,7 @@ def require_regular(status: os.stat_result) -> None:
     """Raise unless it is a regular file.
 
     Raises:
-        NoFileError: it is something else, which the text names.
+        NoFileError: it is something else, which the message names.
     """
     if stat.S_ISREG(status.st_mode):
         return
@@ -78,7 +78,7 @@ def require_regular(status: os.stat_result) -> None:
 
 
 def reason_of(error: OSError) -> str:
-    """Why the system refused a path, in words that name what to look at."""
+    """Why the system refused a path, in words that name what to check."""
     match error.errno:
         case errno.ELOOP:
             return "its links lead in a circle"

@@ -1,4 +1,4 @@
-"""Lets a process write nothing but some folders and the harmless devices; network and reading stay as they are.
+"""Restricts a process to writing to some folders and the harmless devices; network and reading are unrestricted.
 
 For programs of the user's choice that need the network, such as a coding agent.  Must run before such a program is
 executed; it cannot be undone.

@@ -28,7 +28,7 @@ _OF_PTXAS = re.compile(r"^(?:ptxas info|\s+\d+ bytes stack frame)")
 
 
 def build(command: protocol.BuildExtension, *, run: Run = run_tool) -> protocol.AnyReply:
-    """The library, or what the tool that refused it wrote; a tool that was killed is a fault of the engine's."""
+    """The library, or the output of the tool that refused it; a tool that was killed is an engine error."""
     folder = Path(command.folder)
     folder.mkdir(exist_ok=True)
     units = tuple(units_of(command.request))
@@ -89,7 +89,7 @@ def _kernel(symbol: str, report: str) -> protocol.NativeKernel:
 
 
 def _disassembled(folder: Path, units: Sequence[Unit]) -> tuple[str, str]:
-    """File names of the machine code and of its text; "" where there are no tools for it."""
+    """File names of the machine code and of its text; "" if the tools for it are missing."""
     unit = next((unit for unit in units if unit.language is NativeLanguage.CUDA), None)
     if unit is None:
         return "", ""

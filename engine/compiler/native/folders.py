@@ -18,9 +18,9 @@ _PATHS = re.compile(r"^(?:COMPILER_PATH|LIBRARY_PATH)=(.*)$", re.MULTILINE)
 
 
 def toolchain_folders(command: BuildExtension, *, run: Run = run_tool) -> tuple[str, ...]:
-    """Include folders of the C++ compiler, and the folder of the CUDA toolkit; only folders that exist.
+    """Include folders of the C++ compiler, and the folder of the CUDA toolkit; only existing ones.
 
-    Never the root folder, which would allow to read everything.
+    Never the root folder, which would allow reading everything.
     """
     found = [Path(folder).resolve() for folder in (*_of_cxx(command.cxx, run), *_of_nvcc(command.nvcc))]
     return tuple(dict.fromkeys(str(folder) for folder in found if folder.is_dir() and folder != _ROOT))

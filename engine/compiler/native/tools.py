@@ -1,4 +1,4 @@
-"""The one place where nvcc and the C++ compiler are called."""
+"""Runs nvcc and the C++ compiler; the only module that does."""
 
 from __future__ import annotations
 

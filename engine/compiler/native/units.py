@@ -1,4 +1,4 @@
-"""The files that are handed to the compilers: a candidate's texts with what torch puts around them.
+"""The files that the compilers get: a candidate's texts with the code that torch adds.
 
 Every text begins with a #line directive that names it, so that the compilers count its own lines, in messages and in
 the line table of the machine code.
@@ -50,7 +50,7 @@ def _marked(source: NativeSource) -> str:
 
 
 def _bindings(request: ExtensionRequest) -> str:
-    """The module with its functions, as torch writes it; nothing where the texts define it themselves."""
+    """The module with its functions, as torch writes it; nothing if the texts define it themselves."""
     if request.functions is None:
         return ""
     lines = ['#line 1 "bindings"', "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {"]

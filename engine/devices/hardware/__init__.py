@@ -1,1 +1,1 @@
-"""Facts of devices that all platforms share: state, targets, occupancy, memory, and the lock of a benchmark."""
+"""Common code of all platforms: state, targets, occupancy, memory, and the lock of a benchmark."""

@@ -1,10 +1,10 @@
 """One benchmark at a time on a device, across all kgtui processes and users of a machine.
 
-The lock is an advisory flock on a file that every user may open.  The kernel gives it back when its holder
-dies, however it dies, so no lock is ever stale and no process id has to be trusted.  Those who wait
-poll: a thread that is blocked in flock cannot be cancelled, and would keep the program from ending.  They
-queue by byte-range locks on a second file, which vanish with their owners too; a stopped process
-keeps its place.  Nothing here may follow a link, or write to a file that is not a lock.
+The lock is an advisory flock on a file that every user may open.  The kernel releases it when its holder exits in any
+way, so no lock is ever stale and no process id has to be trusted.  Waiting processes poll: a thread that is blocked in
+flock cannot be cancelled, and would keep the program from ending.  They queue by byte-range locks on a second file,
+which vanish with their owners too; a stopped process keeps its place.  Nothing here may follow a link, or write to a
+file that is not a lock.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _held: set[int] = set()
 
 @dataclass(frozen=True, kw_only=True)
 class Occupancy:
-    """Whether a device is held; `holder` is None when it is free, and when there is no readable name."""
+    """Whether a device is held; `holder` is None when it is free, or has no readable name."""
 
     is_held: bool
     holder: Holder | None = None
 
 
 class DeviceLock:
-    """The lock of the device that `device_id` names for every process; `command` is what the others see."""
+    """The lock of the device that `device_id` names for every process; `command` is displayed to the others."""
 
     def __init__(
         self,
@@ -78,8 +78,8 @@ class DeviceLock:
     async def hold(self, *, on_wait: Callable[[Holder | None], None]) -> AsyncIterator[None]:
         """Hold the device for the block, first come, first served.
 
-        `on_wait` gets the holder while we wait, and again whenever it changes; None is a holder whose name
-        cannot be read.  It is not called without a wait.
+        `on_wait` gets the holder during the wait, and again whenever it changes; None is a holder whose name cannot be
+        read.  It is not called without a wait.
 
         Raises:
             UnsupportedError: no lock is available here, so that exclusive use of the device cannot be ensured.
@@ -101,7 +101,7 @@ class DeviceLock:
         try:
             place = _join_queue(line)
             while True:
-                # Opened again each time: a lock on a removed file excludes no other process.
+                # Reopened each time: a lock on a removed file excludes no other process.
                 descriptor = await self._open("lock")
                 if _is_first(line, place) and _try_lock(descriptor) and os.fstat(descriptor).st_nlink:
                     return descriptor
@@ -138,10 +138,10 @@ def shared_folder(places: tuple[Path, ...] = _PLACES) -> Path:
 
 
 def occupancy(folder: Path, device_id: str) -> Occupancy:
-    """The holder of the device at this moment.  Creates no file, and never waits.
+    """The current holder of the device.  Creates no file, and never waits.
 
     Raises:
-        UnsupportedError: the lock is there and cannot be looked at.
+        UnsupportedError: the lock exists and cannot be read.
     """
     path = folder / f"{device_id}.lock"
     try:
@@ -159,7 +159,7 @@ def occupancy(folder: Path, device_id: str) -> Occupancy:
 
 
 class _Announcer:
-    """Reports the holder that is waited for once, and again when it changes."""
+    """Reports the current holder once, and again when it changes."""
 
     def __init__(self, on_wait: Callable[[Holder | None], None]) -> None:
         self._on_wait = on_wait
@@ -175,7 +175,7 @@ class _Announcer:
 
 
 def _open_shared(folder: Path, name: str) -> int:
-    """A descriptor of the file, made where it is missing, that no forked child keeps."""
+    """A descriptor of the file, created if missing, that no forked child keeps."""
     path = folder / name
     try:
         place = _open_folder(folder)
@@ -237,7 +237,7 @@ def _try_lock(descriptor: int, *, how: int = fcntl.LOCK_EX) -> bool:
 
 
 def _join_queue(line: int) -> int:
-    """Our position in the queue, the last.  0 where there can be no queue, so that chance decides."""
+    """Our position in the queue, the last; 0 if queues are unavailable, so that chance decides."""
     place = 0
     try:
         for _ in range(_MOST_PLACES):
@@ -263,14 +263,14 @@ def _leave_queue(line: int) -> None:
 
 
 def _range_taken(line: int, *, start: int, length: int) -> range | None:
-    """Some bytes of that stretch which others have locked, None when there are none; a length of 0 has no end."""
+    """A locked range of other processes within these bytes, None if there is none; a length of 0 has no end."""
     asked = _RANGE.pack(fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
     kind, _, first, count, _ = _RANGE.unpack(fcntl.fcntl(line, fcntl.F_OFD_GETLK, asked))
     return None if kind == fcntl.F_UNLCK else range(first, first + count)
 
 
 def _write_holder(descriptor: int, holder: Holder) -> None:
-    """Write our name to the locked file; without one, where it cannot be written, the holder is unknown."""
+    """Write our name to the locked file; if it cannot be written, the holder is unknown."""
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, msgspec.json.encode(holder) + b"\n", 0)
@@ -295,7 +295,7 @@ def _close(descriptor: int) -> None:
 
 @functools.cache
 def _close_in_children() -> None:
-    """From now on a child that is forked without exec, which closes nothing, does not prolong a lock of ours."""
+    """Close our locks in children that are forked without exec, which would otherwise keep them."""
 
     def close_all() -> None:
         while _held:

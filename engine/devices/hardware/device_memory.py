@@ -1,8 +1,8 @@
 """Device memory that the judge owns and the worker opens, by CUDA's handles between processes.
 
-Spoken to through the driver's library itself: torch's own sharing keeps a counter in a file that a
-confined worker may not write, and hands out pieces of a cache that it may use again.  Only judge and
-worker import this; both have a context of the same device.
+Uses the driver's library directly: torch's own sharing keeps a counter in a file that a confined worker may not write,
+and shares parts of a cache that it may reuse.  Only judge and worker import this; both have a context of the same
+device.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LAZY_PEER_ACCESS = 1  # CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, the only flag there
 
 
 class DeviceMemoryError(Exception):
-    """The driver refused: the text has its name for the reason."""
+    """The driver refused; the message has its name for the reason."""
 
 
 class DeviceBlock:
@@ -45,7 +45,7 @@ class DeviceBlock:
         self.content = _bytes_at(address.value, size_bytes, device)
 
     def free(self) -> None:
-        """Give the memory back; every tensor that views it is invalid from here on.  Safe to call twice."""
+        """Free the memory; every tensor that views it is invalid from here on.  Safe to call twice."""
         if self._address.value:
             torch.cuda.synchronize()
             call_driver("cuMemFree_v2", self._address)
@@ -56,7 +56,7 @@ def open_block(handle: str, size_bytes: int, device: torch.device) -> torch.Tens
     """The bytes of another process's block, as uint8 on `device`; stays open as long as this process.
 
     Raises:
-        DeviceMemoryError: the driver does not let us.
+        DeviceMemoryError: the driver refuses.
     """
     torch.empty(0, device=device)
     address = ctypes.c_uint64()
@@ -66,9 +66,9 @@ def open_block(handle: str, size_bytes: int, device: torch.device) -> torch.Tens
 
 
 def alone(content: torch.Tensor) -> torch.Tensor:
-    """The same bytes (uint8) as the whole of a storage of their own, outside of any block.
+    """The same bytes (uint8) as the whole of a separate storage, outside of any block.
 
-    A tensor on them has the offset that it was made with, and its storage has no neighbours.
+    A tensor on them has its original offset, and its storage has no neighbours.
     """
     if content.numel() == 0:
         return content.new_empty(0)
@@ -78,7 +78,7 @@ def alone(content: torch.Tensor) -> torch.Tensor:
 
 
 def is_lost(device: torch.device) -> bool:
-    """Whether the device refuses this process everything from here on, as it does after an illegal access."""
+    """Whether the device refuses all further work of this process, as it does after an illegal access."""
     if device.type == "cpu":
         return False
     try:
@@ -122,7 +122,7 @@ def call_driver(name: str, *arguments: object) -> None:
     """Call a function of the driver's library with ctypes' values.
 
     Raises:
-        DeviceMemoryError: its status is not that of success.
+        DeviceMemoryError: its status is an error.
     """
     status = getattr(_driver(), name)(*arguments)
     if status:

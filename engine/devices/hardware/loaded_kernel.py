@@ -19,7 +19,7 @@ _ALIGNMENT = 64  # of a CUtensorMap, which no other parameter exceeds
 
 
 def aligned_buffer(content: bytes) -> ctypes.Array[ctypes.c_char]:
-    """The bytes in memory that begins at a multiple of 64, as a parameter of any type may."""
+    """The bytes in memory that begins at a multiple of 64, as required for a parameter of any type."""
     room = ctypes.create_string_buffer(len(content) + _ALIGNMENT)
     made = (ctypes.c_char * len(content)).from_buffer(room, -ctypes.addressof(room) % _ALIGNMENT)
     made.raw = content
@@ -44,7 +44,7 @@ class LoadedKernel:
         """Load.
 
         Raises:
-            DeviceMemoryError: the driver refuses the binary, or that much shared memory.
+            DeviceMemoryError: the driver refuses the binary, or this much shared memory.
         """
         self._driver = driver
         self._threads, self._shared_bytes = threads, shared_bytes
@@ -57,7 +57,7 @@ class LoadedKernel:
             driver("cuFuncSetAttribute", self._function, attribute, most)
 
     def launch(self, grid: tuple[int, int, int], parameters: Sequence[bytes]) -> None:
-        """Launch on torch's current stream; each of `parameters` are the bytes of one in memory.
+        """Launch on torch's current stream; each of `parameters` is a buffer with the bytes of one.
 
         Raises:
             DeviceMemoryError: the driver refuses the launch.

@@ -1,9 +1,9 @@
-"""How many warps of a compiled kernel fit on one multiprocessor, and what keeps more from fitting.
+"""How many warps of a compiled kernel fit on one multiprocessor, and which resource limits them.
 
-Arithmetic on what the compiler reports, so it needs no GPU.  The limits are those of the CUDA C++
-Programming Guide (technical specifications per compute capability); registers are handed out a warp
-at a time within one of four partitions, as NVIDIA's own occupancy calculation does.  A target without
-a row, and a kernel whose resources are not known, have no occupancy: nothing is guessed.
+Arithmetic on the compiler's figures, so it needs no GPU.  The limits are those of the CUDA C++ Programming Guide
+(technical specifications per compute capability); registers are allocated a warp at a time within one of four
+partitions, as in NVIDIA's own occupancy calculation.  A target without a row, and a kernel with unknown resources, have
+no occupancy: nothing is guessed.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Limit(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Occupancy:
-    """Of one kernel on one multiprocessor of its target, when the grid is large enough to fill it.
+    """Occupancy of one multiprocessor by one kernel, when the grid is large enough to fill it.
 
-    `blocks` and `warps` can be resident at once, of at most `max_warps`.  0 of them means that not even
-    one block fits: the launch would fail.
+    `blocks` and `warps` can be resident at once, of at most `max_warps`.  0 of them means that not even one block fits:
+    the launch would fail.
     """
 
     blocks: int
@@ -43,7 +43,7 @@ class Occupancy:
 
     @property
     def percent(self) -> float:
-        """Resident warps in percent of the most that the target holds."""
+        """Resident warps in percent of the target's maximum."""
         return 100.0 * self.warps / self.max_warps
 
 
@@ -75,10 +75,10 @@ _MULTIPROCESSORS = {
 def occupancy(kernel: CompiledKernel) -> Occupancy | None:
     """The theoretical occupancy of `kernel`, or None when it cannot be determined.
 
-    None for a target that is not in the table, a kernel that did not compile or whose registers or
-    shared memory are not known, and for blocks in clusters, which are placed by other rules.  Counts
-    the warps that the launch asked for; what a warp-specialised kernel adds to them is not known here.
-    Where two limits hold equally, the hardware's own is named: saving the other would gain nothing.
+    None for a target that is not in the table, a kernel that did not compile or whose registers or shared memory are
+    unknown, and for blocks in clusters, which are placed by other rules.  Counts the warps of the launch; additional
+    ones of a warp-specialised kernel are not known here.  If two limits are equal, the hardware's own is named: saving
+    the other would gain nothing.
     """
     processor = _MULTIPROCESSORS.get(kernel.target)
     if processor is None or kernel.outcome is not Outcome.PASS or kernel.launch.options.get("num_ctas", "1") != "1":
@@ -98,13 +98,13 @@ def occupancy(kernel: CompiledKernel) -> Occupancy | None:
 
 
 def _blocks_by_registers(registers: int, warps: int) -> int:
-    """How many blocks of `warps` find registers: each partition holds whole warps only."""
+    """Number of blocks of `warps` that fit by registers: each partition has whole warps only."""
     warp_registers = _rounded_up(max(registers, 1) * _WARP_THREADS, _WARP_REGISTERS)
     return _REGISTERS // _PARTITIONS // warp_registers * _PARTITIONS // warps
 
 
 def _blocks_by_shared_memory(shared_bytes: int, processor: _Multiprocessor) -> int:
-    """How many blocks find shared memory; one that needs none is still charged what the driver reserves."""
+    """Number of blocks that fit by shared memory; each one also needs the driver's reserved part."""
     capacity_bytes = processor.shared_kib * 1024
     block_bytes = _rounded_up(shared_bytes + processor.reserved_bytes, processor.shared_step_bytes)
     return capacity_bytes // max(block_bytes, 1)

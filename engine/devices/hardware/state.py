@@ -1,8 +1,8 @@
 """The state of a device at one moment, by its driver: clocks, temperature, power, other processes.
 
-A time that was taken beside another process, or while clocks were held down, has to say so.  Nothing is
-made up for what the driver does not tell: it stays None, and the state names it with the reason.  Needs no
-CUDA context; must never change a setting of the device.
+A time taken beside another process, or with reduced clocks, is reported with these conditions.  Values that the driver
+does not report are None, and the state names them with the reason.  Needs no CUDA context; must never change a setting
+of the device.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def device_state(
 ) -> DeviceState:
     """The state of device `index`, counted as NVML counts; `own_pids` are processes that may use the device.
 
-    `is_contained` says whether process ids are other ones here than the driver's; None finds out.
+    `is_contained` is whether process ids differ from the driver's; None determines it.
     """
     if platform != NVIDIA:
         return DeviceState(refused=(f"{WHOLE_STATE}: only NVIDIA's driver is asked",))
@@ -124,7 +124,7 @@ def free_bytes(platform: str, index: int, *, driver: Driver | None = None) -> in
 
 @contextmanager
 def _opened(driver: Driver, index: int) -> Iterator[Handle]:
-    """The device's handle, for as long as the driver is open."""
+    """The device's handle, as long as the driver is open."""
     driver.nvmlInit()
     try:
         yield driver.nvmlDeviceGetHandleByIndex(index)
@@ -176,7 +176,7 @@ class _StateReader:
 
 
 def throttle_words(reasons: int) -> tuple[str, ...]:
-    """NVML's clocks event reasons as words, in the order of their bits; one that has no word by its bit."""
+    """NVML's clocks event reasons as words, in the order of their bits; an unknown one by its bit."""
     left = reasons & ~_NOT_THROTTLED
     bits = (1 << shift for shift in range(left.bit_length()))
     return tuple(_REASONS.get(bit, f"reason {bit:#x}") for bit in bits if left & bit)

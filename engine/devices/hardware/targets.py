@@ -22,7 +22,7 @@ _SHARED_KIB = {
 _CUDA_GRID = (2**31 - 1, 65_535, 65_535)
 KNOWN_TARGETS = tuple(_SHARED_KIB)
 DEFAULT_TARGET = "sm_90"
-# What Triton 3.6 or 3.9 makes machine code for beside those, tried one by one: the others end in an error of LLVM or
+# Further targets of Triton 3.6 or 3.9, tried one by one: all others end in an error of LLVM or
 # of ptxas, the same for every kernel, or in an abort of the compiler.
 _OTHER_TARGETS = frozenset({
     "sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62", "sm_70", "sm_72", "sm_101", "sm_107", "sm_110",
@@ -34,7 +34,7 @@ _OTHER_TARGETS = frozenset({
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """A GPU architecture as Triton names it; `shared_bytes` is None where the limit is not known."""
+    """A GPU architecture as Triton names it; `shared_bytes` is None if the limit is unknown."""
 
     name: str
     backend: str
@@ -43,14 +43,14 @@ class Target:
     shared_bytes: int | None
     threads_per_block: int = 1024
     grid: tuple[int, int, int] | None = None
-    """The most programs on each axis of a launch; None where the limits are not known."""
+    """The most programs on each axis of a launch; None if the limits are unknown."""
 
 
 def asked_target(name: str) -> Target:
-    """The requested target `name`: one that some Triton makes machine code for.
+    """The requested target `name`: one that some version of Triton supports.
 
     Raises:
-        UsageError: there is no such one; lists the usual ones, or names the nearest to what is no name at all.
+        UsageError: there is no such target; the message lists the usual ones, or the nearest name.
     """
     target = target_named(name)
     if name not in _SHARED_KIB and name not in _OTHER_TARGETS:
@@ -62,7 +62,7 @@ def target_named(name: str) -> Target:
     """The target with this name, "sm_90" or "gfx942"; it may be a device's that no Triton supports yet.
 
     Raises:
-        UsageError: no architecture is written so; names the nearest.
+        UsageError: no architecture has a name of this form; the message has the nearest.
     """
     kib = _SHARED_KIB.get(name)
     shared_bytes = kib * 1024 if kib is not None else None

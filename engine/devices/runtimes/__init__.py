@@ -22,11 +22,11 @@ class Runtime(Protocol):
         ...
 
     def synchronise(self, device: torch.device) -> None:
-        """Wait until the device has finished everything that was queued."""
+        """Wait until the device has finished all queued work."""
         ...
 
     def release_cached_memory(self) -> None:
-        """Return to the driver what torch's allocator keeps for later tensors."""
+        """Return the cached memory of torch's allocator to the driver."""
         ...
 
     def is_capturing(self) -> bool:

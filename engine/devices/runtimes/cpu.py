@@ -1,4 +1,4 @@
-"""The CPU as a torch device: calls return when they have finished, and nothing of it is asynchronous."""
+"""The CPU as a torch device: calls return when they have finished, and nothing is asynchronous."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def synchronise(device: torch.device) -> None:
 
 
 def release_cached_memory() -> None:
-    """torch keeps no host memory."""
+    """No operation: torch caches no host memory."""
 
 
 def is_capturing() -> bool:
