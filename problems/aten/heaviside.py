@@ -1,7 +1,7 @@
 """Step function: y = 0 for self < 0, values for self = 0, 1 for self > 0.
 
 Any rank, any strides; both tensors have one dtype, as PyTorch requires.  -0.0 is 0 and takes its value, NaN in values
-included.  NaN in self gives 0, as PyTorch's comparison with 0 does on every device.
+included; a subnormal number may count as 0.  NaN in self gives 0, as PyTorch's comparison with 0 does on every device.
 
 Overloads: heaviside (tested) and heaviside.out.
 """

@@ -20,7 +20,7 @@ PROBLEM = ProblemDefinition(
     signature="cublasCcopy_v2(n: int, x: Tensor, incx: int, y: Tensor, incy: int) -> Tensor",
     summary="y = x",
     category=Category.BLAS1,
-    second_oracle="scipy.linalg.blas.copy in double precision",
+    second_oracle="SciPy's BLAS routine copy, in double precision",
     rearranges=True,
     cases=CASES,
     make_inputs=copy_inputs,

@@ -38,7 +38,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="y_b = alpha*op(A_b)x_b + beta*y_b, fixed strides",
     category=Category.BLAS2_GEMV,
-    second_oracle="scipy.linalg.blas.gemv in double precision",
+    second_oracle="SciPy's BLAS routine gemv, in double precision",
     cases=CASES,
     make_inputs=strided_gemv_inputs,
     reference=strided_gemv_reference,

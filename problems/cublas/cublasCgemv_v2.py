@@ -29,7 +29,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="y = alpha*op(A)x + beta*y",
     category=Category.BLAS2_GEMV,
-    second_oracle="scipy.linalg.blas.gemv in double precision",
+    second_oracle="SciPy's BLAS routine gemv, in double precision",
     cases=CASES,
     make_inputs=gemv_inputs,
     reference=gemv_reference,

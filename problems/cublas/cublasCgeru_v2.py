@@ -26,7 +26,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="A += alpha*x*y^T, complex, y not conjugated",
     category=Category.BLAS2_RANK,
-    second_oracle="scipy.linalg.blas.geru in double precision",
+    second_oracle="SciPy's BLAS routine geru, in double precision",
     cases=CASES,
     make_inputs=ger_inputs,
     reference=ger_reference,

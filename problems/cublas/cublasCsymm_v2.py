@@ -126,7 +126,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="C = alpha*A*B (or B*A) + beta*C, A symmetric",
     category=Category.BLAS3_SYMM,
-    second_oracle="scipy.linalg.blas.symm in double precision",
+    second_oracle="SciPy's BLAS routine symm, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

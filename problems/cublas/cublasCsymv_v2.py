@@ -128,7 +128,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="y = alpha*A*x + beta*y, A symmetric",
     category=Category.BLAS2_SYMV,
-    second_oracle="numpy.dot in double precision",
+    second_oracle="numpy.dot, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

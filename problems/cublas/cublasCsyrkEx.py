@@ -54,7 +54,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="C = alpha*op(A)op(A)^T + beta*C, one triangle, explicit types",
     category=Category.BLAS3_RANK,
-    second_oracle="scipy.linalg.blas.syrk in double precision",
+    second_oracle="SciPy's BLAS routine syrk, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

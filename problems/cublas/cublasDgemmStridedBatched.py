@@ -36,7 +36,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="C_b = alpha*op(A_b)op(B_b) + beta*C_b, fixed strides",
     category=Category.BLAS3_GEMM,
-    second_oracle="scipy.linalg.blas.gemm in double precision",
+    second_oracle="SciPy's BLAS routine gemm, in double precision",
     cases=CASES,
     make_inputs=strided_gemm_inputs,
     reference=strided_gemm_reference,

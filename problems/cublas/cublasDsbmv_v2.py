@@ -137,7 +137,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="y = alpha*A*x + beta*y, A a symmetric band",
     category=Category.BLAS2_BAND,
-    second_oracle="scipy.linalg.blas.sbmv in double precision",
+    second_oracle="SciPy's BLAS routine sbmv, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

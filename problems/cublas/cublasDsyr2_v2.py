@@ -110,7 +110,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="A += alpha*(x*y^T + y*x^T), one triangle",
     category=Category.BLAS2_RANK,
-    second_oracle="scipy.linalg.blas.syr2 in double precision",
+    second_oracle="SciPy's BLAS routine syr2, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -37,7 +37,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="op(A_b)X_b = alpha*B_b by pointers",
     category=Category.BLAS3_TRSM,
-    second_oracle="scipy.linalg.blas.trsm in double precision",
+    second_oracle="SciPy's BLAS routine trsm, in double precision",
     cases=CASES,
     make_inputs=pointer_trsm_inputs,
     reference=pointer_trsm_reference,

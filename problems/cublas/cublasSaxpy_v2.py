@@ -65,7 +65,7 @@ PROBLEM = ProblemDefinition(
     signature="cublasSaxpy_v2(n: int, alpha: float, x: Tensor, incx: int, y: Tensor, incy: int) -> Tensor",
     summary="y += alpha*x",
     category=Category.BLAS1,
-    second_oracle="scipy.linalg.blas.axpy in double precision",
+    second_oracle="SciPy's BLAS routine axpy, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=axpy_reference,

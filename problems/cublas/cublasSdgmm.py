@@ -100,7 +100,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="C = diag(x)*A or A*diag(x)",
     category=Category.BLAS_EXTENSION,
-    second_oracle="numpy.multiply in double precision",
+    second_oracle="numpy.multiply, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -113,7 +113,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="C = alpha*op(A) + beta*op(B)",
     category=Category.BLAS_EXTENSION,
-    second_oracle="numpy.add in double precision",
+    second_oracle="numpy.add, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -53,7 +53,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="C = alpha*op(A)op(B) + beta*C with explicit types",
     category=Category.BLAS3_GEMM,
-    second_oracle="scipy.linalg.blas.gemm in double precision",
+    second_oracle="SciPy's BLAS routine gemm, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

@@ -63,7 +63,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="C = alpha*op(A)op(B) + beta*C",
     category=Category.BLAS3_GEMM,
-    second_oracle="scipy.linalg.blas.gemm in double precision",
+    second_oracle="SciPy's BLAS routine gemm, in double precision",
     cases=CASES,
     make_inputs=gemm_inputs,
     reference=gemm_reference,

@@ -25,7 +25,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="A += alpha*x*y^T",
     category=Category.BLAS2_RANK,
-    second_oracle="scipy.linalg.blas.ger in double precision",
+    second_oracle="SciPy's BLAS routine ger, in double precision",
     cases=CASES,
     make_inputs=ger_inputs,
     reference=ger_reference,

@@ -73,7 +73,7 @@ PROBLEM = ProblemDefinition(
     signature="cublasSscal_v2(n: int, alpha: float, x: Tensor, incx: int) -> Tensor",
     summary="x *= alpha",
     category=Category.BLAS1,
-    second_oracle="scipy.linalg.blas.scal in double precision",
+    second_oracle="SciPy's BLAS routine scal, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

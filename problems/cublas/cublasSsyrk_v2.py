@@ -27,7 +27,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="C = alpha*op(A)op(A)^T + beta*C, one triangle",
     category=Category.BLAS3_RANK,
-    second_oracle="scipy.linalg.blas.syrk in double precision",
+    second_oracle="SciPy's BLAS routine syrk, in double precision",
     cases=CASES,
     make_inputs=syrk_inputs,
     reference=syrk_reference,

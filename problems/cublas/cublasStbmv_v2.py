@@ -118,7 +118,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="x = op(A)x, A a triangular band",
     category=Category.BLAS2_BAND,
-    second_oracle="scipy.linalg.blas.tbmv in double precision",
+    second_oracle="SciPy's BLAS routine tbmv, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=reference,

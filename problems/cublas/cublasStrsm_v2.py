@@ -51,7 +51,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="op(A)X = alpha*B or X op(A) = alpha*B",
     category=Category.BLAS3_TRSM,
-    second_oracle="scipy.linalg.blas.trsm in double precision",
+    second_oracle="SciPy's BLAS routine trsm, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
     reference=trsm_reference,

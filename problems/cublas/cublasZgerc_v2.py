@@ -41,7 +41,7 @@ PROBLEM = ProblemDefinition(
     ),
     summary="A += alpha*x*conj(y)^T",
     category=Category.BLAS2_RANK,
-    second_oracle="scipy.linalg.blas.gerc in double precision",
+    second_oracle="SciPy's BLAS routine gerc, in double precision",
     cases=CASES,
     make_inputs=ger_inputs,
     reference=reference,

@@ -45,6 +45,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     lengths, block_size, entry = case.shape("lengths"), case.size("block_size"), case.shape("entry")
     most = _MOST_BLOCKS_SKIPPED if case.claim("starts") else 0
     starts = torch.randint(0, most + 1, (len(lengths),), generator=rng).int() * block_size
+    starts[:1] = most * block_size
     whole = [length + most * block_size for length in lengths]
     blocks = sum(blocks_of(whole, block_size)) + 2
     cache, dst = (_elements(case, (*sizes, *entry), rng) for sizes in ((blocks, block_size), (sum(lengths),)))

@@ -63,6 +63,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     lengths, block_size, width = case.shape("lengths"), case.size("block_size"), case.size("width")
     most = _MOST_BLOCKS_SKIPPED if case.claim("starts") else 0
     starts = torch.randint(0, most + 1, (len(lengths),), generator=rng).int() * block_size
+    starts[:1] = most * block_size
     whole = [length + most * block_size for length in lengths]
     blocks = sum(blocks_of(whole, block_size)) + 2
     cache = cache_like((blocks, block_size, 1, width), case, rng)

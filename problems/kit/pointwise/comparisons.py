@@ -7,14 +7,16 @@ from problems.kit.deferred import torch
 from problems.kit.pointwise.binary import binary_values
 
 _COMPARED_WITH, _OR_WITH = 2.0, -0.5  # what tensors are compared with as numbers
+_ROUNDED = 0  # what the latter is as an integer, if it is cut off
 
 
 def compared_values(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
     """self and other; where they have one shape and dtype, a third of the pairs is equal and a third are neighbours."""
     left, right = binary_values(case, rng)
     share = torch.rand(left.shape, generator=rng)
-    if left.is_floating_point() and case.word("values") == "usual":
-        left = left.masked_fill(share < 1 / 12, _COMPARED_WITH).masked_fill(share > 11 / 12, _OR_WITH)
+    if case.word("values") == "usual" and left.dtype != torch.bool and not left.is_complex():
+        other = _OR_WITH if left.is_floating_point() else _ROUNDED
+        left = left.masked_fill(share < 1 / 12, _COMPARED_WITH).masked_fill(share > 11 / 12, other)
     if left.shape != right.shape or left.dtype != right.dtype:
         return left, right
     if case.word("values") == "special":

@@ -223,8 +223,8 @@ def oracle_of(entry: str) -> Oracle:
     """The routine whose name the entry has in it, for each of a batch where the entry takes one."""
     (name,) = (name for name in ROUTINES if name in entry)
     routine = of_batch(ROUTINES[name]) if "atched" in entry else ROUTINES[name]
-    source = NUMPY.get(name, f"scipy.linalg.blas.{name.removeprefix('S')}")
-    return Oracle(source=f"{source} in double precision", differences=lambda trial: differences(trial, routine))
+    source = NUMPY.get(name, f"SciPy's BLAS routine {name.removeprefix('S')}")
+    return Oracle(source=f"{source}, in double precision", differences=lambda trial: differences(trial, routine))
 
 
 def array_of(value: Any) -> Any:
