@@ -1,7 +1,7 @@
 """Paths of kgtui's files.
 
-One folder of the user's data and one for the configuration, as the system's conventions name them, or the one
-in KGTUI_HOME for both.  Only says where: nothing is made here, and nothing anywhere before it is written to.
+One folder for the user's data and one for the configuration, by the system's conventions, or KGTUI_HOME for both.
+Nothing is created here; folders are created on first use.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ CONFIG_NAME = "config.toml"
 
 @dataclass(frozen=True, kw_only=True)
 class Paths:
-    """`data` holds what cannot be made again: the session store, and the compiled code that its runs name.
-
-    `config` is the file with the user's settings, which only the user has made.
+    """`data` has the session store and the compiled code of its runs.
+    `config` is the user's settings file, which only the user creates.
     """
 
     data: Path
@@ -59,13 +58,13 @@ class Paths:
 
 
 def find_paths(environment: Mapping[str, str]) -> Paths:
-    """The user's folders: KGTUI_HOME where it is set, else $XDG_DATA_HOME/kgtui and $XDG_CONFIG_HOME/kgtui, else
+    """The user's folders: KGTUI_HOME if it is set, else $XDG_DATA_HOME/kgtui and $XDG_CONFIG_HOME/kgtui, else
     ~/.local/share/kgtui and ~/.config/kgtui.
     """
     if home := environment.get(HOME_VARIABLE):
         folder = with_home(home, said_by=HOME_VARIABLE).absolute()
         return Paths(data=folder, config=folder / CONFIG_NAME)
-    import platformdirs  # only here: it reads the process's own environment
+    import platformdirs  # imported late: it reads the process's environment
 
     return Paths(
         data=platformdirs.user_data_path("kgtui", appauthor=False),
@@ -74,10 +73,10 @@ def find_paths(environment: Mapping[str, str]) -> Paths:
 
 
 def with_home(name: str, *, said_by: str) -> Path:
-    """The path, its `~` as a home folder.
+    """The path with `~` expanded.
 
     Raises:
-        UsageError: it names a user of whom the system knows no home folder.
+        UsageError: the home folder of the named user is unknown.
     """
     try:
         return Path(name).expanduser()
@@ -87,7 +86,7 @@ def with_home(name: str, *, said_by: str) -> Path:
 
 
 def can_write(path: Path) -> bool:
-    """Whether `path` can be written, or made in the nearest folder above it that exists."""
+    """Whether `path` can be written, or created in its nearest existing parent folder."""
     place = path
     while not os.access(place, os.F_OK, effective_ids=True) and place != place.parent:
         place = place.parent

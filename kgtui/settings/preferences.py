@@ -1,8 +1,8 @@
-"""Which value each setting has here, and its source: a flag, the environment, the settings file, or the default.
+"""The effective value of each setting and its source: a flag, the environment, the settings file, or the default.
 
-A pure function of the three.  The order is the same for every setting that has the source in question: what was
-typed, NO_COLOR, the settings file, the environment, the default.  NO_COLOR is before the file because it is
-about this terminal.  What the file asks for and cannot be had here is reported, and another source decides.
+A pure function of the three.  The precedence is the same for every setting: command line, NO_COLOR, settings file,
+environment, default.  NO_COLOR precedes the file because it is about this terminal.  A value of the file that is
+unavailable here is reported, and the next source decides.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TRUE_COLOURS = ("truecolor", "24bit")
 
 @dataclass(frozen=True, kw_only=True)
 class Typed:
-    """Options of the command line; None and False where it has none."""
+    """Options of the command line; None and False if absent."""
 
     ascii: bool = False
     device: str | None = None
@@ -57,7 +57,7 @@ class Preferences:
     encoding: str | None = None
 
     def under(self, config: Config) -> Preferences:
-        """The settings as they would be with another file."""
+        """The settings that another file would give."""
         return preferences_of(config, environment=self.environment, typed=self.typed, encoding=self.encoding)
 
     def of(self, key: str) -> Chosen:
@@ -65,13 +65,13 @@ class Preferences:
         return next(one for one in self.chosen if one.key == key)
 
     def text(self, key: str) -> str | None:
-        """The value of a setting that is a text."""
+        """The value of a text setting."""
         value = self.of(key).value
         return None if value is None else str(value)
 
     @property
     def is_ascii(self) -> bool:
-        """Whether to draw with ASCII signs only."""
+        """Whether to draw only with ASCII characters."""
         return bool(self.of("ascii").value)
 
     @property
@@ -81,14 +81,14 @@ class Preferences:
 
     @property
     def notify_after_s(self) -> float:
-        """From when on a run is a long one."""
+        """Duration from which a run counts as long."""
         return float(self.of("notify_after_s").value or 0.0)
 
 
 def preferences_of(
     config: Config, *, environment: Mapping[str, str], typed: Typed | None = None, encoding: str | None = None
 ) -> Preferences:
-    """Every setting, decided; `encoding` is that of what is printed."""
+    """Every setting, decided; `encoding` is that of the output."""
     typed = typed or Typed()
     asked, problems = _usable(config)
     sources = {
@@ -131,7 +131,7 @@ _Source = tuple[str, Value | None]
 
 
 def _first(sources: tuple[_Source, ...]) -> _Source:
-    """The first source that has a value; without one the value is detected on this machine."""
+    """The first source that has a value; without one the detected value."""
     return next(((source, value) for source, value in sources if value is not None), (FOUND, None))
 
 
@@ -144,7 +144,7 @@ def _without_colour(environment: Mapping[str, str]) -> _Source:
 
 
 def _themes_of(environment: Mapping[str, str]) -> tuple[_Source, ...]:
-    """Textual's own variable; then the terminal's colours where it has sixteen, on which shades look alike."""
+    """Textual's own variable; then the terminal's own colours if it has only sixteen."""
     term = environment.get("TERM", "")
     has_shades = "256" in term or environment.get("COLORTERM") in _TRUE_COLOURS or "direct" in term
     return (
@@ -155,7 +155,7 @@ def _themes_of(environment: Mapping[str, str]) -> tuple[_Source, ...]:
 
 
 def detected_preferences() -> Preferences:
-    """The settings without a file, variable or flag."""
+    """The detected settings, without a file, variable or flag."""
     return preferences_of(Config(path=Path("config.toml"), text=None), environment={})
 
 
@@ -167,7 +167,7 @@ def setting_line(one: Chosen, *, found: str = "") -> str:
 
 
 def _usable(config: Config) -> tuple[Asked, tuple[str, ...]]:
-    """The file's settings without unknown devices and targets, and sentences on those."""
+    """The file's settings without unknown devices and targets, and a sentence on each unknown one."""
     asked, problems = config.asked, []
     if asked.device is not None:
         try:

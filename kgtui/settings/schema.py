@@ -1,8 +1,7 @@
 """The user's settings file: its options, their values, and errors in it.
 
-Reading never fails: what cannot be used is reported in `problems`, and the rest holds.  Nothing is ignored in
-silence, and nothing here writes or imports the screen.  What a key binding may be is checked by
-`kgtui.settings.keymap`, which knows the actions.
+Reading never fails: invalid entries are reported in `problems`, and the rest applies.  Nothing is ignored silently, and
+nothing here writes or imports the screen.  Key bindings are checked by `kgtui.settings.keymap`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from engine.sandbox.user_files import MissingFileError, UserFileError, read_user
 
 KEYS_TABLE = "keys"
 MOST_BYTES = 1 << 20
-"""Of a settings file; one with every setting and every key has about 10 kB."""
+"""Size limit of a settings file; one with every setting and key has about 10 kB."""
 
 Value: TypeAlias = str | bool | float
 
@@ -84,7 +83,7 @@ _KIND_NAMES: Mapping[type, str] = {str: "a text in quotes", bool: "true or false
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """Content of the settings file; None where it sets nothing.  `keys` are bindings by their ids."""
+    """Content of the settings file; None for settings that it does not set.  `keys` are bindings by their ids."""
 
     theme: Theme | None = None
     ascii: bool | None = None
@@ -106,7 +105,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """A settings file as it was read; `text` is None when there is none, or when it cannot be read."""
+    """A settings file that was read; `text` is None if it does not exist or cannot be read."""
 
     path: Path
     text: str | None
@@ -115,7 +114,7 @@ class Config:
 
 
 def read_config(path: Path) -> Config:
-    """The file at `path`, or none."""
+    """Read the file at `path`, which may not exist."""
     try:
         text = read_user_file(path, max_bytes=MOST_BYTES).decode()
     except MissingFileError:
@@ -129,7 +128,7 @@ def read_config(path: Path) -> Config:
 
 
 def parse_config(text: str, *, path: Path) -> Config:
-    """The settings in a text; errors name `path` and the key."""
+    """Parse the text of a settings file; errors name `path` and the key."""
     import tomllib
 
     try:
@@ -163,7 +162,7 @@ def _unknown(key: str, path: Path) -> str:
 
 
 def _wrong(option: Option, value: object) -> str:
-    """Error of the value, or ""."""
+    """Error of a value, or ""."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     fits = is_number if option.kind is float else isinstance(value, option.kind)
     if not fits:
@@ -194,7 +193,7 @@ def _asked(found: Mapping[str, Value], keys: Mapping[str, tuple[str, ...]]) -> A
 
 
 def _bindings(value: object, path: Path) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """The table of keys as far as it has the right shape, and errors of the rest."""
+    """The valid part of the table of keys, and errors of the rest."""
     if not isinstance(value, dict):
         return {}, [
             f"{path}, {KEYS_TABLE}: expected a table, got {_shown(value)}; write [{KEYS_TABLE}] above the bindings"
@@ -212,17 +211,17 @@ def _bindings(value: object, path: Path) -> tuple[dict[str, tuple[str, ...]], li
 
 
 def _shown(value: object) -> str:
-    """A value as Python writes it, cut where it is long or deep."""
+    """The repr of a value, shortened if it is long or deep."""
     shown = reprlib.Repr()
     shown.maxstring = shown.maxother = shown.maxlong = 80
     try:
         return shown.repr(value)
-    except ValueError:  # an integer with more digits than Python writes
+    except ValueError:  # an integer with more digits than Python prints
         return "a number that is too large"
 
 
 def _flat(table: Mapping[str, object], before: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
-    """The entries with their whole ids: TOML reads an id without quotes as a table in a table."""
+    """The entries with their whole ids: TOML reads an id without quotes as nested tables."""
     for name, value in table.items():
         if isinstance(value, dict) and depth < _DEEPEST_TABLE:
             yield from _flat(value, f"{before}{name}.", depth + 1)
@@ -253,7 +252,7 @@ def option_table_markdown() -> str:
 
 
 def toml(value: Value | tuple[str, ...]) -> str:
-    """A value as TOML writes it."""
+    """A value in TOML syntax."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, bool):

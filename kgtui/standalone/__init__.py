@@ -1,1 +1,1 @@
-"""A failed case as one file that needs torch and Triton, and nothing of ours."""
+"""A failed case as one file that needs only torch and Triton, not kgtui."""

@@ -1,7 +1,6 @@
-"""Definitions taken out of our modules, with everything that they use of ours.
-
-Modules are read as text and never imported, for they import torch, which this process must not.  What is
-copied keeps its own text; two modules that use one name for two things cannot be put together.
+"""Extracts definitions from kgtui's modules, with all their dependencies in kgtui.
+Modules are read as text and never imported, since they import torch, which this process must not.  Copied definitions
+are unchanged; two modules that use one name for different things cannot be combined.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from engine.errors import UsageError
 from engine.model.parsing import parse
 
 _OURS = ("engine.", "problems.", "kgtui.")
-_DEFERRED = ("problems.kit.deferred", "torch")  # the stand-in that the catalogue is listed with
+_DEFERRED = ("problems.kit.deferred", "torch")  # the lazy stand-in for torch used while listing the catalogue
 
 
 @dataclass(kw_only=True)
 class _Module:
-    """A module as text: its statements by the names that they bind, and which of them are taken."""
+    """A module as text: its statements by the names that they bind, and those taken."""
 
     name: str
     lines: list[str]
@@ -32,20 +31,20 @@ class _Module:
 
 
 class Inliner:
-    """Collects definitions; `imports` and `text` are what a script needs to have them."""
+    """Collects definitions; `imports` and `text` are the resulting code."""
 
     def __init__(self, *, files: Mapping[str, Path] | None = None) -> None:
-        """`files` are those of modules that are not found by their names."""
+        """`files` are paths of modules that cannot be found by name."""
         self._files = dict(files or {})
         self._modules: dict[str, _Module] = {}
         self._owners: dict[str, str] = {}
         self._imports: set[str] = set()
 
     def take(self, module: str, name: str) -> None:
-        """Take the definition of `name` in `module`, and all that it uses.
+        """Add the definition of `name` in `module`, and its dependencies.
 
         Raises:
-            UsageError: it has a form that cannot be taken over.
+            UsageError: it has an unsupported form.
         """
         found = self._read(module)
         places = found.places.get(name)
@@ -68,14 +67,14 @@ class Inliner:
 
     @property
     def text(self) -> str:
-        """The definitions, module by module, each after the ones that it uses."""
+        """The definitions, module by module, dependencies first."""
         ordered: dict[str, _Module] = {}
         for name in list(self._modules):
             self._in_order(name, ordered, set())
         return "\n\n\n".join(_text(module) for module in ordered.values() if module.taken)
 
     def _in_order(self, name: str, ordered: dict[str, _Module], above: set[str]) -> None:
-        """Put a module behind those that it uses."""
+        """Order a module after its dependencies."""
         if name not in ordered and name not in above:
             for used in self._modules[name].uses:
                 self._in_order(used, ordered, above | {name})
@@ -121,7 +120,7 @@ class Inliner:
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module as they run: of those for the type checker, what represents them otherwise."""
+    """The executed statements of a module: type-checking branches are replaced by their runtime alternative."""
     for statement in body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
             yield from statement.orelse

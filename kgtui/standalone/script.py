@@ -1,6 +1,6 @@
 """Text of a stand-alone script for one case of one run.
 
-Only makes text; writing it is its caller's business.
+Only makes text; the caller writes it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True, kw_only=True)
 class FailedCase:
-    """Content of a script: a case, its result, and the run that it comes from."""
+    """Content of a script: a case, its result, and its run."""
 
     problem: Problem
     described: ProblemDescription
@@ -76,7 +76,7 @@ def standalone_script(failed: FailedCase, *, name: str) -> str:
     """The text of the script that will be called `name`.
 
     Raises:
-        UsageError: the case did not fail, no inputs were made for it, or a function of the problem is no plain one.
+        UsageError: the case did not fail, no inputs were made for it, or a function of the problem is not plain.
     """
     problem, result = failed.problem, failed.result
     if problem.suite is not None:
@@ -162,18 +162,18 @@ def _case(case: Case) -> str:
 
 
 def _literal(value: Parameter) -> str:
-    """A parameter as Python reads it: the words of an enum as words, and numbers that have no literal."""
+    """A parameter as a Python expression: enum members by name, and numbers without a literal as calls."""
     if isinstance(value, str):
         return repr(str(value))
     return f"float({str(value)!r})" if isinstance(value, float) and not math.isfinite(value) else repr(value)
 
 
 def _quoted(text: str) -> str:
-    """A literal that reads as the text does."""
+    """A string literal of the text that is readable."""
     escaped = text.replace("\\", "\\\\").replace("'''", "\\'\\'\\'")
     return f"'''\\\n{escaped}'''"
 
 
 def _plain(text: str) -> str:
-    """Text that can be in a docstring."""
+    """The text, made safe for a docstring."""
     return text.replace("\\", "\\\\").replace('"""', "'''")

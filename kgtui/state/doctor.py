@@ -1,4 +1,4 @@
-"""The diagnosis as the lines of a page, broken for its width."""
+"""The diagnosis as the lines of a page, wrapped to its width."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WRONG = ("NOT IN FORCE", "NOT WRITABLE", "NOT USED", "cannot be started", "limi
 
 
 def diagnosis_rows(facts: Sequence[str], *, width: int) -> tuple[PageRow, ...]:
-    """A row or more for every fact; what a label is about is under it."""
+    """One or more rows for every fact, grouped under its label."""
     rows: list[PageRow] = []
     before = ""
     for fact in facts:

@@ -1,6 +1,5 @@
-"""A page of the manual as the lines of a screen, broken for its width.
-
-Knows the Markdown that the pages use: headings, paragraphs, lists, tables, code, links, and words in bold.
+"""A page of the manual as the lines of a screen, wrapped to its width.
+Supports the Markdown that the pages use: headings, paragraphs, lists, tables, code, links, and words in bold.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from itertools import groupby, zip_longest
 from kgtui.state.format.lines import Line, Span, Tone, hung, line, strong
 from kgtui.state.workbench.inspect import PageRow
 
-_GAP = 2  # between the columns of a table
+_GAP = 2  # gap between the columns of a table
 _LEAST_COLUMN = 8
 _FENCE = "```"
 _INDENT = "    "
@@ -37,7 +36,7 @@ def _lines(lines: Sequence[str], width: int) -> Iterator[Line]:
 
 
 def _marked_as_code(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it is code; fences are left out, and fenced lines indented like other code."""
+    """Each line, and whether it is code; fences are removed, and fenced lines indented like other code."""
     is_fenced = False
     for one in lines:
         if one.startswith(_FENCE):
@@ -49,7 +48,7 @@ def _marked_as_code(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Lines that belong together: a heading, a table, a paragraph, an item of a list, or an empty line."""
+    """Blocks of lines: a heading, a table, a paragraph, an item of a list, or an empty line."""
     block: list[str] = []
     for one in lines:
         is_table = one.startswith("|")
@@ -74,7 +73,7 @@ def _block(block: Sequence[str], width: int) -> Iterator[Line]:
 
 
 def _table(block: Sequence[str], width: int) -> Iterator[Line]:
-    """A head and rows, each as many lines as its highest cell takes."""
+    """The header and rows of a table, each with as many lines as its tallest cell."""
     head, _, *rows = [[_spans(cell.strip()) for cell in one.strip("|").split(" | ")] for one in block]
     table = [[line(strong(_plain(cell))) for cell in head], *rows]
     widths = _widths([[len(_plain(cell)) for cell in row] for row in table], width)
@@ -85,7 +84,7 @@ def _table(block: Sequence[str], width: int) -> Iterator[Line]:
 
 
 def _widths(lengths: Sequence[Sequence[int]], width: int) -> list[int]:
-    """As wide as the longest cells; the widest column is narrowed until all fit."""
+    """Column widths: those of the longest cells; the widest column is narrowed until all fit."""
     widths = [max(column, default=0) for column in zip(*lengths, strict=True)]
     while sum(widths) + _GAP * len(widths) > width and max(widths) > _LEAST_COLUMN:
         widths[widths.index(max(widths))] -= 1
@@ -97,7 +96,7 @@ def _padded(piece: Line, width: int) -> Line:
 
 
 def _spans(text: str) -> Line:
-    """The words of a paragraph: code and bold in tones of their own, links by their words."""
+    """The words of a paragraph: code and bold with separate tones, links by their text."""
     text = _LINK.sub(r"\1", text)
     spans, done = [], 0
     for found in _MARKED.finditer(text):

@@ -1,4 +1,4 @@
-"""The list of operators: what can be chosen, filtered, in an order that puts the last work first."""
+"""The list of operators: its entries, filters and order, the latest work first."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ RAIL_COLUMNS = (Column(label="operator", width=26), Column(label="", width=3))
 
 
 class Progress(enum.StrEnum):
-    """How far the user is with an operator, by its last verdict and its best speed-up."""
+    """Progress on an operator, by its last verdict and its best speed-up."""
 
     UNTRIED = "untried"
     FAILING = "failing"
-    RIGHT = "right"
+    RIGHT = "passing"
     FASTER = "faster"
 
 
 Known: TypeAlias = Mapping[str, LastRun]
-"""What the store knows of operators, by name."""
+"""Stored results of operators, by name."""
 
 
 def progress_of(last: LastRun | None) -> Progress:
-    """FASTER is right, and faster than PyTorch eager in some run; without a verdict of whole tiers it is untried."""
+    """FASTER if it passes and some run was faster than eager; UNTRIED without a whole run."""
     if last is None or not last.run.is_whole:
         return Progress.UNTRIED
     if last.run.outcome is not Outcome.PASS or last.run.flagged:
@@ -57,7 +57,7 @@ def progress_of(last: LastRun | None) -> Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Facets:
-    """Facets that the list is filtered by; None in a facet means all."""
+    """Filters of the list by facet; None in a facet means all."""
 
     query: str = ""
     source: str | None = None
@@ -66,7 +66,7 @@ class Facets:
     progress: str | None = None
 
     def matches(self, problem: ProblemDescription, last: Known) -> bool:
-        """Whether the facets, the query aside, let this operator through."""
+        """Whether the facets, without the query, admit this operator."""
         return self.progress in (None, progress_of(last.get(problem.name))) and self._matches_description(problem)
 
     def _matches_description(self, problem: ProblemDescription) -> bool:
@@ -77,11 +77,11 @@ class Facets:
         )
 
     def admitted(self, problems: tuple[ProblemDescription, ...], last: Known) -> tuple[ProblemDescription, ...]:
-        """The operators that the facets, the query aside, let through."""
+        """The operators that the facets, without the query, admit."""
         return tuple(problem for problem in problems if self.matches(problem, last))
 
     def cycled(self, facet: str, problems: tuple[ProblemDescription, ...], last: Known) -> Facets:
-        """The next value of `facet` that the other facets leave, then all again."""
+        """The facets with the next value of `facet` that is possible under the others, then all again."""
         match facet:
             case "source":
                 left = replace(self, source=None).admitted(problems, last)
@@ -110,7 +110,7 @@ class Choice:
 
     @property
     def key(self) -> str:
-        """Key of this row, wherever it is in the list."""
+        """Key of this row."""
         return self.problem.name if self.file is None else f"{self.problem.name} {self.file}"
 
 
@@ -138,7 +138,7 @@ def choices(
     if facets.query:
         scored.sort(key=lambda entry: (entry[0], entry[3].file is None, entry[2]))
     else:
-        # Files keep the order they came in, newest first: the sort is stable.
+        # Files stay newest first, since the sort is stable.
         scored.sort(key=lambda entry: (entry[0], 0.0 if entry[3].file else entry[1], "" if entry[3].file else entry[2]))
     return tuple(entry[3] for entry in scored[:MAX_ROWS])
 
@@ -146,7 +146,7 @@ def choices(
 def operator_rows(
     chosen: tuple[Choice, ...], last: dict[str, LastRun], *, glyphs: Glyphs, now: datetime
 ) -> tuple[Row, ...]:
-    """A row for every choice, under the key of the choice."""
+    """A row for every choice, with the key of the choice."""
     return tuple(
         Row(
             key=choice.key,
@@ -171,11 +171,11 @@ def rail_rows(problems: tuple[ProblemDescription, ...], last: dict[str, LastRun]
 
 
 def progress_line(problems: tuple[ProblemDescription, ...], last: Known) -> Line:
-    """How many operators are right, and how many of those are faster than PyTorch eager."""
+    """Number of operators that pass, and of those faster than PyTorch eager."""
     counts = Counter(progress_of(last.get(problem.name)) for problem in problems)
     right = counts[Progress.RIGHT] + counts[Progress.FASTER]
     faster = strong(f"{counts[Progress.FASTER]}")
-    return line(strong(f"{right}"), muted(f" of {len(problems)} right, "), faster, muted(" faster"))
+    return line(strong(f"{right}"), muted(f" of {len(problems)} passing, "), faster, muted(" faster"))
 
 
 def facet_line(facets: Facets, shown: int, total: int) -> Line:
@@ -194,7 +194,7 @@ def facet_line(facets: Facets, shown: int, total: int) -> Line:
 def preview(
     described: ProblemDescription, problem: Problem | None, *, file: str, file_exists: bool, sample: bool
 ) -> tuple[Line, ...]:
-    """Preview of an operator before it is opened; shorter where only its description is known."""
+    """Preview of an operator before it is opened; shorter if only its description is known."""
     if file_exists:
         opens = f"enter opens {file}"
     elif sample:
@@ -215,7 +215,7 @@ def preview(
 def _audit_lines(described: ProblemDescription) -> tuple[Line, ...]:
     if not described.weakness:
         return ()
-    return (line(muted("audit      "), Span(f"cannot tell: {described.weakness}", Tone.WARN)),)
+    return (line(muted("audit      "), Span(f"accepts wrong answers: {described.weakness}", Tone.WARN)),)
 
 
 def _case_lines(problem: Problem) -> tuple[Line, ...]:
@@ -255,14 +255,14 @@ def _after(value: str | None, occurring: set[str]) -> str | None:
 
 
 def _name_of(choice: Choice, glyphs: Glyphs) -> Span:
-    """The file, or the operator, marked where an audit found it weak."""
+    """The file, or the operator, marked if an audit found it weak."""
     if choice.file:
         return Span(f"{glyphs.then} {choice.file.name}", Tone.LINK)
     return Span(f"{choice.problem.name} !", Tone.WARN) if choice.problem.weakness else Span(choice.problem.name)
 
 
 def _cells_of(choice: Choice, last: LastRun | None, glyphs: Glyphs, now: datetime) -> tuple[Span, Span, Span]:
-    """The last verdict on a file, or on the operator in any file; when that was touched; and how many runs that had."""
+    """The last verdict on a file, or on the operator in any file; its date; and its number of runs."""
     run = choice.run or (last.run if last else None)
     if run is None:
         return muted(glyphs.dash), muted(glyphs.dash), muted("0")

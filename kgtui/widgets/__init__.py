@@ -1,1 +1,1 @@
-"""Widgets that draw records; they change no state but their own, and call no engine function."""
+"""Widgets that draw records; they change only their own state, and call no engine function."""

@@ -1,7 +1,5 @@
-"""The bench tab: what each case takes, against which baselines, how near to the roofline.
-
-Correctness gates speed: the ratio of a candidate that is not right is left out, and that of one that is
-not credible is marked and never good.
+"""The bench tab: time of each case, comparison with the baselines, and percent of the roofline.
+Correctness gates speed: a failing candidate has no ratio, and that of a flagged one is marked and never shown as good.
 """
 
 from __future__ import annotations
@@ -35,12 +33,12 @@ _CASE_WIDTHS = range(12, 18)
 
 
 def bench_cases(problem: Problem) -> tuple[Case, ...]:
-    """The cases that are timed."""
+    """The cases to time."""
     return tuple(case for case in problem.cases if case.tier is Tier.BENCH)
 
 
 def bench_columns(problem: Problem, measurements: Measurements, *, glyphs: Glyphs) -> tuple[Column, ...]:
-    """The columns, with one for each baseline; what a narrow terminal has no room for is last."""
+    """The columns, with one for each baseline; those dropped first on a narrow terminal are last."""
     longest = max((len(case.name) for case in bench_cases(problem)), default=0) + 1
     first, *others = measurements.baselines or ("eager",)
     ratios = [Column(label=f"{glyphs.times} {name}", width=14) for name in (first, *others)]
@@ -63,7 +61,7 @@ def bench_columns(problem: Problem, measurements: Measurements, *, glyphs: Glyph
 def bench_rows(
     problem: Problem, view: RunRecord, measurements: Measurements, *, glyphs: Glyphs, dimmed: bool = False
 ) -> tuple[Row, ...]:
-    """A row for every bench case and every other timed one; `dimmed` is whether all are of another text."""
+    """A row for every bench case and every other timed one; `dimmed` says that all are of another version."""
     names = dict.fromkeys([case.name for case in bench_cases(problem)] + [one.case for one in measurements.cases])
     baselines = measurements.baselines or ("eager",)
     rows = []
@@ -78,7 +76,7 @@ def bench_rows(
 
 
 def summary_lines(measurements: Measurements, *, glyphs: Glyphs, dimmed: bool = False) -> tuple[Line, ...]:
-    """One line a baseline: the geometric mean with its interval, and how many cases are at least p times as fast."""
+    """One line for each baseline: the geometric mean with its interval, and the cases at least p times as fast."""
     if measurements.trust is Trust.WRONG:
         return ()
     return tuple(_summary(summary, measurements, glyphs, dimmed=dimmed) for summary in measurements.summaries)
@@ -99,9 +97,8 @@ def headline(measurements: Measurements, *, glyphs: Glyphs) -> Line:
 
 
 def best_line(best: BestRun | None, *, shown: int | None, glyphs: Glyphs) -> Line:
-    """The run to beat and its mean speed-up, or that the run with the number `shown` is it; nothing without one.
-
-    What was measured under other versions than those of today says so.
+    """The best run and its mean speed-up, or a note that run `shown` is the best; empty without one.
+    A measurement under other package versions than the current ones is marked.
     """
     if best is None:
         return ()
@@ -119,7 +116,7 @@ def best_line(best: BestRun | None, *, shown: int | None, glyphs: Glyphs) -> Lin
 
 
 def comparison_span(comparison: Comparison, trust: Trust, glyphs: Glyphs) -> Span:
-    """The speed-up with its interval, its standing as a sign and as a colour; marked when it may not count."""
+    """The speed-up with its interval, its standing as a sign and a colour; marked if it may not count."""
     text = numbers.ratio(comparison.speedup, glyphs=glyphs)
     if trust is Trust.WRONG:
         return muted(glyphs.dash)
@@ -129,7 +126,7 @@ def comparison_span(comparison: Comparison, trust: Trust, glyphs: Glyphs) -> Spa
 
 
 def time_span(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
-    """The device time with its interval, or the outcome of the case."""
+    """The device time with its interval, or the outcome of an untimed case."""
     if timed.outcome is not Outcome.PASS:
         return Span(f"{glyphs.outcome(timed.outcome)} {outcome_words(timed.outcome)}", outcome_tone(timed.outcome))
     if timed.timing is None or timed.timing.device_us is None:
@@ -138,7 +135,7 @@ def time_span(timed: CaseBenchmark, glyphs: Glyphs) -> Span:
 
 
 def ratio_span(one: Measurement, baseline: str, glyphs: Glyphs) -> Span:
-    """The speed-up against this baseline as far as it counts."""
+    """The speed-up against this baseline, if it counts."""
     comparison = next((known for known in one.benchmark.comparisons if known.baseline == baseline), None)
     return comparison_span(comparison, one.trust, glyphs) if comparison else muted(glyphs.dash)
 
@@ -161,7 +158,7 @@ def standing_of(speedup: Interval, *, resolution: float) -> Standing:
 
 
 def why_nothing(view: RunRecord, problem: Problem) -> str:
-    """Why no case is timed, and what to do about it."""
+    """Reason why no case is timed, and what to do."""
     if not bench_cases(problem):
         return f"{problem.name} has no bench cases, so there is nothing to time"
     stage = view.stage(Stage.BENCHMARK)
@@ -181,7 +178,7 @@ def why_nothing(view: RunRecord, problem: Problem) -> str:
 
 
 def trouble(view: RunRecord) -> str:
-    """Why a run that timed something shows no speed-up, or not of all cases; nothing when it does."""
+    """Reason why a timed run shows no speed-up, or not for all cases; empty if it does."""
     if view.benchmarks and evidence(view) is Trust.WRONG:
         return NOT_RIGHT
     stage = view.stage(Stage.BENCHMARK)
@@ -191,7 +188,7 @@ def trouble(view: RunRecord) -> str:
 
 
 def awaited(holder: Holder) -> str:
-    """Holder of the device, since when; an unreadable time is shown as it is."""
+    """Holder of the device, and since when; an unreadable time is shown unchanged."""
     try:
         since = datetime.fromisoformat(holder.since).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     except ValueError:

@@ -34,7 +34,7 @@ _INDENT = " " * LABEL
 
 
 def bench_detail(one: Measurement, *, glyphs: Glyphs) -> tuple[Line, ...]:
-    """The most telling first: times and ratios, then the floor, the spread, the checks, kernels, device, notes."""
+    """Details, most important first: times and ratios, the floor, the spread, the checks, kernels, device, notes."""
     timed = one.benchmark
     lines: list[Line] = [_heading(one, glyphs)]
     if timed.message:
@@ -88,7 +88,7 @@ def _timing(timing: Timing, glyphs: Glyphs) -> list[Line]:
 
 
 def _kernel_time(timed: CaseBenchmark, glyphs: Glyphs) -> list[Line]:
-    """The launches alone, or why they were not timed."""
+    """The time of the launches alone, or why they were not timed."""
     how = "recorded launches, without the candidate's Python"
     lines = [_time("kernels", timed.kernel_us, how, glyphs)] if timed.kernel_us is not None else []
     note = [line(muted("kernels   "), Span(timed.kernel_note, Tone.WARN))] if timed.kernel_note else []
@@ -120,7 +120,7 @@ def _ratio(comparison: Comparison | None, trust: Trust, glyphs: Glyphs) -> tuple
 
 
 def _against_itself(ratio: Interval | None, comparisons: tuple[Comparison, ...], glyphs: Glyphs) -> list[Line]:
-    """The A/A run, and what differences it leaves to count."""
+    """The A/A comparison, and the smallest difference that counts."""
     if ratio is None:
         return []
     finest = max((comparison.resolution for comparison in comparisons), default=None)

@@ -1,4 +1,4 @@
-"""A distribution in one row of blocks: how often each time was seen, from the shortest on."""
+"""A distribution in one row of blocks: the frequency of each time, shortest first."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from kgtui.state.format.glyphs import Glyphs
 
-# Further from the middle half than this many times its width, a sample is counted and not drawn.
+# A sample further from the middle half than this many times its width is only counted, not drawn.
 _REACH = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution:
-    """Samples in bins of equal width from `low` to `high`; `beyond` are too far above to be drawn to scale."""
+    """Samples in bins of equal width from `low` to `high`; `beyond` counts those too far above to be drawn to scale."""
 
     counts: tuple[int, ...]
     low: float
@@ -21,14 +21,14 @@ class Distribution:
     beyond: int
 
     def strip(self, glyphs: Glyphs) -> str:
-        """One sign a bin, the higher the more; a blank for none."""
+        """One character per bin, higher for more samples; a space for none."""
         most = max(self.counts)
         top = len(glyphs.bars) - 1
         return "".join(" " if not count else glyphs.bars[round(top * count / most)] for count in self.counts)
 
 
 def distribution(samples: tuple[float, ...], *, bins: int) -> Distribution | None:
-    """The samples in `bins` bins; None when there are fewer than two."""
+    """The samples in `bins` bins; None if there are fewer than two."""
     if len(samples) < 2:
         return None
     low = min(samples)

@@ -1,7 +1,7 @@
 """Measurements of the newest run and of earlier ones, each with its trust.
 
-A speed of a candidate that is not right, or not credible, is never good: code that draws a measurement asks
-its trust first.  Nothing here draws.
+A speed of a failing or flagged candidate is never shown as good: code that draws a measurement checks its trust first.
+Nothing here draws.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.model import CompiledKernel, Launch, Outcome, Stage
 from engine.model.benchmark import CaseBenchmark, Summary
 from engine.reports.run_record import RunRecord
 
-# A shape that is too large or too slow does not count against the results on the others.
+# A shape that is too large or too slow does not affect the results of the others.
 _NOT_WRONG = (
     Outcome.PASS,
     Outcome.CANCELLED,
@@ -34,7 +34,7 @@ _NOT_THE_CANDIDATES_FAULT = (
 
 
 class Trust(enum.IntEnum):
-    """Whether the speed of a run counts; the higher, the less."""
+    """Whether the speed of a run counts; higher values are less trusted."""
 
     CREDIBLE = 0
     FLAGGED = 1
@@ -45,8 +45,8 @@ class Trust(enum.IntEnum):
 class Measurement:
     """Measurement of one case by one run.
 
-    `kernels` are all that the run compiled; `number` is the run's in the store, `digest` its text's.  `earlier` says
-    that a newer run is shown, `stale` that the file holds another text by now.
+    `kernels` are all kernels of the run; `number` is the run's number in the store, `digest` the hash of its source.
+    `earlier` says that a newer run is shown, `stale` that the file has changed since.
     """
 
     benchmark: CaseBenchmark
@@ -64,7 +64,7 @@ class Measurement:
 
     @property
     def compiled(self) -> tuple[tuple[Launch, CompiledKernel | None], ...]:
-        """The specialisations that the case launches, each with what was compiled of it."""
+        """The specialisations that the case launches, each with its compiled kernel."""
         return tuple(
             (launch, next((kernel for kernel in self.kernels if _same(kernel.launch, launch)), None))
             for launch in self.benchmark.launches
@@ -73,7 +73,7 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class Measurements:
-    """The newest measurement of every case, and the newest summaries with where they come from."""
+    """The newest measurement of every case, and the newest summaries with their runs."""
 
     cases: tuple[Measurement, ...] = ()
     summaries: tuple[Summary, ...] = ()
@@ -85,13 +85,13 @@ class Measurements:
 
     @property
     def baselines(self) -> tuple[str, ...]:
-        """Every baseline that something was compared with, in the order of the first case."""
+        """Every baseline of a comparison, in the order of the first case."""
         named = (comparison.baseline for one in self.cases for comparison in one.benchmark.comparisons)
         timed = (timing.side for one in self.cases for timing in one.benchmark.baselines)
         return tuple(dict.fromkeys((*timed, *named, *(summary.baseline for summary in self.summaries))))
 
     def resolution(self, baseline: str) -> float:
-        """The coarsest difference that still counts as none against this baseline, over all cases."""
+        """The largest difference that does not count against this baseline, over all cases."""
         known = (other for one in self.cases for other in one.benchmark.comparisons if other.baseline == baseline)
         return max((comparison.resolution for comparison in known), default=0.0)
 
@@ -111,7 +111,7 @@ class Measurements:
 
     @property
     def roofline_median(self) -> float | None:
-        """The median of those, or None when there are none."""
+        """The median of `roofline_percents`, or None if there are none."""
         percents = self.roofline_percents
         return statistics.median(percents) if percents else None
 
@@ -120,7 +120,7 @@ class Measurements:
         return next((one for one in self.cases if one.case == case), None)
 
     def over(self, before: Measurements, view: RunRecord) -> Measurements:
-        """These, and of the cases that they lack what earlier runs measured; `view` is the run that is shown."""
+        """These measurements, completed by those of earlier runs for missing cases; `view` is the shown run."""
         ours = {one.case for one in self.cases}
         kept = tuple(_aged(one, view) for one in before.cases if one.case not in ours)
         cases = (*self.cases, *kept)
@@ -130,7 +130,7 @@ class Measurements:
         return replace(before, cases=cases, earlier=True, trust=trust)
 
     def beside(self, digest: str) -> Measurements:
-        """These relative to the text with this hash: those of another text are stale."""
+        """These measurements, stale if they are not of the source with this hash."""
         cases = tuple(replace(one, stale=one.digest != digest) for one in self.cases)
         return replace(self, cases=cases, stale=bool(self.digest) and self.digest != digest)
 
@@ -143,7 +143,7 @@ def measured(view: RunRecord, *, number: int | None) -> Measurements:
     trust = evidence(view)
     verified = view.stage(Stage.VERIFY)
     if verified is None or verified.outcome is not Outcome.PASS:
-        trust = Trust.WRONG  # a time without a preceding verification does not count
+        trust = Trust.WRONG  # a time without preceding verification does not count
     cases = tuple(
         Measurement(benchmark=one, kernels=view.kernels, digest=view.digest, trust=trust, number=number)
         for one in view.benchmarks
@@ -152,7 +152,7 @@ def measured(view: RunRecord, *, number: int | None) -> Measurements:
 
 
 def evidence(view: RunRecord) -> Trust:
-    """Evidence of the run so far against its candidate."""
+    """Trust in the run, by its findings so far."""
     timed_wrong = any(one.outcome not in _NOT_WRONG for one in view.benchmarks)
     verdict_against = view.verdict is not None and view.verdict.outcome not in _NOT_THE_CANDIDATES_FAULT
     if view.failed or timed_wrong or verdict_against:
@@ -161,13 +161,13 @@ def evidence(view: RunRecord) -> Trust:
 
 
 def _aged(one: Measurement, view: RunRecord) -> Measurement:
-    """The measurement of an earlier run beside a newer one, which may show that the same text is worse than thought."""
+    """The measurement of an earlier run beside a newer one, which may lower the trust in the same source."""
     trust = max(one.trust, evidence(view)) if one.digest == view.digest else one.trust
     return replace(one, earlier=True, trust=trust)
 
 
 def _same(one: Launch, other: Launch) -> bool:
-    """Whether both are the same specialisation; how often and over which grid it is launched does not matter."""
+    """Whether both are the same specialisation; number and grid of launches do not matter."""
     return _specialisation(one) == _specialisation(other)
 
 

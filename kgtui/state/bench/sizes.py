@@ -39,13 +39,13 @@ class Over(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class PlotAxes:
-    """View of the measurements."""
+    """Selected quantities of the plot."""
 
     measure: Measure
     over: Over = Over.BYTES
 
     def value(self, time_us: float, cost: Cost) -> float | None:
-        """A time as GB/s, TFLOP/s or microseconds; None where the case moves or computes nothing."""
+        """A time as GB/s, TFLOP/s or microseconds; None if the case moves or computes nothing."""
         amount = {
             Measure.TIME: time_us,
             Measure.BANDWIDTH: (cost.bytes_read + cost.bytes_written) / time_us / 1e3,
@@ -60,7 +60,7 @@ class PlotAxes:
 
 
 def first_measure(measurements: Measurements) -> Measure:
-    """Default quantity: operations a second where most cases are bound by them, else bandwidth."""
+    """Default quantity: operations per second if most cases are bound by them, else bandwidth."""
     bounds = [one.benchmark.floor.bound for one in measurements.cases if one.benchmark.floor]
     return Measure.FLOPS if bounds.count(Bound.COMPUTE) * 2 > len(bounds) else Measure.BANDWIDTH
 
@@ -100,7 +100,7 @@ def legend(series: tuple[Series, ...], plot_axes: PlotAxes, *, glyphs: Glyphs) -
 
 @dataclass(frozen=True, kw_only=True)
 class SizesPicture:
-    """A plot of bench cases; `marked` is the case to point out."""
+    """A plot of bench cases; `marked` is the highlighted case."""
 
     problem: Problem
     series: tuple[Series, ...]
@@ -109,7 +109,7 @@ class SizesPicture:
     marked: str | None = None
 
     def lines(self, *, width: int, height: int) -> tuple[Line, ...]:
-        """The plot in a room of this size; a sentence when there is nothing to plot or no room for it."""
+        """The plot in this size; a sentence if there is nothing to plot or no room for it."""
         points = [point for one in self.series for point in one.points]
         if not points:
             return (line(muted(_nothing(self.plot_axes))),)

@@ -1,4 +1,4 @@
-"""Static cost where nothing can be timed: the work of each bench case, and the resources of the kernels."""
+"""Static cost if nothing can be timed: the work of each bench case, and the resources of the kernels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXECUTED_ON_CPU = "kernels are executed on the CPU here: timings are meaningless
 def cost_rows(problem: Problem, *, glyphs: Glyphs) -> tuple[Row, ...]:
     """The least work of every bench case: each input byte read once, each output byte written once.
 
-    Dashes for a foreign problem, whose work is not known before its reference has run.
+    Dashes for a foreign problem, whose work is unknown before its reference has run.
     """
     return tuple(_row(problem, case, glyphs) for case in bench_cases(problem))
 
@@ -47,9 +47,8 @@ def static_lines(view: RunRecord) -> tuple[Line, ...]:
 
 
 def _specialisations(kernels: Sequence[CompiledKernel]) -> Iterator[Line]:
-    """One kernel: what each of its specialisations takes up, equal ones once, those that take most first.
-
-    Then the memory accesses of the specialisation whose first launch asked for most bytes.
+    """Resources of each specialisation of one kernel, equal ones once, the largest first.
+    Then the memory accesses of the specialisation whose first launch requested most bytes.
     """
     heading, _ = kernel_lines(kernels[0].launch, kernels[0])
     counted = Counter(resource_words(kernel) for kernel in sorted(kernels, key=_takes_most_first))
@@ -77,7 +76,7 @@ def _takes_most_first(kernel: CompiledKernel) -> tuple[bool, int, int, int]:
 
 
 def _row(problem: Problem, case: Case, glyphs: Glyphs) -> Row:
-    if problem.suite is not None:  # only the judge knows its work
+    if problem.suite is not None:  # its work is only known in the judge
         return Row(key=case.name, cells=(Span(case.name), *(muted(glyphs.dash) for _ in range(5))))
     cost = problem.cost(case)
     cells = (

@@ -1,9 +1,8 @@
 """Differences in the compiled code of a kernel, apart from different numbering.
 
-Every line has a text to be read, without the places in the source, and a key without the numbers that
-compilers hand out in passing: SSA values, virtual and allocated registers, labels, addresses.  Lines
-with one key are the same line here.  So a line that differs in nothing but which register it takes is
-not reported, and one more instruction above does not make all the others different.
+Every line has a text to show, without source locations, and a key without numbers assigned by compilers: SSA values,
+virtual and allocated registers, labels, addresses.  Lines with equal keys are equal.  So a line that differs only in
+its registers is not reported, and an added instruction does not change all lines below.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _Rewrite = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 @dataclass(frozen=True, kw_only=True)
 class _Form:
-    """Rules to read one form of code: comment lines, end of code, shown text, and ignored differences."""
+    """Rules to read one form of code: patterns of comment lines, end of code, hidden text, and ignored differences."""
 
     dropped: re.Pattern[str]
     last: re.Pattern[str] | None = None
@@ -33,7 +32,7 @@ class _Form:
 
 @dataclass(frozen=True, kw_only=True)
 class CodeLine:
-    """A line as it is read, and what it is compared by."""
+    """A line as shown, and its key for comparison."""
 
     text: str
     key: str
@@ -49,7 +48,7 @@ class Differences:
 
     @property
     def same(self) -> bool:
-        """Whether the two are the same code."""
+        """Whether the two codes are equal."""
         return not self.removed and not self.added
 
 
@@ -143,9 +142,8 @@ def _rewritten(line: str, rewrites: Sequence[_Rewrite]) -> str:
 
 
 def _changes(old: list[CodeLine], new: list[CodeLine]) -> list[_Change]:
-    """Change of each stretch of lines, equal ones between.
-
-    What both begin and end with is taken off first, for comparing takes more than twice as long for twice the lines.
+    """The changed stretches of lines, and the equal ones between.
+    The common beginning and end are removed first, since the cost of comparing grows more than linearly.
     """
     before, after = [line.key for line in old], [line.key for line in new]
     head = _common(before, after)
@@ -160,12 +158,12 @@ def _changes(old: list[CodeLine], new: list[CodeLine]) -> list[_Change]:
 
 
 def _common(before: list[str], after: list[str]) -> int:
-    """How many lines both begin with."""
+    """Number of equal lines at the beginning."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
 
 
 def _groups(changes: list[_Change]) -> Iterator[list[_Change]]:
-    """The changes with a few equal lines around them; those with few lines between are in one group."""
+    """The changes with a few equal lines around them; close changes are in one group."""
     group: list[_Change] = []
     for place, (tag, a, b, c, d) in enumerate(changes):
         if tag != "equal":

@@ -1,4 +1,4 @@
-"""The compiled code of a run: which forms there are, and which of its lines a source line became."""
+"""The compiled code of a run: its forms, and the mapping from source lines to code lines."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _SASS_PLACE = re.compile(r'//## File "[^"]*", line (\d+)(?: inlined at "[^"]*", 
 
 
 def artefact_of(kernel: CompiledKernel, form: str) -> Artefact | None:
-    """The kernel's code in this form, if it was kept."""
+    """The kernel's code in this form, if it was stored."""
     return next((artefact for artefact in kernel.artefacts if artefact.kind == form), None)
 
 
 def forms_of(kernel: CompiledKernel) -> tuple[str, ...]:
-    """The forms that can be read, nearest to the source first."""
+    """The available forms, nearest to the source first."""
     kinds = {artefact.kind for artefact in kernel.artefacts}
     return tuple(form for form in FORMS if form in kinds)
 
 
 def nearest_form(kernel: CompiledKernel, wanted: str) -> str | None:
-    """The wanted form, or the one that is closest to the machine when this kernel does not have it."""
+    """The wanted form, or the lowest-level one if this kernel does not have it."""
     forms = forms_of(kernel)
     return wanted if wanted in forms else forms[-1] if forms else None
 
 
 def next_form(kernel: CompiledKernel, form: str) -> str:
-    """The form after this one, round and round."""
+    """The form after this one, cyclically."""
     forms = forms_of(kernel)
     if not forms:
         return form
@@ -47,7 +47,7 @@ def next_form(kernel: CompiledKernel, form: str) -> str:
 
 
 def forms_line(kernel: CompiledKernel | None, form: str | None, *, foreign: bool = False) -> Line:
-    """The forms to choose from, the shown one marked; where there is none, why.  `foreign` is not the run's target."""
+    """The available forms, the shown one marked; the reason if there is none.  `foreign` is another target."""
     if kernel is None:
         return ()
     name, forms = f"{kernel.target}: {kernel.launch.kernel}", forms_of(kernel)
@@ -63,9 +63,8 @@ def forms_line(kernel: CompiledKernel | None, form: str | None, *, foreign: bool
 
 
 def source_lines(text: str, *, form: str) -> tuple[int | None, ...]:
-    """For each line of the code the source line that it came from, where the compiler noted it.
-
-    Code of an inlined function counts for the line that calls it.
+    """For each line of the code its source line, if the compiler noted it.
+    Code of an inlined function belongs to the line of the call.
     """
     lines = text.splitlines()
     if form in ("ttir", "ttgir"):
@@ -78,7 +77,7 @@ def source_lines(text: str, *, form: str) -> tuple[int | None, ...]:
 
 
 def lines_from(origins: tuple[int | None, ...], source_line: int) -> tuple[int, ...]:
-    """The lines of the code, from one, that came from this source line."""
+    """The numbers (from 1) of the code lines that belong to this source line."""
     return tuple(place for place, origin in enumerate(origins, start=1) if origin == source_line)
 
 
@@ -122,7 +121,7 @@ def _llvm_places(lines: list[str]) -> dict[str, int]:
 
 
 def _resolved(places: dict[str, int], behind: dict[str, str]) -> dict[str, int]:
-    """Follow each reference to the place behind it; a circle ends where it began."""
+    """Follow each reference to its location; a circle ends at its start."""
     resolved = {}
     for name in {*places, *behind}:
         last, seen = name, {name}

@@ -1,4 +1,4 @@
-"""Which kernel of an earlier run a kernel is to be compared with, and how the two differ in what they take up."""
+"""Matches a kernel with its counterpart of an earlier run, and compares their resources."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ def kernels_for(view: RunRecord, target: str | None) -> tuple[CompiledKernel, ..
 
 
 def counterpart(kernel: CompiledKernel, others: Sequence[CompiledKernel]) -> CompiledKernel | None:
-    """Of `others` the one for the same target that is specialised most like `kernel`.
-
-    None where none has its name and its element types: code for another type is other code, whatever was changed.
+    """The one of `others` for the same target with the specialisation most similar to `kernel`.
+    None if none has its name and element types, since code for another type is not comparable.
     """
     named = [other for other in others if _is_comparable(kernel, other)]
     return max(named, key=lambda other: _similarity(kernel.launch, other.launch), default=None)
@@ -40,7 +39,7 @@ def _is_comparable(one: CompiledKernel, other: CompiledKernel) -> bool:
 
 
 def specialisation_line(before: Launch, after: Launch, *, glyphs: Glyphs) -> Line:
-    """In what the two are specialised differently; empty when in nothing."""
+    """Differences of the two specialisations; empty if there are none."""
     was, now = _chosen(before), _chosen(after)
     changed = [
         f"{name} {was.get(name, glyphs.dash)} {glyphs.then} {now.get(name, glyphs.dash)}"
@@ -51,7 +50,7 @@ def specialisation_line(before: Launch, after: Launch, *, glyphs: Glyphs) -> Lin
 
 
 def resource_line(before: CompiledKernel, after: CompiledKernel, *, glyphs: Glyphs) -> Line:
-    """Resources of the two; an unchanged number is printed once, more of anything is a warning."""
+    """Resources of the two; an unchanged number is printed once, an increase is a warning."""
     for kernel, which in ((before, "earlier"), (after, "later")):
         if kernel.outcome is not Outcome.PASS:
             message = " ".join(kernel.message.split())
@@ -75,7 +74,7 @@ def resource_line(before: CompiledKernel, after: CompiledKernel, *, glyphs: Glyp
 
 
 def _similarity(one: Launch, other: Launch) -> tuple[int, ...]:
-    """How alike two specialisations are: what types first, then which values."""
+    """Similarity of two specialisations: types first, then values."""
     return (
         sum(one.signature.get(name) == kind for name, kind in other.signature.items()),
         sum(one.constants.get(name) == value for name, value in other.constants.items()),

@@ -1,8 +1,7 @@
-"""Two to four texts laid beside each other, line by line, and where they differ.
+"""Aligns two to four texts line by line, and finds their differences.
 
-The first text is the reference: every other one is aligned with it.  A changed line is
-beside it, with the words that changed; a line that one text lacks leaves a gap there.  Comparing long texts
-takes a while, so this belongs into a thread; nothing here draws.
+The first text is the reference: every other one is aligned with it.  A changed line is beside its original, with the
+changed words; a missing line leaves a gap.  Comparing long texts is slow, so it runs in a thread; nothing here draws.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _WORDS = re.compile(r"\w+|\s+|.")
 
 
 class Change(enum.StrEnum):
-    """Change of a line; the value is its sign, the same on every terminal."""
+    """Kind of change of a line; the value is its sign."""
 
     SAME = " "
     CHANGED = "~"
@@ -37,9 +36,8 @@ class Change(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A line of one text, fit to be drawn; `number` counts from one and is None where the text has no such line.
-
-    `spans` are the characters, from and to, that are not the same in the reference, or in what became of it.
+    """A line of one text, ready to be drawn; `number` counts from one and is None for a gap.
+    `spans` are the ranges of characters that differ from the reference, or in the reference from the other text.
     """
 
     number: int | None
@@ -56,7 +54,7 @@ class AlignedRow:
 
     @property
     def differs(self) -> bool:
-        """Whether the texts are not the same here."""
+        """Whether the texts differ in this row."""
         return any(cell.change is not Change.SAME for cell in self.cells)
 
 
@@ -69,19 +67,19 @@ class Alignment:
 
     @cached_property
     def longest(self) -> int:
-        """How many columns of a terminal the longest line takes."""
+        """Width of the longest line in terminal cells."""
         return max((cell_len(cell.text) for row in self.rows for cell in row.cells), default=0)
 
     @cached_property
     def lines(self) -> int:
-        """The highest number of a line."""
+        """The highest line number."""
         return max((cell.number or 0 for row in self.rows for cell in row.cells), default=0)
 
 
 def aligned(texts: Sequence[Sequence[str]]) -> Alignment:
     """The lines of these texts side by side, the first being the reference.
 
-    Lines that two others added at one place are in the same rows, whether or not they are alike.
+    Lines that two others added at one place are in the same rows, whether or not they are equal.
     """
     reference, *others = texts
     plans = [_plan(reference, other) for other in others]
@@ -98,7 +96,7 @@ def aligned(texts: Sequence[Sequence[str]]) -> Alignment:
 
 
 def unified(alignment: Alignment, *, other: int = 1) -> Alignment:
-    """The reference and text number `other` in one column: in each difference removed lines first, then added."""
+    """The reference and text number `other` in one column: in each difference removed lines first."""
     rows: list[AlignedRow] = []
     went: list[Cell] = []
     came: list[Cell] = []
@@ -149,7 +147,7 @@ def _plan(reference: Sequence[str], other: Sequence[str]) -> _Plan:
 
 
 def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Change of each stretch of lines; the common beginning and end are taken off first, for it costs nothing."""
+    """The changed stretches of lines; the common beginning and end are removed first, which is cheap."""
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     yield "equal", 0, head, 0, head
@@ -164,7 +162,7 @@ def _common(before: Sequence[str], after: Sequence[str]) -> int:
 
 
 def _pairs(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
-    """Which line became which, in their order: the choice that keeps most words."""
+    """Pairs of changed lines, in order: the choice with most common words."""
     old, new = [Counter(_WORDS.findall(line)) for line in before], [Counter(_WORDS.findall(line)) for line in after]
     if len(old) * len(new) > _MOST_PAIRS:
         in_order = range(min(len(old), len(new)))
@@ -188,7 +186,7 @@ def _pairs(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]
 
 
 def _similarity(one: Counter[str], other: Counter[str]) -> float:
-    """Which share of the words both lines have; white space counts for nothing."""
+    """Share of common words of two lines, ignoring white space."""
     words = sum(count for word, count in (*one.items(), *other.items()) if not word.isspace())
     shared = sum(min(count, other[word]) for word, count in one.items() if not word.isspace())
     return 2 * shared / words if words else 0.0
@@ -227,7 +225,7 @@ def _between(after: Cell, before: Cell) -> tuple[tuple[int, int], ...]:
 
 
 def _changed_words(before: str, after: str) -> tuple[tuple[int, int], ...]:
-    """The characters of `after` that are not in `before`, whole words at a time; neighbours are one."""
+    """Ranges of `after` whose words are not in `before`; adjacent ones are merged."""
     if before == after:
         return ()
     old, new = _WORDS.findall(before), _WORDS.findall(after)

@@ -1,6 +1,6 @@
 """A comparison as text: Markdown for a pull request, JSON for a program, plain lines for a terminal.
 
-All three say the same as the screen.  Text of a user never reaches a terminal's control, nor breaks a table.
+All three have the content of the screen.  User text can neither control the terminal nor break a table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CONTEXT = 3
 
 
 def titled_tables(sides: Sequence[Side], comparisons: Sequence[Versus], *, glyphs: Glyphs) -> Mapping[str, Table]:
-    """Every table of the comparison under its title."""
+    """Every table of the comparison with its title."""
     return {
         "Cases": cases_table(sides, glyphs=glyphs),
         "Times": times_table(sides, comparisons, glyphs=glyphs),
@@ -38,7 +38,7 @@ def titled_tables(sides: Sequence[Side], comparisons: Sequence[Versus], *, glyph
 
 
 def as_plain(sides: Sequence[Side], comparisons: Sequence[Versus], alignment: Alignment, *, glyphs: Glyphs) -> str:
-    """The sides, the tables, the differences of the source, one after the other."""
+    """The sides, the tables, the differences of the source, as plain text."""
     lines = [*_heads(sides, comparisons, glyphs)]
     for title, table in titled_tables(sides, comparisons, glyphs=glyphs).items():
         lines += ["", title, *(f"  {one}".rstrip() for one in _part(table, _aligned(table)))]
@@ -51,7 +51,7 @@ def as_plain(sides: Sequence[Side], comparisons: Sequence[Versus], alignment: Al
 
 
 def as_markdown(sides: Sequence[Side], comparisons: Sequence[Versus], alignment: Alignment, *, glyphs: Glyphs) -> str:
-    """The same as tables of Markdown."""
+    """The comparison as Markdown tables."""
     lines = [f"### {sides[0].run.problem}: {' against '.join(side.name for side in sides)}", ""]
     lines += [f"- {_cell(head)}" for head in _heads(sides, comparisons, glyphs)]
     for title, table in titled_tables(sides, comparisons, glyphs=glyphs).items():
@@ -65,7 +65,7 @@ def as_markdown(sides: Sequence[Side], comparisons: Sequence[Versus], alignment:
 
 
 def as_json(sides: Sequence[Side], comparisons: Sequence[Versus], alignment: Alignment) -> str:
-    """The same as one document; what was not measured is null."""
+    """The comparison as one JSON document; unmeasured values are null."""
     document = {
         "schema": JSON_SCHEMA,
         "problem": sides[0].run.problem,
@@ -81,7 +81,7 @@ def as_json(sides: Sequence[Side], comparisons: Sequence[Versus], alignment: Ali
 
 
 def source_lines(alignment: Alignment, *, other: int) -> list[str]:
-    """Differences in the source of one side, with a few lines around; empty where there are none."""
+    """Differences in the source of one side, with a few lines of context; empty if there are none."""
     rows = [row.cells[0] for row in unified(alignment, other=other).rows]
     near = [place for place, cell in enumerate(rows) if cell.change is not Change.SAME]
     around = {one for place in near for one in range(place - _CONTEXT, place + _CONTEXT + 1)}
@@ -100,7 +100,7 @@ def _heads(sides: Sequence[Side], comparisons: Sequence[Versus], glyphs: Glyphs)
 
 
 def _sentences(comparisons: Sequence[Versus], glyphs: Glyphs) -> list[str]:
-    """Times of each side relative to the first, where any of them was timed."""
+    """Times of each side relative to the first, if any was timed."""
     return [
         plain_text((mean_words(one, glyphs=glyphs),))
         for one in comparisons
@@ -109,14 +109,14 @@ def _sentences(comparisons: Sequence[Versus], glyphs: Glyphs) -> list[str]:
 
 
 def _texts(table: Table) -> list[list[str]]:
-    """The header and the rows that are not the same on all sides."""
+    """The header and the rows that differ between sides."""
     rows = [row for row in table.rows if not _is_same(row)]
     cells = [[printable(" ".join(cell.text.split())) for cell in row.cells] for row in rows]
     return [[column.label for column in table.columns], *cells] if cells else []
 
 
 def _part(table: Table, rows: list[str]) -> list[str]:
-    """The rows that were made of a table, and how many were left out because they are the same on all sides."""
+    """The shown rows of a table, and the number left out because they are equal on all sides."""
     if not table.rows:
         return [printable(table.empty)]
     same = sum(map(_is_same, table.rows))
@@ -147,7 +147,7 @@ def _cell(text: str) -> str:
 
 
 def _fenced(lines: Sequence[str]) -> list[str]:
-    """A block that no line inside of it can end."""
+    """A fenced block that no inner line can close."""
     if not lines:
         return ["the same text"]
     fence = "```"

@@ -1,7 +1,6 @@
-"""Sides of a comparison: two to four runs of one operator, and how they are chosen.
-
-The first side is the reference, with which the others are compared.  Sides that someone marked are in the
-order in which they were judged; the best run so far is before the current one.
+"""Sides of a comparison: two to four runs of one operator, and their selection.
+The first side is the reference, with which the others are compared.  Marked sides are in the order of their runs; the
+best run so far is before the current one.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _ALONE = "no other version of this operator in the history; save another one, or
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One run with its source, the versions and the device it was judged under, and the model that wrote it, if any."""
+    """One run with its source, its versions and device, and the model that wrote it, if any."""
 
     run: RunRow
     view: RunRecord
@@ -42,20 +41,20 @@ class Side:
 
     @property
     def filename(self) -> str:
-        """The name of the file that was judged, on one line; empty where there was none."""
+        """The file name of the run, on one line; empty if there was none."""
         return one_line(self.run.path.name) if self.run.path is not None else ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The runs to compare, the reference first, and why these."""
+    """The runs to compare, the reference first, and the reason for the choice."""
 
     numbers: tuple[int, ...]
     why: str
 
 
 def toggled(marked: Sequence[int], number: int) -> tuple[int, ...]:
-    """The marked runs after this one was marked, or unmarked.
+    """The marked runs after marking or unmarking this one.
 
     Raises:
         UsageError: no more can be marked.
@@ -82,12 +81,11 @@ def chosen(
     best: BestRun | None = None,
     runs: Sequence[PastRun] = (),
 ) -> Choice:
-    """The marked runs; one alone, against the current one; none, the best so far against the current one.
-
-    `digest` is the text of the current run and `runs` are those of its operator, newest first.
+    """The runs to compare: the marked ones; a single one, or without marks the best, with the current one.
+    `digest` is the hash of the current run's source, and `runs` are those of its operator, newest first.
 
     Raises:
-        UsageError: there are not two; the text says what to do.
+        UsageError: there are not two; the message says what to do.
     """
     if len(marked) >= FEWEST:
         return Choice(numbers=tuple(sorted(marked)), why="the runs that were marked")
@@ -113,17 +111,17 @@ def chosen(
 
 
 def _whole(current: int, *, digest: str, runs: Sequence[PastRun]) -> int:
-    """The current run, or in place of one that ended and is not whole the newest whole run of the same text."""
+    """The current run, or if it ended incomplete, the newest whole run of the same source."""
     if not any(run.number == current and run.outcome is not None and not run.is_whole for run in runs):
         return current
     return next((run.number for run in runs if run.digest == digest and run.is_whole), current)
 
 
 def require_one_operator(sides: Sequence[Side]) -> None:
-    """Only runs of one operator have the same cases.
+    """Reject runs of different operators, which have different cases.
 
     Raises:
-        UsageError: they are of several.
+        UsageError: they are of several operators.
     """
     problems = dict.fromkeys(side.run.problem for side in sides)
     if len(problems) > 1:
@@ -132,13 +130,13 @@ def require_one_operator(sides: Sequence[Side]) -> None:
 
 
 def _with_most_cases(runs: Sequence[PastRun]) -> list[PastRun]:
-    """Runs with the most cases: one with a single picked case is no evidence about the others."""
+    """Runs with the most cases: a run of a single selected case says nothing about the others."""
     most = max((run.total or 0 for run in runs), default=0)
     return [run for run in runs if (run.total or 0) == most]
 
 
 def _why(beside: int, current: int, *, is_best: bool, is_right: bool) -> str:
-    """Why another version is beside the current one, in a sentence."""
+    """Sentence with the reason for comparing with this version."""
     best = f"#{current} is the best run so far" if is_best else "no best run yet"
     said = " that passed" if is_right else "; no other run of all cases passed"
     return f"{best}; #{beside} is the newest other{said}"

@@ -1,7 +1,6 @@
-"""One run's times against another's: interleaved where they were, else by the baseline that both were timed with.
-
-Bare times of two runs are never divided: the device was another one at another time.  Where no comparison
-holds, the reason is reported and there is no number.
+"""Compares the times of two runs: interleaved if measured so, else by the baseline that both were timed with.
+Times of two runs are never divided directly, since device conditions differed.  Without a valid comparison, the reason
+is reported and there is no number.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from kgtui.state.compare.sides import Side
 
 
 class How(enum.StrEnum):
-    """How two runs were compared."""
+    """The method by which two runs were compared."""
 
     INTERLEAVED = "interleaved"
     BY_BASELINE = "by baseline"
@@ -29,9 +28,8 @@ class How(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CaseVersus:
-    """One case: how many times as fast the other is as the reference, or why that is not known.
-
-    `baseline` is what both were timed with where they were not interleaved.
+    """One case: the speed-up of the other over the reference, or why it is unknown.
+    `baseline` is the common baseline of runs that were not interleaved.
     """
 
     case: str
@@ -43,7 +41,7 @@ class CaseVersus:
 
 @dataclass(frozen=True, kw_only=True)
 class Versus:
-    """All timed cases of two runs, trusted as the less trustworthy; `why` is the reason for no comparison."""
+    """All timed cases of two runs, with the lower trust of the two; `why` is the reason for no comparison."""
 
     reference: str
     other: str
@@ -59,7 +57,7 @@ class Versus:
 
     @property
     def resolution(self) -> float:
-        """The coarsest difference that still counts as none, over all cases."""
+        """The largest difference that does not count, over all cases."""
         return max((comparison.resolution for comparison in self.compared.values()), default=0.0)
 
     @property
@@ -83,14 +81,14 @@ def versus(reference: Side, other: Side) -> Versus:
     cases = tuple(_case(name, reference, other, doubt) for name in names)
     compared = {one.case: one.comparison for one in cases if one.comparison is not None}
     mean = None
-    if compared:  # a fixed seed, so that a run looks the same each time
+    if compared:  # a fixed seed, so that the result is reproducible
         mean = summarise(reference.name, compared, len(names), random.Random(0))
     why = "" if compared else next((one.why for one in cases), "no case was timed in both")
     return Versus(reference=reference.name, other=other.name, trust=trust, cases=cases, mean=mean, why=why)
 
 
 def trust_of(side: Side) -> Trust:
-    """How far the times of this run may be trusted."""
+    """Trust in the times of this run."""
     return measured(side.view, number=side.run.id).trust
 
 
@@ -109,7 +107,7 @@ def _why_not_at_all(reference: Side, other: Side) -> str:
 
 
 def _why_not_by_baseline(reference: Side, other: Side) -> str:
-    """Why their baselines are not the same thing: versions, driver, whatever the sessions noted."""
+    """Reason why their baselines are not comparable: versions, driver, or other notes of the sessions."""
     before, after = reference.environment, other.environment
     changed = [
         f"{name} {before.get(name, 'unknown')} and {after.get(name, 'unknown')}"
@@ -126,7 +124,7 @@ def _case(name: str, reference: Side, other: Side, doubt: str) -> CaseVersus:
             return CaseVersus(case=name, why=f"not timed in {side.name}")
         if timed.outcome is not Outcome.PASS:
             return CaseVersus(case=name, why=f"could not be timed in {side.name}: {timed.message}")
-    assert before is not None and after is not None  # both were looked at above
+    assert before is not None and after is not None  # both were checked above
     interleaved = _interleaved(reference, other, before, after)
     if interleaved is not None:
         return CaseVersus(case=name, comparison=interleaved, how=How.INTERLEAVED)
@@ -143,7 +141,7 @@ def _case(name: str, reference: Side, other: Side, doubt: str) -> CaseVersus:
 
 
 def _interleaved(reference: Side, other: Side, before: CaseBenchmark, after: CaseBenchmark) -> Comparison | None:
-    """Measured comparison of the two taking turns, in either of the runs."""
+    """Interleaved measurement of the two, in either of the runs."""
     if other.view.other_digest == reference.view.digest and (found := _with_other(after)) is not None:
         return replace(found, baseline=reference.name)
     if reference.view.other_digest == other.view.digest and (found := _with_other(before)) is not None:
@@ -156,7 +154,7 @@ def _with_other(timed: CaseBenchmark) -> Comparison | None:
 
 
 def device_time(side: Side, case: str) -> Interval | None:
-    """Device time of a case in this run; None where there is none that counts."""
+    """Device time of a case in this run; None if there is none that counts."""
     timed = side.view.benchmark(case)
     counts = timed is not None and timed.outcome is Outcome.PASS and timed.timing is not None
     return timed.timing.device_us if counts and timed is not None and timed.timing is not None else None

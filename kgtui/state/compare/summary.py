@@ -1,7 +1,6 @@
 """Runs side by side: a line for each, the result of every case, and the time of every timed one.
-
-A row represents one thing and a column for one side; what is not the same on all sides says so in words.
-A speed-up of a candidate that is not right is never shown, and none that was not measured.
+Rows are items and columns are sides; differences between sides are stated in words. A speed-up of a failing candidate,
+or one that was not measured, is never shown.
 """
 
 from __future__ import annotations
@@ -28,9 +27,8 @@ _USUAL = "eager"
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows under columns; `about` has the text below the table by row key, `empty` the one without rows.
-
-    `differing` is how many rows are not the same on all sides.
+    """Rows under columns; `about` has the text below the table by row key, `empty` the text without rows.
+    `differing` counts the rows that differ between sides.
     """
 
     columns: tuple[Column, ...]
@@ -63,7 +61,7 @@ def side_line(side: Side, versus: Versus | None, *, glyphs: Glyphs) -> Line:
 
 
 def mean_span(versus: Versus, *, glyphs: Glyphs) -> Span:
-    """The mean over all compared cases with its standing as sign and word; or that there is none."""
+    """The mean over all compared cases with its standing as sign and word; or a note that there is none."""
     if versus.mean is None or versus.standing is None:
         return muted("times not compared")
     text = f"{numbers.factor(versus.mean.speedup, glyphs=glyphs)} {versus.reference}"
@@ -98,7 +96,7 @@ def cases_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
 
 
 def change_of(outcomes: Sequence[Outcome | None]) -> Span:
-    """Change of the other sides against the first: the same, mended, broken, or otherwise another."""
+    """Change of the other sides against the first: same, fixed, regressed, or otherwise different."""
     first, *others = outcomes
     if all(outcome is first for outcome in others):
         return muted(SAME)
@@ -110,9 +108,8 @@ def change_of(outcomes: Sequence[Outcome | None]) -> Span:
 
 
 def times_table(sides: Sequence[Side], comparisons: Sequence[Versus], *, glyphs: Glyphs) -> Table:
-    """Time of every timed case on every side, and how many times as fast it is as on the first.
-
-    `comparisons` are the other sides against the first, in their order.
+    """Time of every timed case on every side, and its ratio to the first.
+    `comparisons` are those of the other sides with the first, in order.
     """
     names = list(dict.fromkeys(timed.case for side in sides for timed in side.view.benchmarks))
     columns = (
@@ -133,7 +130,7 @@ def times_table(sides: Sequence[Side], comparisons: Sequence[Versus], *, glyphs:
 
 
 def mean_words(versus: Versus, *, glyphs: Glyphs) -> Line:
-    """The mean in a sentence: how much, over how many cases, how it was found; or why there is none."""
+    """Sentence with the mean, its number of cases and method; or the reason why there is none."""
     if versus.mean is None:
         return line(f"{versus.other} against {versus.reference}: not compared, {versus.why}")
     ways = dict.fromkeys(_way(one) for one in versus.cases if one.comparison is not None)
@@ -143,7 +140,7 @@ def mean_words(versus: Versus, *, glyphs: Glyphs) -> Line:
 
 
 def versus_words(one: CaseVersus, versus: Versus, *, glyphs: Glyphs) -> str:
-    """The comparison of one case in a sentence: how much, how sure, how it was found."""
+    """Sentence with the comparison of one case: ratio, interval, method."""
     if one.comparison is None:
         return f"{versus.other} against {versus.reference}: not compared, {one.why}"
     found = one.comparison
@@ -153,7 +150,7 @@ def versus_words(one: CaseVersus, versus: Versus, *, glyphs: Glyphs) -> str:
 
 
 def _way(one: CaseVersus) -> str:
-    """Explanation of how two times are compared."""
+    """Explanation of the method of comparison."""
     if one.how is How.INTERLEAVED:
         return "timed interleaved on the device"
     return f"the ratio of their speed-ups over {one.baseline}, timed at different times"

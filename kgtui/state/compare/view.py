@@ -1,6 +1,5 @@
-"""View of the Compare screen: the sides, the alignment of their sources, and the words.
-
-Made in a thread, for comparing long sources takes a while; the screen holds one of these and draws it.
+"""Data of the Compare screen: the sides, the alignment of their sources, and the texts.
+Computed in a thread, since comparing long sources is slow; the screen draws one of these.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ LEAST_COLUMN = 38
 class Comparison:
     """One comparison; `comparisons` compare the other sides with the first, `colours` are those of each source.
 
-    `alone` are the sources of the first and of each other side in one column.
+    `alone` has the sources of the first and of each other side merged in one column.
     """
 
     choice: Choice
@@ -44,7 +43,7 @@ class Comparison:
         return self.sides[0].run.problem
 
     def heads(self, *, glyphs: Glyphs) -> tuple[Line, ...]:
-        """A line for every side, after one with the reason for the choice."""
+        """A line with the reason for the choice, then one for every side."""
         comparisons = (None, *self.comparisons)
         about = line(strong("Compare "), Span(self.problem), muted(f"  {self.choice.why}"))
         return (
@@ -53,7 +52,7 @@ class Comparison:
         )
 
     def tab_line(self, name: str) -> Line:
-        """The number that chooses the tab, its title, and how much is not the same there."""
+        """The number that chooses the tab, its title, and the number of differences."""
         count = len(self.alignment.starts) if name == "source" else self.tables[name].differing
         return line(muted(f"{TABS.index(name) + 1} "), Span(f"{name.capitalize()}{f'({count})' if count else ''}"))
 
@@ -90,7 +89,7 @@ def comparison_of(choice: Choice, sides: Sequence[Side], *, glyphs: Glyphs) -> C
 
 @dataclass(frozen=True, kw_only=True)
 class SourceView:
-    """The sources as far as there is room: `columns` are the cells of a row to draw, `shown` the sides they are of."""
+    """The visible sources: `columns` are the cells of a row to draw, `shown` their sides."""
 
     alignment: Alignment
     columns: tuple[int, ...]
@@ -99,7 +98,7 @@ class SourceView:
 
     @property
     def is_unified(self) -> bool:
-        """Whether two sources are reported in one column."""
+        """Whether two sources are merged in one column."""
         return len(self.columns) < len(self.shown)
 
     def titles(self, comparison: Comparison, *, width: int, glyphs: Glyphs) -> Line:
@@ -122,7 +121,7 @@ class SourceView:
 
 
 def source_view(comparison: Comparison, *, width: int, narrow: bool, turned: int) -> SourceView:
-    """The reference with as many others as fit, from the one that was turned to; on a narrow screen, in one column."""
+    """The reference with as many others as fit, from the selected one; on a narrow screen, in one column."""
     others = len(comparison.sides) - 1
     first = turned % others
     fit = 1 if narrow else min(others, max(1, width // LEAST_COLUMN - 1))

@@ -1,1 +1,1 @@
-"""Numbers, glyphs and lines as text; every other room of the state uses these."""
+"""Numbers, glyphs and lines as text; used by all other packages of the state."""

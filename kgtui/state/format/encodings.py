@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def has_signs(encoding: str | None, signs: str = "✔⟳▸█±") -> bool:
-    """Whether text in this encoding holds these signs; an unnamed encoding is UTF-8."""
+    """Whether this encoding can represent these characters; an unnamed encoding is UTF-8."""
     try:
         signs.encode(encoding or "utf-8")
     except UnicodeEncodeError:

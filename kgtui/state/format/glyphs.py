@@ -1,6 +1,5 @@
-"""The signs of the screen, in Unicode and in plain ASCII.
-
-A sign always is beside a word: neither a font without it nor a reader without its colour loses anything.
+"""The glyphs of the screen, in Unicode and in ASCII.
+A glyph is always next to a word, so that nothing is lost without the glyph or its colour.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from kgtui.state.format.lines import Tone
 
 
 class State(enum.StrEnum):
-    """Activity of the workbench or the result of its last run; exactly one at a time."""
+    """Activity of the workbench, or the result of its last run."""
 
     IDLE = "idle"
     EDITED = "edited"
@@ -64,11 +63,10 @@ TONES: Mapping[State, Tone] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Glyphs:
-    """One set of signs; `heat` goes from "no wrong element" to "all wrong" in five steps.
-
-    `bars` go from few to most in eight steps; `marked` is before a run that the user marked.  `standings` are
-    faster, slower and no difference.  `markers` are the points of the plot: the candidate's, then the baselines';
-    `axes` its upright, its corner and its rule.  `cut` is where a text was cut.
+    """One glyph set; `heat` has five steps from "no wrong element" to "all wrong".
+    `bars` have eight steps; `marked` precedes a marked run.  `standings` are faster, slower and no difference.
+    `markers` are the points of the plot: the candidate's, then the baselines'; `axes` its vertical line, corner and
+    horizontal line.  `cut` marks a truncated text.
     """
 
     states: Mapping[State, str]
@@ -89,11 +87,11 @@ class Glyphs:
     cut: str
 
     def state(self, state: State) -> str:
-        """The sign of a state."""
+        """The glyph of a state."""
         return self.states[state]
 
     def outcome(self, outcome: Outcome | None) -> str:
-        """The sign of a case's, stage's or run's outcome; of one that is not there yet: the sign of idle."""
+        """The glyph of the outcome of a case, stage or run; that of idle for no outcome yet."""
         return self.states[state_of(outcome)]
 
 
@@ -124,7 +122,7 @@ ASCII = Glyphs(
 
 
 def state_of(outcome: Outcome | None) -> State:
-    """The state that an outcome is shown as."""
+    """The state for an outcome."""
     match outcome:
         case None:
             return State.IDLE
@@ -143,12 +141,12 @@ def state_of(outcome: Outcome | None) -> State:
 
 
 def outcome_words(outcome: Outcome) -> str:
-    """An outcome in the screen's words."""
+    """The text of an outcome on the screen."""
     return outcome.value.replace("_", " ")
 
 
 def verdict_words(outcome: Outcome, *, flagged: bool, passed: int | None, proven: int | None) -> str:
-    """A verdict in one or two words: "flagged", "proven" where each passed case is, or the outcome."""
+    """A verdict in one or two words: "flagged", "proven" if each passed case is, or the outcome."""
     if flagged:
         return "flagged"
     if outcome is Outcome.PASS and passed and proven == passed:
@@ -157,5 +155,5 @@ def verdict_words(outcome: Outcome, *, flagged: bool, passed: int | None, proven
 
 
 def outcome_tone(outcome: Outcome | None) -> Tone:
-    """Tone of an outcome."""
+    """The tone of an outcome."""
     return TONES[state_of(outcome)]

@@ -1,7 +1,6 @@
-"""Text with a meaning instead of a colour: what the pure functions return and the widgets draw.
-
-A tone names what a piece of text means; the style sheets give it a colour.  Text is never read as markup, so a
-shape such as `[1, 2]` stays what it is.
+"""Text with tones instead of colours: returned by pure functions, drawn by widgets.
+A tone is the meaning of a piece of text; the style sheets give it a colour.  Text is never interpreted as markup, so a
+shape such as `[1, 2]` is unchanged.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Tone(enum.StrEnum):
 
 
 class Span(NamedTuple):
-    """A piece of text and what it means."""
+    """A piece of text and its tone."""
 
     text: str
     tone: Tone = Tone.PLAIN
@@ -48,10 +47,9 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A column of a table, `width` cells wide with the gap to the next one.
-
-    Where the table has no room for all, those of the lowest `rank` come first, and one with a `least` makes do with
-    as little as that.  Room that is left, but for a cell, goes to the columns with a `most`, in their order.
+    """A column of a table, `width` cells wide including the gap to the next one.
+    If there is no room for all, columns with the lowest `rank` come first, and one with a `least` may shrink to that.
+    Remaining room, except for a cell, goes to the columns with a `most`, in order.
     """
 
     label: str
@@ -63,16 +61,15 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Placed:
-    """A column where it is drawn: its place among the columns of the table, and how wide it is now."""
+    """A drawn column: its index in the table, and its current width."""
 
     place: int
     width: int
 
 
 def laid_out(columns: Sequence[Column], *, room: int) -> tuple[Placed, ...]:
-    """The columns in the order in which they are drawn, so that none is cut by the edge at `room`.
-
-    Text that does not fit is beyond the edge and reached by scrolling sideways.
+    """The columns in drawing order, so that none is cut by the edge at `room`.
+    Columns that do not fit are beyond the edge, and reached by scrolling sideways.
     """
     left, widths = room, {}
     for place in sorted(range(len(columns)), key=lambda place: columns[place].rank):
@@ -87,13 +84,13 @@ def laid_out(columns: Sequence[Column], *, room: int) -> tuple[Placed, ...]:
             left -= more
     beyond = [place for place in range(len(columns)) if place not in widths]
     if beyond and widths:
-        widths[max(widths)] += left  # the next column begins behind the edge
+        widths[max(widths)] += left  # the next column begins beyond the edge
     shown = [Placed(place=place, width=widths[place]) for place in sorted(widths)]
     return (*shown, *(Placed(place=place, width=columns[place].width) for place in beyond))
 
 
 def hung(one: Line, *, width: int, indent: int) -> tuple[Line, ...]:
-    """The line in as many lines as it takes to fit, those after the first behind an indent."""
+    """The line wrapped to fit, with a hanging indent."""
     text = "".join(span.text for span in one)
     pieces = textwrap.wrap(
         text,
@@ -116,17 +113,17 @@ def hung(one: Line, *, width: int, indent: int) -> tuple[Line, ...]:
 
 
 def line(*parts: Span | str) -> Line:
-    """A line from spans and plain words."""
+    """A line from spans and plain strings."""
     return tuple(Span(part) if isinstance(part, str) else part for part in parts)
 
 
 def muted(text: str) -> Span:
-    """Text of the second rank."""
+    """Span of secondary text."""
     return Span(text, Tone.MUTED)
 
 
 def strong(text: str) -> Span:
-    """Text that a reader looks for first."""
+    """Span of emphasised text."""
     return Span(text, Tone.STRONG)
 
 
@@ -140,5 +137,5 @@ def _between(one: Line, start: int, end: int) -> Iterator[Span]:
 
 
 def plain_text(lines: tuple[Line, ...]) -> str:
-    """The lines without their meaning, for the clipboard and for tests."""
+    """The lines as plain text, for the clipboard and for tests."""
     return "\n".join("".join(span.text for span in one).rstrip() for one in lines)

@@ -1,6 +1,5 @@
-"""Every number of the screen as text: one way for each unit, so that two panes never write one value differently.
-
-Nothing here knows a default: what was not measured is None at the caller's, and a dash there.
+"""Formats every number of the screen: one function for each unit, so that panes are consistent.
+There are no defaults: an unmeasured value is None in the caller, which shows a dash.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def seconds(duration_s: float) -> str:
 
 
 def error(value: float) -> str:
-    """An error in a few characters: small counts as they are, the rest with two digits and an exponent."""
+    """An error in a few characters: small counts unchanged, the rest with two digits and an exponent."""
     if value == 0:
         return "0"
     if 1 <= value < 1_000_000 and value == int(value):
@@ -43,7 +42,7 @@ def short(value: float) -> str:
 
 
 def microseconds(value_us: Interval, *, glyphs: Glyphs) -> str:
-    """A time with how far its interval reaches to the wider side, both to the same digit."""
+    """A time with the wider half of its interval, both to the same digit."""
     return _with_reach(value_us, digits=_time_digits(value_us.value), glyphs=glyphs)
 
 
@@ -53,7 +52,7 @@ def ratio(value: Interval, *, glyphs: Glyphs) -> str:
 
 
 def factor(value: Interval, *, glyphs: Glyphs) -> str:
-    """The same for a sentence: 1.36× ±0.02."""
+    """A speed-up for a sentence: 1.36× ±0.02."""
     return _with_reach(value, digits=2, glyphs=glyphs, unit=glyphs.times)
 
 
@@ -68,12 +67,12 @@ def span_us(value_us: Interval) -> str:
 
 
 def percent(value: float) -> str:
-    """A share of the roofline; one digit more where it is tiny."""
+    """A share of the roofline; with one more digit if it is tiny."""
     return f"{value:.0f}%" if value >= 10 else f"{value:.1f}%"
 
 
 def bytes_of(count: int) -> str:
-    """A size in memory; one that fills a unit without rest in that unit."""
+    """A size in memory, in a larger unit if it is a multiple of it."""
     for unit, shift in _BINARY_UNITS:
         if count and count % (1 << shift) == 0 and count >> shift < 1024:
             return f"{count >> shift:,} {unit}"
@@ -84,7 +83,7 @@ def bytes_of(count: int) -> str:
 
 
 def tick(value: float) -> str:
-    """A round value beside an axis, without insignificant zeros."""
+    """A round value at an axis, without insignificant zeros."""
     return f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
@@ -99,19 +98,19 @@ def count_of(number: int) -> str:
 
 
 def rate_bytes(bytes_per_s: float) -> str:
-    """A bandwidth, in the powers of ten that vendors use."""
+    """A bandwidth, in decimal units, as vendors use."""
     if bytes_per_s >= 1e12:
         return f"{short(bytes_per_s / 1e12)} TB/s"
     return f"{short(bytes_per_s / 1e9)} GB/s"
 
 
 def rate_flops(flops_per_s: float) -> str:
-    """Operations a second."""
+    """Operations per second."""
     return f"{short(flops_per_s / 1e12)} TFLOP/s"
 
 
 def intensity(cost: Cost) -> str | None:
-    """Operations for each byte that must be moved; None when nothing is moved."""
+    """Operations per byte moved; None if nothing is moved."""
     moved = cost.bytes_read + cost.bytes_written
     return short(cost.flops / moved) if moved else None
 

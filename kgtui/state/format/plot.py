@@ -1,6 +1,5 @@
-"""A plot in signs: points with their intervals, joined by fine dots in Unicode and by full stops in ASCII.
-
-Series differ by their markers, so that nothing is lost without colours.  Knows nothing of what is plotted.
+"""A character plot: points with their intervals, joined by braille dots in Unicode and by full stops in ASCII.
+Series differ by their markers, so that nothing is lost without colours.  Independent of the plotted data.
 """
 
 from __future__ import annotations
@@ -35,9 +34,8 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """Points that belong together; one without a marker is a dashed line.
-
-    Where it `is_stepped`, y keeps its value up to the next x.
+    """A series of points; one without a marker is a dashed line.
+    With `is_stepped`, y keeps its value up to the next x.
     """
 
     name: str
@@ -64,14 +62,14 @@ class Axis:
 
 
 def linear_axis(highest: float, label: Callable[[float], str], *, most: int) -> Axis:
-    """From zero to a little over `highest`, with at most `most` round values written."""
+    """From zero to a little over `highest`, with at most `most` round tick values."""
     step = _round_step(highest / max(1, most - 1))
     ticks = tuple((place * step, label(place * step)) for place in range(math.floor(highest * 1.08 / step) + 1))
     return Axis(low=0.0, high=highest * 1.08, ticks=ticks)
 
 
 def log_axis(low: float, high: float, label: Callable[[float], str], *, base: int, most: int) -> Axis:
-    """From `low` to `high` with a margin, with at most `most` powers of `base` written, or the ends."""
+    """From `low` to `high` with a margin, with at most `most` powers of `base` as ticks, or the ends."""
     margin = (high / low) ** 0.04 if high > low else 2.0
     low, high = low / margin, high * margin
     first, last = math.ceil(math.log(low, base)), math.floor(math.log(high, base))
@@ -91,9 +89,8 @@ def log_axis(low: float, high: float, label: Callable[[float], str], *, base: in
 def draw(
     series: tuple[Series, ...], x: Axis, y: Axis, *, width: int, height: int, glyphs: Glyphs, marked: str | None = None
 ) -> tuple[Line, ...]:
-    """The plot with its axes in `height` rows of at most `width` signs; () when that is too little.
-
-    The place of the point with the key `marked` is pointed out on the lower axis.
+    """The plot with its axes in `height` rows of at most `width` characters; () if that is too small.
+    The position of the point with the key `marked` is marked on the lower axis.
     """
     if width < LEAST_WIDTH or height < LEAST_HEIGHT:
         return ()
@@ -120,7 +117,7 @@ def draw(
 
 @dataclass
 class _Canvas:
-    """Cells that hold dots or a marker; later drawing covers earlier."""
+    """Cells with dots or a marker; later drawing covers earlier."""
 
     columns: int
     rows: int
@@ -130,7 +127,7 @@ class _Canvas:
 
     @property
     def across(self) -> int:
-        """How many dots are side by side."""
+        """Number of dots in the width."""
         return self.columns * (2 if self.fine else 1)
 
     @property
@@ -151,7 +148,7 @@ class _Canvas:
         self._signs[(x // 2, y // 4) if self.fine else (x, y)] = span
 
     def row(self, row: int) -> Iterator[Span]:
-        """One sign for every column."""
+        """One character for every column."""
         for column in range(self.columns):
             bits, tone = self._dots.get((column, row), (0, Tone.PLAIN))
             dots = chr(_BRAILLE + bits) if self.fine else "."
@@ -183,7 +180,7 @@ def _with_corners(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _merged(spans: Iterator[Span]) -> Iterator[Span]:
-    """Neighbours of one tone as one span."""
+    """Adjacent parts of one tone as one span."""
     for tone, run in groupby(spans, key=lambda span: span.tone):
         yield Span("".join(span.text for span in run), tone)
 
@@ -195,7 +192,7 @@ def _pointed(floor: str, place: int | None) -> Line:
 
 
 def _labels(x: Axis, columns: int) -> str:
-    """The words under the axis, each around its place; one that would touch the one before is left out."""
+    """The labels under the axis, each centred at its position; one that would touch the previous one is left out."""
     written = ""
     for value, text in x.ticks:
         start = min(max(0, x.place(value, columns) - len(text) // 2), max(0, columns - len(text)))

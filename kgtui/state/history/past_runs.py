@@ -1,6 +1,5 @@
-"""Text of History on runs and sessions: rows, details, totals, and the progress of a file.
-
-Speed-ups are shown of runs that are right and credible only: the store hands out no others.
+"""Texts of the History screen: rows, details, totals, and the progress of a file.
+Speed-ups are shown only of runs that passed without a flag: the store returns no others.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ NOTHING_YET = "no runs yet; ctrl+o, then enter on an operator opens its file, an
 
 
 def run_columns(*, medium: bool, wide: bool) -> tuple[Column, ...]:
-    """The columns that have room."""
+    """The columns that fit."""
     names = _MEDIUM if medium or wide else _NARROW
     widths = _COLUMNS | _WIDER if wide else _COLUMNS
     return tuple(Column(label=name, width=widths[name]) for name in names)
@@ -55,7 +54,7 @@ def run_columns(*, medium: bool, wide: bool) -> tuple[Column, ...]:
 def run_rows(
     runs: Sequence[ListedRun], columns: tuple[Column, ...], *, glyphs: Glyphs, now: datetime, marked: Sequence[int] = ()
 ) -> tuple[Row, ...]:
-    """A row for every run; its key is its number, and those that are marked bear a sign."""
+    """A row for every run; its key is its number, and marked ones have a sign."""
     names = [column.label for column in columns]
     rows = []
     for listed in runs:
@@ -72,7 +71,7 @@ def session_rows(sessions: Sequence[SessionRow], *, glyphs: Glyphs) -> tuple[Row
 
 
 def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyphs: Glyphs) -> tuple[Line, ...]:
-    """All that the list has no room for, and how this file got better."""
+    """The details that the list has no room for, and the progress of this file."""
     run, dot = listed.run, f" {glyphs.dot} "
     state, word = _state(run)
     where = f"{run.device_name or run.device}{f' to {run.target}' if run.target else ''}"
@@ -137,7 +136,7 @@ def totals_line(totals: Totals, *, glyphs: Glyphs) -> Line:
 
 
 def way_line(way: Sequence[Milestone], *, glyphs: Glyphs) -> Line:
-    """The best so far of this file, run by run: of its speed-ups, or of its right cases where nothing was timed."""
+    """The best so far of this file, run by run: of its speed-ups, or of its passed cases if nothing was timed."""
     runs = counted(len(way), "run")
     timed = _comparable(way)
     if timed:
@@ -160,7 +159,7 @@ def way_line(way: Sequence[Milestone], *, glyphs: Glyphs) -> Line:
 
 
 def sparkline(values: Sequence[float], *, glyphs: Glyphs, top: float | None = None) -> str:
-    """The values as bars from zero to the highest, several values to one bar where they are many."""
+    """The values as bars from zero to the highest, several values per bar if there are many."""
     highest = top or max(values)
     shown = [values[(place + 1) * len(values) // _SPARKS - 1] for place in range(_SPARKS)]
     shown = shown if len(values) > _SPARKS else list(values)
@@ -169,7 +168,7 @@ def sparkline(values: Sequence[float], *, glyphs: Glyphs, top: float | None = No
 
 
 def money(microusd: int) -> str:
-    """Dollars; with all digits where two are too few."""
+    """US dollars; with all digits if two are too few."""
     whole = f"${microusd / 1e6:,.2f}"
     return whole if microusd >= 10_000 or not microusd else f"${microusd / 1e6:.6f}".rstrip("0")
 
@@ -180,13 +179,13 @@ def counted(number: int, noun: str) -> str:
 
 
 def long_time(duration_s: float) -> str:
-    """A duration that may be hours."""
+    """A duration, up to hours."""
     minutes = round(duration_s / 60)
     return numbers.seconds(duration_s) if duration_s < 6000 else f"{minutes // 60:,} h {minutes % 60} min"
 
 
 def one_line(text: str) -> str:
-    """A user's text without line breaks and control characters, which would tear a row apart."""
+    """A user's text without line breaks and control characters, which would break the row."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
@@ -231,7 +230,7 @@ def _state(run: RunRow) -> tuple[State, str]:
 
 
 def _comparable(way: Sequence[Milestone]) -> list[Milestone]:
-    """The timed runs over as many cases as the newest timed one: means over other cases are no comparison."""
+    """The timed runs over as many cases as the newest timed one: means over different cases are not comparable."""
     timed = [one for one in way if one.speedup is not None]
     return [one for one in timed if one.timed == timed[-1].timed]
 

@@ -1,7 +1,7 @@
-"""Typed text that finds runs, read as a filter: `op:softmax is:failed tail mask`.
+"""Parses the text of a run filter: `op:softmax is:failed tail mask`.
 
-A word with a colon narrows by what is before it; other words are looked for in the texts of a run.  An operator
-with its source, `op:aten::softmax`, is that one and no other; without it, some letters of the name.
+A word with a colon filters by the field before it; other words are searched in the texts of a run.  An operator with
+its source, `op:aten::softmax`, matches only that one; without it, any part of the name matches.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from sessions.rows import Result, RunFilter
 
 HINT = "op:softmax file:v2 device:h100 tag:keep is:passed outcome:timeout session:7, or any words"
 NAMES = ("op", "file", "device", "tag", "is", "outcome", "session")
-_MOST_DIGITS = 18  # of a number that the store can hold
+_MOST_DIGITS = 18  # digits of a number that fits in the store
 
 
 def read_filter(typed: str) -> RunFilter:
-    """The filter that was typed.
+    """The filter of a typed text.
 
     Raises:
-        UsageError: a name before a colon is unknown, or its value is not possible; says what is.
+        UsageError: a name before a colon is unknown, or its value is invalid.
     """
     wanted, words = RunFilter(), []
     for word in typed.split():
         name, colon, value = word.partition(":")
-        # aten::softmax is a word, and so is http://...
+        # aten::softmax and http://... are plain words
         if not colon or value.startswith((":", "/")):
             words.append(word)
         elif not value:
@@ -37,7 +37,7 @@ def read_filter(typed: str) -> RunFilter:
 
 
 def with_word(typed: str, name: str, value: str) -> str:
-    """The typed filter narrowed further, by one name in place of its earlier value."""
+    """The typed filter with one field set, in place of its earlier value."""
     kept = [word for word in typed.split() if word.partition(":")[0] != name or "::" in word]
     return " ".join([*kept, f"{name}:{value}"])
 
@@ -76,7 +76,7 @@ def _narrowed(wanted: RunFilter, name: str, value: str) -> RunFilter:
 
 
 def _chosen(choice: _Choice, value: str) -> str:
-    """The one value that begins with these letters."""
+    """The unique value that begins with these letters."""
     fitting = [known for known in choice.values if known.startswith(value.lower())]
     if value.lower() in fitting:
         return value.lower()

@@ -1,7 +1,6 @@
-"""The cases of a run: one row each, and why a failed one failed.
-
-A case that this run has not run yet keeps the row of the run before it, marked as stale; one that it
-ended without judging says what it was before.
+"""The cases of a run: one row each, and the details of a failed one.
+A case that this run has not run yet keeps the row of the previous run, marked as stale; one that was skipped states its
+previous result.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _FAILED_OUTPUTS_SHOWN = 4
 
 
 def case_columns(cases: Sequence[Case]) -> tuple[Column, ...]:
-    """The columns for these cases; where room is short, the error comes before its size."""
+    """The columns for these cases; on a narrow terminal, the error comes before its size."""
     longest = max((len(case.name) for case in cases), default=0) + 2
     return (
         Column(label="case", width=min(max(longest, _CASE_WIDTHS.start), _CASE_WIDTHS.stop)),
@@ -46,7 +45,7 @@ def case_rows(
     wanted: str = "",
     stale: bool = False,
 ) -> tuple[Row, ...]:
-    """A row for every case, those of `view` first in the order they ran; `wanted` filters by any cell."""
+    """A row for every case, those of `view` first in the order they ran; `wanted` filters by the text of any cell."""
     names = list(dict.fromkeys([result.case for result in view.cases[:MAX_ROWS]] + [case.name for case in cases]))
     now, earlier = {result.case: result for result in view.cases}, {result.case: result for result in before.cases}
     rows = []
@@ -65,7 +64,7 @@ def case_rows(
 def case_detail(
     result: CaseResult, *, glyphs: Glyphs, stale: bool = False, suspected: Suspects | None = None
 ) -> tuple[Line, ...]:
-    """Details of one case, most relevant first: the worst element, then how much and where."""
+    """Details of one case, most relevant first: the worst element, then size and location of the error."""
     state = Span(f"{glyphs.outcome(result.outcome)} {outcome_words(result.outcome)}", outcome_tone(result.outcome))
     where = f" line {result.location.line}" if result.location else ""
     age = Span("  stale: from an earlier version", Tone.WARN) if stale else Span("")
@@ -78,7 +77,7 @@ def case_detail(
     wrong = [report for report in result.outputs if report.outcome is not Outcome.PASS]
     for report in wrong[:_FAILED_OUTPUTS_SHOWN]:
         lines += _report(report, glyphs, suspected)
-        suspected = None  # reported once
+        suspected = None  # shown only once
     if len(wrong) > _FAILED_OUTPUTS_SHOWN:
         lines.append(line(muted(f"and {len(wrong) - _FAILED_OUTPUTS_SHOWN} more outputs that differ")))
     calls = f"{result.calls} call{'s' if result.calls != 1 else ''}"
@@ -89,7 +88,7 @@ def case_detail(
 def case_brief(
     result: CaseResult, *, glyphs: Glyphs, stale: bool = False, suspected: Suspects | None = None
 ) -> tuple[Line, ...]:
-    """A failed case where there is room for a few lines only: what it looks like, and the line to look at."""
+    """A failed case in a few lines: the likely cause, and the line to check."""
     seen = _diagnosis(result)
     looks = seen.sentence if seen else next((hint for report in result.outputs if (hint := _hint(report))), "")
     what = looks or " ".join(result.message.split()) or _where(result) or outcome_words(result.outcome)
@@ -106,7 +105,7 @@ def case_brief(
 
 
 def error_map(rows: tuple[str, ...], *, glyphs: Glyphs) -> tuple[Line, ...]:
-    """The output as a small heat map: one sign a tile, darker for a larger share of wrong elements."""
+    """The output as a small heat map: one character per tile, darker for a larger share of wrong elements."""
     lines = []
     for row in rows:
         runs = groupby((_tile(sign, glyphs) for sign in row), key=lambda tile: tile.tone)
@@ -115,12 +114,12 @@ def error_map(rows: tuple[str, ...], *, glyphs: Glyphs) -> tuple[Line, ...]:
 
 
 def first_wrong_row(rows: tuple[str, ...]) -> int:
-    """The place of the first row of tiles with a wrong element, from zero."""
+    """The index of the first row of tiles with a wrong element."""
     return next((place for place, row in enumerate(rows) if row.strip(".")), 0)
 
 
 def reading(report: OutputReport) -> str:
-    """Interpretation of the pattern of wrong elements, or ""; a hint where to look, never a verdict."""
+    """Interpretation of the pattern of wrong elements, or ""; a hint, never a verdict."""
     rows, total = report.error_map, report.total
     if not rows or not report.mismatched:
         return ""
@@ -175,7 +174,7 @@ def _row(name: str, result: CaseResult, glyphs: Glyphs, *, stale: bool) -> Row:
 
 
 def _errors_of_outputs(result: CaseResult) -> tuple[tuple[float | None, ...], ...]:
-    """The largest errors of every output, kind by kind."""
+    """The largest errors of every output, by kind."""
     return tuple(zip(*map(max_errors, result.outputs), strict=True)) or ((), (), ())
 
 
@@ -196,15 +195,15 @@ def _largest(errors: list[float | None], absent: Span) -> Span:
 
 
 def largest(errors: Sequence[float]) -> float:
-    """The largest error; one that is not a number counts as larger than all."""
+    """The largest error; NaN counts as larger than all."""
     return math.nan if any(map(math.isnan, errors)) else max(errors)
 
 
 def max_errors(report: OutputReport) -> tuple[float | None, float | None, float | None]:
     """The largest absolute and relative error, and that in ulp.
 
-    Where a finite value was expected and something else came the errors are no finite numbers: the judge measures
-    the others alone, whose largest would look as if the output were nearly right.
+    If NaN or infinity was found where a finite value was expected, the errors are not finite: the judge measures only
+    the others, whose maximum would look as if the output were nearly correct.
     """
     measured = (report.max_absolute_error, report.max_relative_error, report.max_ulp_error)
     unlike = _not_finite(report)
@@ -212,7 +211,7 @@ def max_errors(report: OutputReport) -> tuple[float | None, float | None, float 
 
 
 def _not_finite(report: OutputReport) -> float | None:
-    """The error of the worst element where it is none of the finite numbers."""
+    """The error of the worst element if it is not finite."""
     if report.worst is None:
         return None
     words = {word.strip("()+-j ").lower() for word in (report.worst.expected, report.worst.got)}
@@ -222,12 +221,12 @@ def _not_finite(report: OutputReport) -> float | None:
 
 
 def where_text(index: tuple[int, ...]) -> str:
-    """An index as the screen writes it."""
+    """An index as shown on the screen."""
     return f"[{', '.join(map(str, index))}]"
 
 
 def out_of_bounds_lines(report: OutOfBounds) -> list[Line]:
-    """Access outside of every tensor, and its program."""
+    """Lines on an access outside every tensor, and its program."""
     place = f" at line {report.location.line}" if report.location else ""
     program = ", ".join(map(str, report.program))
     return [
@@ -274,7 +273,7 @@ def _report(report: OutputReport, glyphs: Glyphs, suspected: Suspects | None) ->
 
 
 def _hint(report: OutputReport) -> str:
-    """Diagnosis of the judge; for runs without one, the pattern of the error map."""
+    """Diagnosis of the judge; without one, the pattern of the error map."""
     if report.explanation is None:
         return reading(report)
     best = report.explanation.diagnoses[:1]
@@ -282,7 +281,7 @@ def _hint(report: OutputReport) -> str:
 
 
 def errors_of(report: OutputReport) -> list[Span]:
-    """The largest errors, each after its name."""
+    """The largest errors, each with its name."""
     parts: list[Span] = []
     if (unlike := _not_finite(report)) is not None:
         parts += [Span(error(unlike), Tone.BAD), muted("; of the finite elements ")]

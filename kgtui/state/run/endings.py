@@ -1,4 +1,4 @@
-"""Result and age of a stored run, in few words; imports nothing that reads a run."""
+"""Result and age of a stored run as short texts; imports nothing that reads runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kgtui.state.format.glyphs import State, state_of, verdict_words
 
 
 def ago(then: datetime, now: datetime) -> str:
-    """How long ago, in words short enough for a column."""
+    """Time since then, as a short text for a column."""
     passed_s = max(0.0, (now - then).total_seconds())
     if passed_s < 60:
         return "just now"
@@ -21,7 +21,7 @@ def ago(then: datetime, now: datetime) -> str:
 
 
 def ending_of(run: PastRun) -> tuple[State, str]:
-    """Result of a run, as a sign and in words."""
+    """Result of a run, as glyph and text."""
     if run.outcome is not None:
         state = State.FLAGGED if run.flagged else state_of(run.outcome)
         return state, verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)

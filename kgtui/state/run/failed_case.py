@@ -1,6 +1,5 @@
-"""One failed case, whole: what was expected and got, why it may be so, where, and what feeds the worst element.
-
-Lines of text for a screen of any width; what is not known is left out or said to be unknown, never guessed.
+"""One failed case in full: expected and actual value, likely cause, location, and inputs of the worst element.
+Lines of text for a screen of any width; unknown facts are left out or stated as unknown, never guessed.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from kgtui.state.run.cases import (
 from kgtui.state.run.suspects import Suspects
 
 _LABEL = 11
-# Keeps an element on one line; replaced by a plain space after wrapping.
+# Keeps an element on one line; replaced by a space after wrapping.
 _KEPT_SPACE = "\N{NO-BREAK SPACE}"
 _NOTHING_FITS = "no known mistake matches: check the map, the first wrong element and its inputs"
 
@@ -37,7 +36,7 @@ def failed_case(
     stale: bool = False,
     suspected: Suspects | None = None,
 ) -> tuple[Line, ...]:
-    """All that is known of a failed case; `number` is its run's in the store."""
+    """The details of a failed case; `number` is that of its run in the store."""
     lines: list[Line] = [_head(result, glyphs, number=number, stale=stale)]
     said = {report.message for report in result.outputs}
     if result.out_of_bounds is not None:
@@ -47,14 +46,14 @@ def failed_case(
     for report in result.outputs:
         if report.outcome is not Outcome.PASS:
             lines += [line(), *_output(report, glyphs, width, suspected)]
-            suspected = None  # reported once
+            suspected = None  # shown only once
     calls = f"{result.calls} call{'s' if result.calls != 1 else ''}"
     lines += [line(), line(muted(f"{calls}, {seconds(result.elapsed_s)}, inputs from seed {result.seed}"))]
     return tuple(lines)
 
 
 def case_text(result: CaseResult, *, glyphs: Glyphs, number: int | None, suspected: Suspects | None = None) -> str:
-    """The same as text, for the clipboard."""
+    """The failed case as plain text, for the clipboard."""
     return plain_text(failed_case(result, glyphs=glyphs, width=100, number=number, suspected=suspected))
 
 
@@ -106,7 +105,7 @@ def _output(report: OutputReport, glyphs: Glyphs, width: int, suspected: Suspect
 
 
 def _look_at(suspected: Suspects, width: int) -> list[Line]:
-    """The lines of the kernel that could have done it, and what makes them suspect."""
+    """The suspected lines of the kernel, and the reason."""
     lines: list[Line] = []
     for place, (number, text) in enumerate(suspected.lines):
         lines += _wrapped("" if place else "check", f"line {number}  {text}", width, tone=Tone.LINK)
@@ -123,7 +122,7 @@ def _diagnosis(found: Diagnosis, width: int, *, label: str) -> list[Line]:
 
 
 def _feeds(explanation: Explanation, width: int) -> list[Line]:
-    """The elements of the arguments that the worst element depends on."""
+    """Lines on the elements of the arguments that the worst element depends on."""
     if not explanation.feeds:
         nothing = "no element of any argument that it depends on was found" if explanation.feeding == 0 else ""
         return _wrapped("inputs", explanation.untried or nothing, width, tone=Tone.MUTED)
@@ -142,7 +141,7 @@ def _element(fed: InputElement) -> str:
 
 
 def _map(report: OutputReport, glyphs: Glyphs) -> list[Line]:
-    """The output as tiles, each row with the first row of the output in it."""
+    """The error map, each row with its first row of the output."""
     if not report.error_map:
         return []
     columns = report.shape[-1] if report.shape else 1
@@ -164,7 +163,7 @@ def _map(report: OutputReport, glyphs: Glyphs) -> list[Line]:
 
 
 def _span(size: int, tiles: int) -> str:
-    """How many elements a tile covers."""
+    """Number of elements of a tile."""
     least, most = size // tiles, -(-size // tiles)
     return f"{least}" if least == most else f"{least} or {most}"
 
@@ -174,7 +173,7 @@ def _labelled(label: str, *parts: Span | str) -> Line:
 
 
 def _wrapped(label: str, text: str, width: int, *, tone: Tone = Tone.PLAIN) -> list[Line]:
-    """A text in lines that fit, the label before the first."""
+    """A text wrapped to fit, with the label before the first line."""
     pieces = textwrap.wrap(text, max(20, width - _LABEL), break_on_hyphens=False)
     return [
         line(muted(f"{label if place == 0 else '':<{_LABEL}}"), Span(piece.replace(_KEPT_SPACE, " "), tone))

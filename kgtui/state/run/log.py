@@ -1,7 +1,7 @@
 """The log of a run as rows: long lines are wrapped, and repeated lines are shown once with a count.
 
-Rows are only ever added, so that a log of any length costs what is new of it.  Nothing is lost by folding or by
-wrapping: a row knows the whole line that it belongs to.
+Rows are only added, so that the cost is proportional to the new part.  Nothing is lost by folding or wrapping: each row
+refers to its whole line.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PREFIXES = {Stream.STDOUT: "out ", Stream.STDERR: "err ", Stream.ENGINE: "kgtui
 
 
 class LogRows:
-    """The rows of one run's log at one width; `cells` is how wide a row may be."""
+    """The rows of one run's log at one width; `cells` is the width of a row."""
 
     def __init__(self, *, cells: int) -> None:
         self._cells = max(_FEWEST_CELLS, cells)
@@ -29,7 +29,7 @@ class LogRows:
         self._lines: list[str] = []
 
     def add(self, pieces: Iterable[LogWritten]) -> list[str]:
-        """The rows that these pieces make; repeats of the last line wait until another comes, or the end."""
+        """The rows of these pieces; repeats of the last line are held back until another line, or the end."""
         rows: list[str] = []
         for piece in pieces:
             for text in map(harmless, piece.text.splitlines()):
@@ -42,7 +42,7 @@ class LogRows:
         return rows
 
     def end(self) -> list[str]:
-        """The line that was held back: how often the last line was repeated."""
+        """The held-back row with the number of repeats of the last line."""
         if self._last is None or not self._repeats:
             return []
         prefix, times = _PREFIXES[self._last[0]], f"{self._repeats:,} times" if self._repeats > 1 else "once"
@@ -50,7 +50,7 @@ class LogRows:
         return self._of(f"{' ' * len(prefix)}(repeated {times} more)", indent=len(prefix))
 
     def line_of(self, row: int) -> str:
-        """The whole line that a row belongs to; rows count from one, from the first that was ever made."""
+        """The whole line of a row; rows count from one, from the first one created."""
         return self._lines[row - 1] if 0 < row <= len(self._lines) else ""
 
     def _of(self, line: str, *, indent: int) -> list[str]:
@@ -62,7 +62,7 @@ class LogRows:
 
 
 def wrapped(text: str, *, cells: int, indent: int) -> list[str]:
-    """The text in rows of at most so many cells, broken at a space where one is near; all but the first indented."""
+    """The text in rows of at most `cells` cells, broken at a nearby space if any; all but the first indented."""
     rows, begin = [], ""
     while len(begin) + len(text) > cells or cell_len(begin + text) > cells:
         end = _fitting(text, cells=cells - len(begin))
@@ -78,7 +78,7 @@ def wrapped(text: str, *, cells: int, indent: int) -> list[str]:
 
 
 def _fitting(text: str, *, cells: int) -> int:
-    """How many characters of the beginning fit; one at least."""
+    """Number of leading characters that fit; at least one."""
     if text[:cells].isascii():
         return cells
     used = 0

@@ -26,7 +26,7 @@ def resource_cells(compiled: Compiled, glyphs: Glyphs) -> tuple[Span, Span, Span
 
 
 def kernel_lines(launch: Launch, kernel: CompiledKernel | None) -> tuple[Line, Line]:
-    """One specialisation: its launch, and its resource usage as far as known."""
+    """One specialisation: its launch, and its known resource usage."""
     target = f", {kernel.target}" if kernel else ""
     how = f"{launch.num_warps} warps, {launch.num_stages} stages" if launch.num_warps else "CUDA extension"
     first = line(strong(launch.kernel), muted(f"  {how}{target}"))

@@ -1,6 +1,5 @@
-"""Which lines of a kernel could make a wrong output that looks like that: where to look first.
-
-Read from the text alone, so it names candidates and proves nothing.  Where no line fits none is named.
+"""The lines of a kernel that could have caused a wrong output: where to look first.
+Derived only from the source, so they are suspects without proof.  If no line fits, none is named.
 """
 
 from __future__ import annotations
@@ -29,21 +28,21 @@ _TELLING = (DiagnosisKind.REDUCTION_IDENTITY, *_ABOUT_STORES)
 
 @dataclass(frozen=True, kw_only=True)
 class Suspects:
-    """Lines to look at, the first one first, each with its text, and what they have in common."""
+    """Suspected lines in order, each with its text, and the common reason."""
 
     what: str
     lines: tuple[tuple[int, str], ...]
 
 
 def suspects(result: CaseResult, source: bytes) -> Suspects | None:
-    """Suspect lines for a failed case; None where its line is known, or nothing fits."""
+    """Suspect lines for a failed case; None if its line is known, or nothing fits."""
     if result.location is not None or result.out_of_bounds is not None:
         return None
     found = next((one.explanation.diagnoses for one in result.outputs if one.explanation), ())
     return _suspects(found[0].kind, source) if found and found[0].kind in _TELLING else None
 
 
-@lru_cache(maxsize=16)  # called for every drawing of the case; 2,000 lines take long to parse
+@lru_cache(maxsize=16)  # cached: called for every drawing of the case, and 2,000 lines take long to parse
 def _suspects(kind: DiagnosisKind, source: bytes) -> Suspects | None:
     if not is_quickly_parsed(source):  # parsing would block drawing
         return None
@@ -72,7 +71,7 @@ def _is_kernel(function: ast.FunctionDef) -> bool:
 
 
 def _names(node: ast.AST) -> set[str]:
-    """Every name and attribute in it."""
+    """Every name and attribute in the expression."""
     return {
         part.id if isinstance(part, ast.Name) else part.attr
         for part in ast.walk(node)
@@ -81,7 +80,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _padded_loads(body: Sequence[ast.stmt]) -> Iterator[tuple[int, bool]]:
-    """The lines of masked loads with a fill value, and whether their result goes into a reduction."""
+    """The lines of masked loads with a fill value, and whether their result is reduced."""
     for place, statement in enumerate(body):
         for inner in (getattr(statement, "body", []), getattr(statement, "orelse", [])):
             yield from _padded_loads(inner)
@@ -101,7 +100,7 @@ def _puts_a_number_in(call: ast.Call) -> bool:
 
 
 def _is_reduced(load: ast.stmt, following: Sequence[ast.stmt]) -> bool:
-    """Whether a name that a statement binds goes into a reduction or a running total, also through other names."""
+    """Whether a name bound by a statement is used in a reduction or a running total, also through other names."""
     if isinstance(load, ast.AugAssign) or _reduces(load, {"load"}):
         return True
     carried = {target.id for target in getattr(load, "targets", []) if isinstance(target, ast.Name)}
@@ -117,7 +116,7 @@ def _is_reduced(load: ast.stmt, following: Sequence[ast.stmt]) -> bool:
 
 
 def _reduces(statement: ast.stmt, names: set[str]) -> bool:
-    """Whether one of these names is in what a reduction is given."""
+    """Whether one of these names is in an argument of a reduction."""
     return any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)

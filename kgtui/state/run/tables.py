@@ -1,4 +1,4 @@
-"""Rows of the tables beside the cases: findings, compiled kernels, past runs."""
+"""Rows of the other tables: findings, compiled kernels, past runs."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ HISTORY_COLUMNS = (
     Column(label="source", width=9, rank=3),
     Column(label="took", width=8, rank=2),
 )
-_WIDEST_KERNEL = 16  # the distinguishing part of a kernel needs the room; the text below has the whole name
-_WIDEST_SPECIALISATION = 28  # two constants and two dtypes
+_WIDEST_KERNEL = 16  # the distinguishing part of a kernel needs the space; the text below has the full name
+_WIDEST_SPECIALISATION = 28  # room for two constants and two dtypes
 _WEIGHTS = {
     Severity.NOTE: Tone.MUTED,
     Severity.HINT: Tone.BUSY,
@@ -42,12 +42,12 @@ _HEAVIEST_FIRST = (Severity.PROOF, Severity.SUSPECT, Severity.HINT, Severity.NOT
 
 
 def findings_in_order(view: RunRecord) -> tuple[Finding, ...]:
-    """The findings, heaviest first, then in the order they were raised."""
+    """The findings, most severe first, then in order of occurrence."""
     return tuple(sorted(view.findings, key=lambda finding: _HEAVIEST_FIRST.index(finding.severity)))
 
 
 def finding_rows(view: RunRecord, *, glyphs: Glyphs, stale: bool = False) -> tuple[Row, ...]:
-    """A row for every finding; its key is its place in `findings_in_order`."""
+    """A row for every finding; its key is its index in `findings_in_order`."""
     return tuple(
         Row(
             key=str(place),
@@ -72,7 +72,7 @@ def finding_detail(finding: Finding) -> tuple[Line, ...]:
 
 
 def kernel_columns(kernels: Sequence[CompiledKernel]) -> tuple[Column, ...]:
-    """The columns for these kernels; where room is short, kernel and resources come first."""
+    """The columns for these kernels; on a narrow terminal, kernel and resources come first."""
     longest = max((len(kernel.launch.kernel) for kernel in kernels), default=0)
     failed = any(kernel.outcome is not Outcome.PASS for kernel in kernels)
     words = min(max((len(words) + 1 for words in _specialisations(kernels)), default=15), _WIDEST_SPECIALISATION)
@@ -97,9 +97,8 @@ def kernel_columns(kernels: Sequence[CompiledKernel]) -> tuple[Column, ...]:
 def kernel_rows(
     kernels: Sequence[CompiledKernel], view: RunRecord, *, glyphs: Glyphs, stale: bool = False
 ) -> tuple[Row, ...]:
-    """A row for every compiled specialisation, one for all that fail with the same words.
-
-    Its key is the place among the kernels, of several the first.  `view` knows which case launched it.
+    """A row for every compiled specialisation, one for all that fail with the same message.
+    Its key is the index of the kernel, or of the first of several.  `view` has the cases that launched it.
     """
     specialisations = _specialisations(kernels)
     rows: list[Row] = []
@@ -120,7 +119,7 @@ def kernel_rows(
 
 
 def kernel_note(view: RunRecord) -> Line:
-    """Why there is no kernel to show."""
+    """Reason why there is no kernel to show."""
     if view.target is None and view.started:
         return line(muted("nothing was compiled: this run had no target; t chooses one"))
     if view.running:
@@ -131,7 +130,7 @@ def kernel_note(view: RunRecord) -> Line:
 
 
 def nothing_launched(view: RunRecord) -> str:
-    """Why a run without launches has nothing to compile; one that ended in an error may have begun some."""
+    """Reason why a run without launches has nothing to compile; one that failed may have started some."""
     if view.failed:
         return "no launch of a Triton kernel finished, so there is nothing to compile"
     return "the candidate launched no Triton kernel, so there is nothing to compile"
@@ -140,7 +139,7 @@ def nothing_launched(view: RunRecord) -> str:
 def history_rows(
     runs: tuple[PastRun, ...], *, glyphs: Glyphs, now: datetime, current: int | None, marked: Sequence[int] = ()
 ) -> tuple[Row, ...]:
-    """A row for every run of this operator, newest first; those that are marked bear a sign."""
+    """A row for every run of this operator, newest first; marked ones have a sign."""
     return tuple(
         Row(
             key=str(run.number),
@@ -151,7 +150,7 @@ def history_rows(
 
 
 def _grouped(kernels: Sequence[CompiledKernel]) -> list[list[int]]:
-    """The places of the kernels; those that were not built for the very same reason are together."""
+    """Groups of kernel indices; kernels that failed with the same message are in one group."""
     groups: dict[object, list[int]] = {}
     for place, kernel in enumerate(kernels):
         built = kernel.outcome is Outcome.PASS or not kernel.message
@@ -160,7 +159,7 @@ def _grouped(kernels: Sequence[CompiledKernel]) -> list[list[int]]:
 
 
 def _specialisations(kernels: Sequence[CompiledKernel]) -> list[str]:
-    """Specialisation of each: first the part in which the kernels of one name differ, then the rest."""
+    """Text of each specialisation: first the properties in which kernels of one name differ, then the rest."""
     facts = [_facts_of(kernel.launch) for kernel in kernels]
     seen: dict[tuple[str, str], set[str]] = {}
     of_name = Counter(kernel.launch.kernel for kernel in kernels)
@@ -179,7 +178,7 @@ def _specialisations(kernels: Sequence[CompiledKernel]) -> list[str]:
 
 
 def _facts_of(launch: Launch) -> dict[str, str]:
-    """Properties of a specialisation by name; those whose name starts with a blank are shown only where they differ."""
+    """Properties of a specialisation by name; those whose name starts with a space are shown only if they differ."""
     if not launch.num_warps:
         return {"types": "CUDA extension"}
     chosen, found = _constants(launch, by_author=True), _constants(launch, by_author=False)
@@ -199,7 +198,7 @@ def _facts_of(launch: Launch) -> dict[str, str]:
 
 
 def _constants(launch: Launch, *, by_author: bool) -> dict[str, str]:
-    """The constants that the author chose, or those that Triton made of integers that are 1."""
+    """The constants chosen by the author, or those that Triton made of integers equal to 1."""
     return {
         name: value
         for name, value in launch.constants.items()
@@ -227,7 +226,7 @@ def _kernel_cells(kernel: CompiledKernel, glyphs: Glyphs, words: str, case: str)
 
 
 def _found(launch: Launch) -> str:
-    """Triton's own specialisation: integers that are 1."""
+    """Triton's own specialisation: integers equal to 1."""
     return " ".join(f"{name}={value}" for name, value in _constants(launch, by_author=False).items())
 
 

@@ -48,7 +48,7 @@ def ports_line(ports: Ports, *, glyphs: Glyphs) -> Line:
 
 
 def target_detail(report: TargetReport | None) -> tuple[Line, ...]:
-    """Every error of one target in full, the same one only once."""
+    """Every error of one target in full, equal ones once."""
     if report is None:
         return ()
     failed = [kernel for kernel in report.kernels if kernel.outcome is not Outcome.PASS]
@@ -88,7 +88,7 @@ def _cells(report: TargetReport, glyphs: Glyphs, *, is_own: bool) -> tuple[Span,
 
 
 def _builds(report: TargetReport, glyphs: Glyphs) -> Span:
-    """How many of the launches built, and in a word or two why not all did."""
+    """Number of launches that built, and a short reason if not all did."""
     outcome = report.outcome
     sign = glyphs.outcome(outcome)
     word = "" if outcome is None else "ok" if outcome is Outcome.PASS else outcome_words(outcome)

@@ -1,4 +1,4 @@
-"""Memory accesses of a kernel, as the machine counted them in its first launch: bytes, sectors, coalescing."""
+"""Memory accesses of a kernel, counted by the TTIR machine in its first launch: bytes, sectors, coalescing."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from kgtui.state.format import numbers
 from kgtui.state.format.lines import Line, Span, Tone, line, muted
 
 _MOST_LINES = 4
-_UNCOALESCED_PERCENT = 50  # of the bytes of touched sectors
+_UNCOALESCED_PERCENT = 50  # share of the bytes of touched sectors
 
 
 def traffic_lines(launch: Launch) -> tuple[Line, ...]:
-    """A line for the whole launch and one for each load, store and atomic; none where nothing was counted."""
+    """A line for the whole launch and one for each load, store and atomic; none if nothing was counted."""
     traffic = launch.traffic
     if traffic is None or not traffic.accesses:
         return ()
@@ -28,7 +28,7 @@ def _total_line(traffic: Traffic) -> Line:
 
 
 def _access_line(access: AccessTraffic) -> Line:
-    """One operation: its line, its bytes, and the share of the touched sectors that it uses."""
+    """One operation: its line, bytes, and share of the touched sectors."""
     where = f"line {access.line}" if access.line is not None else "in a library"
     used = access.used_percent
     is_poor = used is not None and used < _UNCOALESCED_PERCENT

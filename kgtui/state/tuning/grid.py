@@ -1,7 +1,6 @@
-"""A grid of variants as the screen has it: tried ones, the current one, their results, and the proposal.
-
-Each change makes a new record.  Nothing here judges, writes a file or reads a clock; what may be proposed is
-decided by `engine.tuning.trials` alone.
+"""State of a grid of variants: finished ones, the current one, their results, and the proposal.
+Each change makes a new record.  Nothing here runs a candidate, writes a file or reads a clock; proposals are decided
+only by `engine.tuning.trials`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from kgtui.state.workbench.status import StripContext, activity_of, status_of
 
 
 class Ending(enum.StrEnum):
-    """Why no more variants are tried."""
+    """Reason why no more variants are run."""
 
     WHOLE = "whole"
     STOPPED = "stopped"
@@ -35,9 +34,8 @@ class Ending(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Tried:
-    """A variant whose run has its verdict; its drawn values are computed once.
-
-    `ratio` is how many times as fast as the file as it is, None for that itself and for what was not timed.
+    """A variant whose run has its verdict; its shown values are computed once.
+    `ratio` is the speed-up over the unchanged file, None for that file itself and if it was not timed.
     """
 
     place: int
@@ -51,7 +49,7 @@ class Tried:
 
     @property
     def name(self) -> str:
-        """The values that it was tried with."""
+        """The values of the variant, as its name."""
         return self.trial.variant.name
 
     @property
@@ -62,10 +60,9 @@ class Tried:
 
 @dataclass(frozen=True, kw_only=True)
 class VariantGrid:
-    """One grid of one text of one file, from its beginning on.
-
-    The first of `variants` is the file as it is; the one at place `len(tried)` is being tried unless it has ended.
-    `now` is the file's value of each tunable.  `last_s` is when the last variant ended, or the grid began.
+    """One grid of one version of one file.
+    The first of `variants` is the unchanged file; the one at index `len(tried)` is running unless the grid has ended.
+    `now` is the file's value of each tunable.  `last_s` is the time when the last variant ended, or the grid began.
     """
 
     path: Path
@@ -85,7 +82,7 @@ class VariantGrid:
 
     @property
     def source(self) -> bytes:
-        """The file as it was when this began."""
+        """The file at the start of the grid."""
         return self.variants[0].source
 
     @property
@@ -94,15 +91,15 @@ class VariantGrid:
         return self.variants[len(self.tried)] if self.ending is None else None
 
     def run_began(self) -> VariantGrid:
-        """The next variant is being judged."""
+        """The grid after the start of the next variant."""
         return replace(self, running=NO_RUN)
 
     def with_events(self, events: Sequence[Event]) -> VariantGrid:
-        """More is known of the variant that is being tried."""
+        """The grid after new events of the running variant."""
         return replace(self, running=reduce_all(self.running, events))
 
     def finished(self, trial: Trial, *, now_s: float) -> VariantGrid:
-        """The variant has its verdict; the grid ends with the last of them."""
+        """The grid after the verdict on the running variant; it ends with the last one."""
         first = self.tried[0].trial if self.tried else trial
         done = Tried(
             place=len(self.tried),
@@ -118,7 +115,7 @@ class VariantGrid:
         return after.ended(Ending.WHOLE) if len(after.tried) == len(self.variants) else after
 
     def ended(self, ending: Ending) -> VariantGrid:
-        """No more is tried; what was tried may have a winner."""
+        """The grid after its end; there may be a best variant."""
         trials = [one.trial for one in self.tried]
         best = proposed(trials) if trials else None
         winner = next((one for one in self.tried if one.trial is best), None)
@@ -127,7 +124,7 @@ class VariantGrid:
 
 
 def left_s(grid: VariantGrid, now_s: float) -> float | None:
-    """How long the rest may take, by the mean of those that were tried; None before there is one."""
+    """Remaining time by the mean of finished variants; None before the first."""
     done = len(grid.tried)
     if not done:
         return None
@@ -136,7 +133,7 @@ def left_s(grid: VariantGrid, now_s: float) -> float | None:
 
 
 def doing(view: RunRecord) -> tuple[State, str, str]:
-    """The stage of a variant's run, its description, and its progress; "" where it is unknown."""
+    """The stage of a variant's run, its description, and its progress; "" if unknown."""
     strip_context = StripContext(operator="", filename="", waiting=not view.started)
     status = activity_of(view) if view.running else status_of(view, strip_context)
     return status.state, f"{status.state} {status.detail}".rstrip(), status.detail
@@ -167,7 +164,7 @@ def progress_line(grid: VariantGrid, *, now_s: float, glyphs: Glyphs, stale: boo
 
 
 def proposal_lines(grid: VariantGrid) -> tuple[Line, ...]:
-    """The winner's change of the file, as a patch."""
+    """The change of the file by the best variant, as a patch."""
     if grid.winner is None:
         return ()
     name = grid.path.name
@@ -194,7 +191,7 @@ def tried_detail(tried: Tried, grid: VariantGrid, *, glyphs: Glyphs) -> tuple[Li
 
 
 def tuning_markdown(grid: VariantGrid, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The whole table for a pull request or a chat."""
+    """The whole table as Markdown."""
     where = f"{grid.device}{f', compiled for {grid.target}' if grid.target else ''}"
     lines = [f"### {grid.problem}: {len(grid.tried)} of {len(grid.variants)} variants tried", ""]
     lines += [f"- file `{grid.path.name}`", f"- device {where}", ""]
@@ -231,7 +228,7 @@ def _roughly(left_s: float) -> str:
 
 
 def _taken(tried: Tried, glyphs: Glyphs) -> str:
-    """Resources of its kernels, the worst of several."""
+    """Resources of its kernels, the maximum of several."""
     percent, dash = tried.occupancy_percent, glyphs.dash
     return ", ".join(
         (

@@ -1,7 +1,7 @@
 """Tunables of the open file, the values chosen for them, and the grid that they make.
 
-A list of values is text that a user types; it becomes variants by `engine.tuning.tunables`, which alone knows how to
-change a file.  Nothing here judges, times or writes anything.
+A list of values is typed text; `engine.tuning.tunables` makes variants of it and changes the source.  Nothing here
+runs, times or writes anything.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ _NOTHING_FOUND = (
 
 @dataclass(frozen=True, kw_only=True)
 class Tunables:
-    """Tunables of one text of a file.
-
-    `chosen` are the values to try of each tunable that is varied.  `grid` is the file as it is and every variant;
-    it is empty where nothing was chosen and there is no list, or where `complaint` says what is wrong.
+    """Tunables of one version of a file.
+    `chosen` are the values to try of each varied tunable.  `grid` is the unchanged file and every variant; it is empty
+    if nothing was chosen and there is no list, or if `complaint` has an error.
     """
 
     source: bytes
@@ -51,17 +50,17 @@ class Tunables:
 
     @property
     def has_any(self) -> bool:
-        """Whether there is something to choose from."""
+        """Whether there are tunables."""
         return bool(self.tunables or self.entries)
 
     @property
     def now(self) -> dict[str, str]:
-        """Values in the file, for each tunable that has one."""
+        """Current values in the file, for each tunable that has one."""
         return {tunable.name: tunable.value for tunable in self.tunables if tunable.value is not None}
 
 
 def tunables_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Tunables:
-    """Tunables of this text; of the values `chosen` before, those of tunables that it still has."""
+    """Tunables of this source; values `chosen` before are kept for tunables that still exist."""
     try:
         tunables = tunables_of(source)
     except (SyntaxError, ValueError, UsageError) as error:
@@ -84,10 +83,10 @@ def tunables_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Tuna
 
 
 def parse_values(text: str) -> tuple[int, ...]:
-    """The whole numbers of a text such as "64, 128"; () for an empty one, which varies the tunable no more.
+    """The integers of a text such as "64, 128"; () for an empty one, which stops varying the tunable.
 
     Raises:
-        UsageError: something in it is no whole number.
+        UsageError: a word is not an integer.
     """
     values: dict[int, None] = {}
     for word in text.replace(",", " ").split():
@@ -99,12 +98,12 @@ def parse_values(text: str) -> tuple[int, ...]:
 
 
 def written(values: tuple[int, ...]) -> str:
-    """The values as a user types them."""
+    """The values as text for the input."""
     return ", ".join(map(str, values))
 
 
 def usual_values(tunable: Tunable) -> str:
-    """Values that are often worth trying; the current value where there are none."""
+    """Common values to try; the current value if there are none."""
     if tunable.name in _USUAL_VALUES:
         return _USUAL_VALUES[tunable.name]
     try:
@@ -148,7 +147,7 @@ def grid_line(tunables: Tunables, *, timed: bool) -> Line:
 
 
 def nothing_found(tunables: Tunables) -> tuple[Line, ...]:
-    """Searched patterns, where the file has nothing to tune, or cannot be read."""
+    """Message with the searched patterns, if the file has no tunables or cannot be parsed."""
     if tunables.complaint:
         return (line(Span(tunables.complaint, Tone.WARN)),)
     return tuple(line(muted(text)) for text in _NOTHING_FOUND)

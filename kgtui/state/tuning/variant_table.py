@@ -1,6 +1,6 @@
 """The variants of a grid as a table: columns by the available width, rows in the requested order.
 
-What was not measured is a dash, and goes last whatever the table is sorted by.
+An unmeasured value is a dash, and sorted last in any order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MARK, VARIANT, VERDICT, TIME, RATIO, REGISTERS, SPILL, SHARED, OCCUPANCY, RUN = 
     "mark", "variant", "verdict", "time", "ratio", "registers", "spill", "shared", "occupancy", "run",
 )  # fmt: skip
 _MOST_VARIANT_CELLS, _MOST_KNOB_CELLS = 44, 12
-_BEST_FIRST = {RATIO, OCCUPANCY}  # of these more is better
+_BEST_FIRST = {RATIO, OCCUPANCY}  # columns in which more is better
 _FILE_MARK, _WINNER_MARK = "=", "*"
 
 Comparable = tuple[int, float, str]
@@ -43,18 +43,18 @@ class Sorting:
     reversed: bool = False
 
     def after(self, columns: Sequence[TrialColumn]) -> Sorting:
-        """By the next column of these, and after the last in the order of the grid."""
+        """The order by the next column, and after the last column that of the grid."""
         ids = [GRID_ORDER, *(column.id for column in columns if column.id != MARK)]
         place = ids.index(self.by) + 1 if self.by in ids else 0
         return Sorting(by=ids[place % len(ids)])
 
     def on(self, column: str) -> Sorting:
-        """By this column; the other way round where it was sorted by that already."""
+        """The order by this column; reversed if it is already sorted by it."""
         return Sorting(by=column, reversed=not self.reversed if self.by == column else False)
 
 
 def trial_columns(grid: VariantGrid, *, timed: bool, room: int, glyphs: Glyphs) -> tuple[TrialColumn, ...]:
-    """The columns of this grid, times only where something is `timed`; the number of the run where it fits."""
+    """The columns of this grid, times only if `timed`; the number of the run if it fits."""
     spill = 1 + max((len(_bytes(one.spill_bytes, glyphs).text) for one in grid.tried), default=0)
     spill = max(spill, len("spill") + 1)
     times = (
@@ -84,7 +84,7 @@ def trial_columns(grid: VariantGrid, *, timed: bool, room: int, glyphs: Glyphs) 
 
 
 def drawn_columns(columns: Sequence[TrialColumn], sorting: Sorting) -> tuple[Column, ...]:
-    """The columns as the table takes them; the one that it is sorted by has a sign."""
+    """The columns for the table; the sorted one has a sign."""
     signs = ("<", ">")
     return tuple(
         Column(
@@ -96,7 +96,7 @@ def drawn_columns(columns: Sequence[TrialColumn], sorting: Sorting) -> tuple[Col
 
 
 def in_order(grid: VariantGrid, columns: Sequence[TrialColumn], sorting: Sorting) -> tuple[Tried, ...]:
-    """Tried variants, sorted; those without the value last, equals in the order of the grid."""
+    """Tried variants, sorted; those without a value last, equal ones in the order of the grid."""
     column = next((one for one in columns if one.id == sorting.by), None)
     if column is None:
         return grid.tried
@@ -110,7 +110,7 @@ def in_order(grid: VariantGrid, columns: Sequence[TrialColumn], sorting: Sorting
 def trial_rows(
     grid: VariantGrid, columns: Sequence[TrialColumn], sorting: Sorting, *, glyphs: Glyphs, stale: bool
 ) -> tuple[Row, ...]:
-    """A row for each variant that was tried, its place its key, and last the one that is being tried."""
+    """A row for each finished variant, with its index as key, then one for the running variant."""
     rows = [
         Row(key=str(one.place), cells=tuple(column.cell(one) for column in columns), stale=stale)
         for one in in_order(grid, columns, sorting)
@@ -121,7 +121,7 @@ def trial_rows(
 
 
 def values_of(name: str) -> dict[str, str] | None:
-    """The values that the name of a variant lists, by tunable; None where it is not of the form `A=1 B=2`."""
+    """The values that the name of a variant lists, by tunable; None if it is not of the form `A=1 B=2`."""
     pairs = [word.partition("=") for word in name.split(" ")]
     if any(not tunable.isidentifier() or not value for tunable, _, value in pairs):
         return None
@@ -129,7 +129,7 @@ def values_of(name: str) -> dict[str, str] | None:
 
 
 def _value_columns(grid: VariantGrid, glyphs: Glyphs) -> tuple[TrialColumn, ...]:
-    """A column for each knob; one for all where the variants have other names."""
+    """A column for each tunable; one for all if the variants have other names."""
     parsed = [values_of(variant.name) for variant in grid.variants[1:]]
     known = [values for values in parsed if values is not None]
     tunables = tuple(dict.fromkeys(tunable for values in known for tunable in values))
@@ -206,7 +206,7 @@ def _ratio(one: Tried) -> float | None:
 
 
 def _factor(one: Tried, glyphs: Glyphs) -> Span:
-    """Tone of a factor: good only where the interval confirms it."""
+    """Tone of a factor: good only if the interval confirms it."""
     if one.place == 0 and one.device_us:
         return muted("the file")
     if one.ratio is None:
@@ -239,5 +239,5 @@ def _number_or_text(text: str | None) -> float | str | None:
 
 
 def _comparable(value: float | str) -> Comparable:
-    """Numbers before words."""
+    """Sort key: numbers before text."""
     return (0, value, "") if isinstance(value, int | float) else (1, 0.0, value)

@@ -1,1 +1,1 @@
-"""The workbench as frozen records: the file, the run that is shown, the status and the verdict strip."""
+"""The workbench as frozen records: the file, the shown run, the status and the verdict strip."""

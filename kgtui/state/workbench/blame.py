@@ -1,4 +1,4 @@
-"""Which lines of the open file a failed case points to."""
+"""The lines of the open file to which a failed case points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def suspects_of(bench: Workbench, result: CaseResult) -> Suspects | None:
-    """The lines to check for a failed case; None when the file has changed since."""
+    """The lines to check for a failed case; None if the file has changed since."""
     is_of_this_text = bench.results.digest == bench.content_digest
     return suspects(result, bench.saved) if is_of_this_text else None
 

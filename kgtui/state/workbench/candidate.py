@@ -25,7 +25,7 @@ def candidate_shown(
     remark: str = "",
     has_code: bool = False,
 ) -> Workbench:
-    """The workbench on this candidate; a stage in progress keeps the time at which it began."""
+    """The workbench that shows this candidate; a stage in progress keeps its start time."""
     before = bench.old
     is_same = before is not None and (before.candidate, before.stage) == (label, stage)
     old = Shown(
@@ -42,9 +42,8 @@ def candidate_shown(
 
 
 def as_file(candidate: str, *, before: str) -> str:
-    """The candidate as the text of a file that had the text `before`.
-
-    It gets the directives of that text, such as the operator, unless it has its own.
+    """The candidate as the new text of a file with the text `before`.
+    It keeps the directives of that text, such as the operator, unless it has its own.
     """
     lines = () if directives(candidate) else directive_lines(before)
     return "\n".join((*lines, candidate))

@@ -1,6 +1,5 @@
-"""The page of an inspection, made from the run that the workbench shows.
-
-The words are the engine's own, the same as `kgtui inspect` prints.
+"""The page of an inspection, made from the shown run.
+The texts are the engine's, the same as those of `kgtui inspect`.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _TONES: Mapping[Mark, Tone] = {
 
 @dataclass(frozen=True, kw_only=True)
 class PageRow:
-    """A line of the page as the screen draws it, and the line of the source that it is about."""
+    """A line of the page, and the source line that it refers to."""
 
     line: Line
     about: int | None = None
@@ -47,9 +46,8 @@ def inspection_of(
     versions: Mapping[str, str] | None = None,
     inspected_at: str | None = None,
 ) -> Inspection:
-    """The run that the workbench shows; lines have their text where the file still holds what was judged.
-
-    `versions` are those of now: a past run that is looked at may be of others, and then none are reported.
+    """The inspection of the shown run; lines have their text if the file is unchanged since the run.
+    `versions` are the current ones: a past run may have had others, and then none are reported.
     """
     shown, view = bench.shown, bench.view
     run = replace(view, file=bench.shown_filename, number=shown.number, device=view.device or bench.device)
@@ -65,7 +63,7 @@ def inspection_of(
 
 
 def page_rows(inspection: Inspection, *, width: int, stale: bool, is_ascii: bool) -> tuple[PageRow, ...]:
-    """The page, line by line; one of an earlier text is marked and dimmed."""
+    """The page, line by line; one of an earlier version is marked and dimmed."""
     if not inspection.run.digest:
         return (PageRow(line=line(Span(_NOTHING, Tone.MUTED))),)
     lines = page_lines(page_of(inspection, is_ascii=is_ascii), width=min(width, WIDEST))

@@ -1,4 +1,4 @@
-"""A run as Markdown, for a pull request or a chat: what `Y` puts on the clipboard."""
+"""A run as Markdown, which `Y` copies to the clipboard."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The one key that helps most in each state, for the strip: no state leaves its reader without a next step.
-
-Names bindings, not keys: the user may have given them others.
+"""The most useful next key in each state, for the strip; every state has one.
+Bindings are identified by id, since the user may have changed their keys.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class NextStep:
-    """A binding of the workbench, or one that works everywhere, by its id, and what its key does now."""
+    """A binding of the workbench, or a global one, by its id, and its current effect."""
 
     binding: str
     words: str
@@ -46,7 +45,7 @@ _STEPS: Mapping[State, NextStep] = {
 
 
 def next_step(view: RunRecord, strip_context: StripContext) -> NextStep:
-    """The next key to press; while text is typed only keys that type nothing."""
+    """The next key to press; while text is typed, only keys that type no character."""
     status = status_of(view, strip_context)
     state = status.state
     if strip_context.opened or (strip_context.mode is Mode.EDIT and state is not State.EDITED):

@@ -1,4 +1,4 @@
-"""Why there is nothing to show of a requested case: it passed, or was not run, and why not."""
+"""Reason why there is nothing to show of a requested case: it passed, or was not run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def why_nothing_failed(bench: Workbench, name: str | None) -> str:
-    """A sentence about the case called `name`, which has no failure in the run that is shown."""
+    """A sentence about the case `name`, which has no failure in the shown run."""
     if name is None:
         return "no case has run yet; r runs the file"
     view = bench.view

@@ -25,32 +25,31 @@ _STATES = {
 
 
 class Mode(enum.StrEnum):
-    """Whether single letters are commands or text."""
+    """Meaning of single letters: commands or text."""
 
     WATCH = "watch"
     EDIT = "edit"
 
 
 class CandidateStage(enum.StrEnum):
-    """How far a generated candidate is."""
+    """Stage of a generated candidate."""
 
     ARRIVING = "arriving"
     QUEUED = "queued"
     VERIFYING = "verifying"
     SETTLED = "settled"
-    """Nothing more comes of it: its run has a verdict, or its answer has no code."""
+    """Final: its run has a verdict, or its answer has no code."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StripContext:
-    """Context of the strip beside the run.
-
-    `content_digest` is the hash of what the file holds now; `unsaved` says that the editor holds something else.
-    `waiting` is whether a run was requested, `begun` whether it has begun without an event yet.
-    `elapsed_s` is the time since the save for a run in progress.  `number` is the run's in the store, None when
-    nothing is kept; `cached` says that it was answered from the store, `opened` that it is an old run looked at.
-    `editable` says that the file can be edited here, `smoke` that a save runs the smoke cases alone.
-    `candidate` is the stage of the shown generated candidate, None without one; `remark` is text about it.
+    """Context of the strip besides the run.
+    `content_digest` is the hash of the file's current content; `unsaved` says that the editor has another text.
+    `waiting` says that a run was requested, `begun` that it has begun without an event yet. `elapsed_s` is the time
+    since the save for a run in progress.  `number` is the run's number in the store, None if it is not stored; `cached`
+    says that it was answered from the store, `opened` that it is a past run. `editable` says that the file can be
+    edited here, `smoke` that a save runs only the smoke cases. `candidate` is the stage of the shown generated
+    candidate, None without one; `remark` is text about it.
     """
 
     operator: str
@@ -81,9 +80,8 @@ class StripContext:
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """The state and, for a stage with steps, how far it is.
-
-    A run that is `is_active` may be in a state of the end already: its first failed case makes it failed.
+    """The state and, for a stage with steps, its progress.
+    An active run may already be in a final state: its first failed case makes it failed.
     """
 
     state: State
@@ -92,12 +90,12 @@ class Status:
 
     @property
     def busy(self) -> bool:
-        """Whether it changes without the user."""
+        """Whether it changes without user input."""
         return self.is_active or self.state in BUSY
 
 
 def status_of(view: RunRecord, strip_context: StripContext) -> Status:
-    """The one state that the strip shows."""
+    """The state that the strip shows."""
     if strip_context.candidate is CandidateStage.ARRIVING:
         return Status(state=State.GENERATING, is_active=True)
     if view.running:
@@ -116,14 +114,14 @@ def status_of(view: RunRecord, strip_context: StripContext) -> Status:
 
 
 def is_stale(view: RunRecord, strip_context: StripContext) -> bool:
-    """Whether the results are of another text than the file holds, or the editor shows."""
+    """Whether the results are of another version than the file or the editor has."""
     if not view.started or strip_context.opened:
         return False
     return strip_context.unsaved or bool(strip_context.content_digest and strip_context.content_digest != view.digest)
 
 
 def _so_far(view: RunRecord, doing: Status) -> Status:
-    """Current activity, or the worst known result when there is one; timing has separate states."""
+    """Current activity, or the worst known result if there is one; timing has separate states."""
     known = view.interim
     if known is None:
         return doing if doing.state is not State.VERIFYING else replace(doing, detail=_with_tiers(view, doing.detail))
@@ -137,12 +135,12 @@ def _so_far(view: RunRecord, doing: Status) -> Status:
 
 
 def _with_tiers(view: RunRecord, detail: str) -> str:
-    """How far it is, and which tiers passed."""
+    """The progress, and the passed tiers."""
     return ", ".join([detail, *(f"{tier.tier} {tier.passed}/{tier.total} passed" for tier in view.tiers)])
 
 
 def activity_of(view: RunRecord) -> Status:
-    """Activity of a run in progress, whatever is known of its outcome."""
+    """Activity of a run in progress, whatever its outcome so far."""
     active = view.active
     if view.holder is not None and (active is None or active.stage is Stage.BENCHMARK):
         return Status(state=State.QUEUED)

@@ -59,7 +59,7 @@ def head(view: RunRecord, strip_context: StripContext, glyphs: Glyphs) -> tuple[
 def progress(view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: bool = True, first: str = "saved") -> Line:
     """The second line: the stages of the run, after the event that requested it.
 
-    `short` leaves out the first ones when they passed, and probing too where the stages are not even `timed`.
+    `short` leaves out the first ones if they passed, and also probing unless the stages are `timed`.
     """
     parts: list[Span] = [] if short else [muted(first)]
     for stage in _STAGE_WORDS:
@@ -136,7 +136,7 @@ def sentence(view: RunRecord, strip_context: StripContext) -> Line:
 
 
 def pressed(key: str, words: str) -> Line:
-    """The next step: a key and what it does now."""
+    """The next step: a key and its effect."""
     return line(strong(key), muted(f" {words}"))
 
 
@@ -147,7 +147,7 @@ def title(view: RunRecord, strip_context: StripContext, glyphs: Glyphs) -> str:
 
 
 def elapsed(status: Status, view: RunRecord, strip_context: StripContext) -> str:
-    """How long the run takes or took; nothing when none did."""
+    """Duration of the run so far; empty without a run."""
     if status.busy:
         return seconds(strip_context.elapsed_s) if strip_context.is_live else ""
     if view.finished_s is None or status.state in (State.EDITED, State.PAUSED):
@@ -168,14 +168,14 @@ def _number(view: RunRecord, strip_context: StripContext) -> str:
 
 
 def _mode(strip_context: StripContext, status: Status, glyphs: Glyphs) -> tuple[Span, ...]:
-    """The mode, whether only smoke cases are done, and the pause where another state hides it."""
+    """The mode, whether only smoke cases are run, and the pause if another state hides it."""
     word = Span(f"{'SMOKE ' if strip_context.smoke else ''}{strip_context.mode.upper()}", Tone.STRONG)
     hides_pause = strip_context.paused and status.state is not State.PAUSED
     return (Span(f"{glyphs.state(State.PAUSED)} paused  ", Tone.WARN), word) if hides_pause else (word,)
 
 
 def _explained(text: str, view: RunRecord) -> str:
-    """A sentence that ends with the first failed case, with what its answer looks like in place of its numbers."""
+    """A sentence that ends with the first failed case, with its diagnosis in place of its numbers."""
     first = view.failed[0] if view.failed else None
     named = f"first {first.case}: " if first else ""
     before, found, _ = text.partition(named) if first else (text, "", "")
@@ -194,7 +194,7 @@ def _progress(view: RunRecord) -> str:
 
 
 def _ended(view: RunRecord) -> str:
-    """Result of the run; for a cancelled one its progress."""
+    """Result of the run; for a cancelled one, its progress."""
     verdict = view.verdict
     if verdict is None:
         return ""
@@ -206,7 +206,7 @@ def _ended(view: RunRecord) -> str:
 
 
 def _doubt(view: RunRecord, sentence: str) -> str:
-    """Reason why a right run is not credible, before its count; a long sentence is cut at its end."""
+    """Reason why a passing run is flagged, before its count; a long sentence is cut at its end."""
     for found in findings_in_order(view)[:1]:
         before, said, after = sentence.partition(found.message)
         if said:
@@ -216,7 +216,7 @@ def _doubt(view: RunRecord, sentence: str) -> str:
 
 
 def _place(view: RunRecord) -> str:
-    """Location of an error of the file itself; failed cases have their lines in the table."""
+    """Location of an error of the file itself; lines of failed cases are in the table."""
     place = view.verdict.location if view.verdict and not view.failed else None
     if view.verdict is None or place is None or f"line {place.line}:" in view.verdict.sentence:
         return ""
@@ -224,7 +224,7 @@ def _place(view: RunRecord) -> str:
 
 
 def _says_nothing(seen: StageRecord | None, *, brief: bool) -> bool:
-    """Whether a stage has not begun, or has passed where there is no room to show it."""
+    """Whether a stage can be left out: not begun, or passed and without room for it."""
     return seen is None or (brief and seen.outcome is Outcome.PASS)
 
 
@@ -251,7 +251,7 @@ def _stage(stage: Stage, view: RunRecord, glyphs: Glyphs, *, timed: bool) -> tup
 
 
 def _count(stage: Stage, view: RunRecord, seen: StageRecord) -> str:
-    """Number of done items among all, as in the state; and the number of failed ones."""
+    """Number of finished items of all, and the number of failed ones."""
     if stage is Stage.PROVE:
         unproven = sum(not proof.proven for proof in view.proofs)
         return f"{len(view.proofs)}/{seen.total}" + (f" {unproven} unproven" if unproven else "")
@@ -268,5 +268,5 @@ def _count(stage: Stage, view: RunRecord, seen: StageRecord) -> str:
 
 
 def _failure_word(outcomes: Sequence[Outcome]) -> str:
-    """Word for failed items: "wrong" where all of them returned an answer, else "failed"."""
+    """Word for failed items: "wrong" if all of them returned an answer, else "failed"."""
     return "wrong" if all(outcome in _WRONG for outcome in outcomes) else "failed"

@@ -6,9 +6,8 @@ from kgtui.state.format.lines import Line, Span, Tone, line, muted
 
 
 def tab_line(number: int, title: str, label: Line) -> Line:
-    """The number of the tab, its title, and its label: how much there is to see.
-
-    The first part of the label is drawn with the title, in one tone.
+    """The number of the tab, its title, and its label with the number of entries.
+    The first part of the label is drawn in the tone of the title.
     """
     count = label[0] if label else Span("")
     return line(muted(f"{number} "), Span(f"{title}{count.text}", count.tone if count.text else Tone.PLAIN), *label[1:])

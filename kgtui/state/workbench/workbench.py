@@ -1,6 +1,6 @@
 """All state of the workbench's file; each change makes a new record.
 
-The screen holds one of these and draws it.  Nothing here touches a widget, a file or the engine.
+The screen draws one of these records.  Nothing here uses a widget, a file or the engine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TARGETS = ("sm_90", "sm_80", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950", "
 
 
 class RunPurpose(enum.StrEnum):
-    """Purpose of a run: that of a save, only the verification of all cases, or that and the benchmark."""
+    """Purpose of a run: as on a save, only verification of all cases, or also the benchmark."""
 
     AS_SAVED = "as saved"
     VERIFY = "verify"
@@ -41,11 +41,10 @@ class RunPurpose(enum.StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Shown:
     """A run on the screen: its record, its number in the store, whether it was answered from there.
-
-    `begun` is false before the first request.  `problem` and `filename` are those of a run of another file than
-    the open one; None and empty are the open file's own.  `picked` is whether its cases were selected.
-    `candidate` is the label of a generated candidate, `remark` a text about it; both empty for a run of a file.
-    `has_code` is whether a candidate without a run has code that can be taken over.
+    `begun` is false before the first request.  `problem` and `filename` are set for a run of another file than the open
+    one.  `picked` says that its cases were selected. `candidate` is the label of a generated candidate, `remark` a text
+    about it; both empty for a run of a file. `has_code` says whether a candidate without a run has code that can be
+    used.
     """
 
     view: RunRecord = NO_RUN
@@ -95,14 +94,14 @@ class Workbench:
 
     @cached_property
     def is_smoke(self) -> bool:
-        """Whether a save runs the smoke cases alone: by the user's choice, else by the file's directive."""
+        """Whether a save runs only the smoke cases: by the user's choice, else by the file's directive."""
         if self.smoke is not None:
             return self.smoke
         return directives(shown_text(self.saved)).get("cases") == Tier.SMOKE
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
-        """The tiers that a save judges."""
+        """The tiers that a save runs."""
         return (Tier.SMOKE,) if self.is_smoke else DEFAULT_TIERS
 
     @property
@@ -120,27 +119,27 @@ class Workbench:
 
     @property
     def view(self) -> RunRecord:
-        """Record of that run."""
+        """The record of the shown run."""
         return self.shown.view
 
     @property
     def shown_problem(self) -> Problem:
-        """The operator of that run: a past run may be of another one than the open file."""
+        """The operator of the shown run, which may differ from that of the open file."""
         return self.shown.problem or self.problem
 
     @property
     def shown_filename(self) -> str:
-        """The name of the file of that run."""
+        """The file name of the shown run."""
         return self.shown.filename or self.path.name
 
     @property
     def known_before(self) -> RunRecord:
-        """Results of earlier runs for each case; none beside a past run, which is shown as it was."""
+        """Results of earlier runs for each case; none for a past run, which is shown unchanged."""
         return NO_RUN if self.old is not None else self.before
 
     @property
     def ended_before_cases(self) -> bool:
-        """Whether the newest run ended before any case was run, as over a text that is no Python."""
+        """Whether the newest run ended before any case was run, such as for invalid Python."""
         view = self.live.view
         has_failed = view.verdict is not None and view.verdict.outcome is not Outcome.PASS
         return self.old is None and has_failed and not view.cases and self.before.started
@@ -149,7 +148,7 @@ class Workbench:
     def results(self) -> RunRecord:
         """Record of the cases, findings and kernels that the panes show.
 
-        Beside picked cases the others of the same text; after a run without cases those of the run before.
+        With selected cases, also the others of the same source; after a run without cases, those of the previous run.
         """
         if self.ended_before_cases:
             return replace(self.before, findings=self.view.findings or self.before.findings)
@@ -161,18 +160,18 @@ class Workbench:
 
     @property
     def can_time(self) -> bool:
-        """Whether times on this device are speeds: on the CPU they are not."""
+        """Whether times on this device are meaningful: False on the CPU."""
         return self.device != CPU_DEVICE
 
     @property
     def benchmark(self) -> BenchmarkPlan | None:
-        """Cases that a save times once the candidate is right; None where that is not possible."""
+        """The cases that a save times once the candidate passes; None if that is not possible."""
         cases = tuple(case for case in self.problem.cases if case.tier is Tier.BENCH)
         return BenchmarkPlan(cases=cases) if cases and self.can_time else None
 
     @property
     def measurements(self) -> Measurements:
-        """Measurements of the shown run, and of cases that it has not timed those of earlier ones."""
+        """Measurements of the shown run, and those of earlier runs for cases that it has not timed."""
         now = measured(self.view, number=self.shown.number)
         if self.old is not None:
             return now
@@ -180,18 +179,18 @@ class Workbench:
 
     @cached_property
     def why_not_editable(self) -> str:
-        """Why what the file holds cannot be edited here and written back as it was; nothing where it can."""
+        """Reason why the file's content cannot be edited and written back without loss; "" if it can."""
         return why_not_editable(self.saved)
 
     @property
     def content_digest(self) -> str:
-        """The hash of what the file holds."""
+        """The hash of the file's content."""
         return hashlib.sha256(self.saved).hexdigest()
 
     def order(
         self, *, again: bool = False, cases: tuple[str, ...] = (), purpose: RunPurpose = RunPurpose.AS_SAVED
     ) -> RunRequest:
-        """Judge what the file holds; picked cases and smoke cases are verified and not timed."""
+        """The request for the file's content; selected cases and smoke cases are verified, not timed."""
         is_smoke = self.is_smoke and purpose is RunPurpose.AS_SAVED
         benchmark = None if cases or is_smoke or purpose is RunPurpose.VERIFY else self.benchmark
         shown = {result.case: result.seed for result in self.results.cases if result.case in cases}
@@ -210,7 +209,7 @@ class Workbench:
         )
 
     def strip_context(self, now_s: float) -> StripContext:
-        """Context of the strip beside the run."""
+        """Context of the strip besides the run."""
         shown = self.shown
         return StripContext(
             operator=self.shown_problem.name, filename=self.shown_filename, mode=self.mode, paused=self.paused,
@@ -223,13 +222,12 @@ class Workbench:
         )  # fmt: skip
 
     def ordered(self, now_s: float) -> Workbench:
-        """A run was requested and has not begun; the shown one stays."""
+        """The record after a request that has not begun; the shown run stays."""
         return replace(self, waiting=True, old=None, notice="", live=replace(self.live, began_s=now_s))
 
     def run_began(self, *, number: int | None, cached: bool, digest: str = "", picked: bool = False) -> Workbench:
-        """The events from here on are of a new run; the cases of the runs before are remembered.
-
-        Of a run of `picked` cases of the same text, `digest`, the other cases keep their results.
+        """The record after the begin of a new run; cases of earlier runs are remembered.
+        For a run of `picked` cases of the same source, `digest`, the other cases keep their results.
         """
         shown = replace(self, old=None)
         kept = shown.results.cases if picked and digest == self.live.view.digest else ()
@@ -239,11 +237,11 @@ class Workbench:
         return replace(self, waiting=False, before=before, kept=kept, timed_before=timed, live=live)
 
     def with_events(self, events: Sequence[Event]) -> Workbench:
-        """More events of the newest run."""
+        """The record after new events of the newest run."""
         return replace(self, live=replace(self.live, view=reduce_all(self.live.view, events)))
 
     def not_begun(self) -> Workbench:
-        """The request was withdrawn before it began."""
+        """The record after the request was withdrawn before its run began."""
         return replace(self, waiting=False)
 
     def opened(
@@ -257,10 +255,9 @@ class Workbench:
         candidate: str = "",
         remark: str = "",
     ) -> Workbench:
-        """Look at a past run as it was; one without a verdict was cut short, unless it `is_running`.
-
-        `problem` and `filename` are those of its own file, where that is not the open one; `candidate` is the label of
-        a generated one, `remark` a text about it.
+        """The record that shows a past run; one without a verdict was interrupted, unless it `is_running`.
+        `problem` and `filename` are those of its file if that is not the open one; `candidate` is the label of a
+        generated one, `remark` a text about it.
         """
         view = reduce_all(NO_RUN, events)
         view = replace(view, cut_short=view.verdict is None and not is_running)
@@ -271,13 +268,13 @@ class Workbench:
         return replace(self, old=old)
 
     def next_target(self) -> Workbench:
-        """Compile for the next target of the list from now on."""
+        """The record with the next target of the list."""
         place = TARGETS.index(self.target) + 1 if self.target in TARGETS else 0
         return replace(self, target=TARGETS[place % len(TARGETS)])
 
 
 def _remembered(before: RunRecord, view: RunRecord) -> RunRecord:
-    """The newest result of every case over both."""
+    """The newest result of every case of both."""
     if not view.started or (before.started and view.verdict is not None and not view.cases):
         return before
     results = {result.case: result for result in (*before.cases, *view.cases)}

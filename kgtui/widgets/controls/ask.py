@@ -22,7 +22,7 @@ class Answer:
 
 
 class Ask(Toned, can_focus=True):
-    """Takes the keys until it is answered; esc is the answer that changes nothing."""
+    """A question that has the focus until it is answered; esc changes nothing."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -38,11 +38,11 @@ class Ask(Toned, can_focus=True):
 
     @property
     def question(self) -> str:
-        """The words of the question."""
+        """The text of the question."""
         return self._question
 
     def ask(self, subject: str, question: str, answers: tuple[Answer, ...], *, answered: Callable[[str], None]) -> None:
-        """Put the question; `answered` gets the key that was chosen, and nothing when the question is withdrawn."""
+        """Ask the question; `answered` is called with the chosen key, and not called if the question is withdrawn."""
         self._subject, self._question, self._answers, self._answered = subject, question, answers, answered
         self.display = True
         self.screen.set_focus(self)
@@ -54,7 +54,7 @@ class Ask(Toned, can_focus=True):
         self.display = False
 
     def render(self) -> Content:
-        """The question, cut where room ends, and its keys, which are always whole."""
+        """The question, cut to the width, and its keys, which are never cut."""
         spans: list[Span] = []
         for answer in (*self._answers, Answer(key="esc", label="stay")):
             spans += [Span("  "), Span(answer.key, Tone.STRONG), Span(f" {answer.label}")]

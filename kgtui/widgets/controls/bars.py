@@ -19,10 +19,9 @@ _KEEP_ACTIVE = 9  # above the priority of every segment
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """A part of a bar that can be clicked; `key` is what the click represents.
-
-    Where not all fit, those with the least `keep` are left out first, of equal ones the last; one that is `active`
-    stays before any other.
+    """A clickable part of a bar; `key` identifies the click.
+    If not all fit, those with the lowest `keep` are left out first, of equal ones the last; an `active` one is kept
+    longest.
     """
 
     key: str
@@ -57,11 +56,11 @@ class Bar(Toned):
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """Segments of the bar where there is room for all."""
+        """All segments of the bar."""
         return self._segments
 
     def show(self, segments: tuple[Segment, ...]) -> None:
-        """Show these instead."""
+        """Show these segments instead."""
         if segments != self._segments:
             self._segments = segments
             self.refresh()
@@ -92,7 +91,7 @@ class Bar(Toned):
 
 
 def kept(widths: Sequence[int], keeps: Sequence[int], *, gap: int, room: int) -> list[int]:
-    """The places of the segments that fit into `room` side by side, after the least important ones were left out."""
+    """The indices of the segments that fit into `room` after leaving out the least important ones."""
     places = list(range(len(widths)))
     while places and sum(widths[place] for place in places) + gap * (len(places) - 1) > room:
         places.remove(min(places, key=lambda place: (keeps[place], -place)))
@@ -100,7 +99,7 @@ def kept(widths: Sequence[int], keeps: Sequence[int], *, gap: int, room: int) ->
 
 
 class Strip(Toned):
-    """Rows with a left part, cut where room ends, and a right part that is always whole."""
+    """Rows with a left part, cut to the width, and a right part that is never cut."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -119,7 +118,7 @@ class Strip(Toned):
             self.refresh(layout=higher_or_lower)
 
     def render(self) -> Content:
-        """The rows at the width that there is."""
+        """The rows for the current width."""
         return Content("\n").join(self._row(left, right) for left, right in self._rows)
 
     def _row(self, left: Line, right: Line) -> Content:

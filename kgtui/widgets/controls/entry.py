@@ -1,4 +1,4 @@
-"""A line to type in, behind a label with its purpose, which stays while text is typed."""
+"""An input line behind a label with its purpose, which stays while text is typed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from kgtui.widgets.text.toned import Lines
 
 
 class Entry(Horizontal):
-    """A prompt, hidden until `ask`; the text goes to the callables given to `ask`.
-
-    `selects` has the first letter replace the text that is there.
+    """An input line, hidden until `ask`; its text is passed to the callables given to `ask`.
+    With `selects` the first letter replaces the existing text.
     """
 
     def __init__(self, *, id: str, selects: bool = True) -> None:
@@ -26,7 +25,7 @@ class Entry(Horizontal):
         self._typed: Callable[[str], None] | None = None
 
     def compose(self) -> ComposeResult:
-        """The label, and the field behind it."""
+        """Create the label, and the field behind it."""
         yield Lines(classes="label")
         yield Input(compact=True, select_on_focus=self._selects)
 
@@ -48,9 +47,8 @@ class Entry(Horizontal):
         hint: str = "",
         value: str | None = None,
     ) -> None:
-        """Show the line and type in it: `typed` gets each change of the text, `submitted` the text at enter.
-
-        The hint is shown while nothing is typed; without a value the field keeps what it had.
+        """Show and focus the line: `typed` is called with each change of the text, `submitted` with the text at enter.
+        The hint is shown while the field is empty; without a value the field keeps its text.
         """
         self._submitted, self._typed = submitted, typed
         self.query_one(Lines).show((line(strong(label)),))
@@ -62,7 +60,7 @@ class Entry(Horizontal):
         self.screen.set_focus(self.field)
 
     def close(self) -> None:
-        """Take the line away; what was typed stays in its field."""
+        """Hide the line; its text is kept."""
         self.display = False
 
     @on(Input.Changed)

@@ -1,4 +1,4 @@
-"""Scroll bars for fonts that have no eighths of a block: their ends are on whole cells."""
+"""Scroll bars for fonts that have no eighths of a block: their ends are at whole cells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from textual.scrollbar import ScrollBarRender
 
 
 class WholeCells(ScrollBarRender):
-    """Coloured blanks and nothing else."""
+    """A scroll bar of coloured spaces."""
 
     VERTICAL_BARS: ClassVar[list[str]] = [" "] * len(ScrollBarRender.VERTICAL_BARS)
     HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * len(ScrollBarRender.HORIZONTAL_BARS)

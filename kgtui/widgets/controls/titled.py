@@ -1,7 +1,6 @@
-"""A column under a title that is lit while the focus is in it.
-
-By a class on the title alone: for a rule that names `:focus-within` Textual styles all that is in the column
-again whenever the focus moves, which takes longer than a key may.
+"""A column under a title that is highlighted while the focus is in the column.
+Only the title gets a class: for a rule with `:focus-within` Textual restyles the whole column whenever the focus moves,
+which is too slow for a key.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ LIT = "-lit"
 
 
 class Titled(Vertical):
-    """Its first child is the title."""
+    """A column whose first child is the title."""
 
     def on_descendant_focus(self) -> None:
-        """The focus came in, or moved within."""
+        """Highlight the title: the focus is in the column."""
         self._light()
 
     def on_descendant_blur(self) -> None:
-        """The focus left, or moves within."""
+        """Remove the highlight: the focus left, or moves within the column."""
         self._light()
 
     def _light(self) -> None:

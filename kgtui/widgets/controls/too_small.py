@@ -13,6 +13,6 @@ class TooSmall(Widget):
     """Required and actual size of the terminal; the style sheet shows it when needed."""
 
     def render(self) -> Content:
-        """One sentence."""
+        """The message in one sentence."""
         width, height = self.app.size
         return Content(f"terminal too small: needs {LEAST_WIDTH}x{LEAST_HEIGHT}, has {width}x{height}")

@@ -2,7 +2,7 @@
 
 A pane module defines `ORDER` (its place among the tabs), `TITLE` (the title of its tab) and `make()`, which makes the
 pane for one workbench.  Its name is the id of the tab: the action that shows it calls `screen.tab('<id>')`.  A module
-that lacks one of the names is refused when the panes are listed.
+that lacks one of the names is rejected when the panes are listed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     from kgtui.widgets.panes.base.pane import Pane
 
-_SHARED = "base"  # what the panes have in common
+_SHARED = "base"  # the package shared by the panes
 _REQUIRED = ("ORDER", "TITLE", "make")
 
 

@@ -1,6 +1,5 @@
-"""The bench tab: every timed case in a row, below it how the one under the cursor was measured.
-
-Where nothing can be timed it says so, and shows what is known of speed without a clock.
+"""The bench tab: a row for every timed case, below it the details of the one under the cursor.
+If nothing can be timed it says so, and shows static costs.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ def make() -> BenchPane:
 
 
 class BenchPane(DetailedPane):
-    """A row for every bench case, and how the one under the cursor was measured."""
+    """A row for every bench case, and details of the one under the cursor."""
 
     def compose(self) -> ComposeResult:
-        """The summary, the table, the detail."""
+        """Create the widgets: the summary, the table, the detail."""
         yield Lines(id="bench-note")
         yield Grid(COLUMNS, id="bench-table")
         with VerticalScroll(id="bench-scroll", can_focus=True):
@@ -51,7 +50,7 @@ class BenchPane(DetailedPane):
         return self.scene.bench.measurements.of(name) if name and self.scene else None
 
     def show(self, scene: Scene) -> None:
-        """Draw what was measured, or why nothing was."""
+        """Draw the measurements, or the reason why there are none."""
         self.scene = scene
         bench, grid = scene.bench, self.query_one(Grid)
         measurements = bench.measurements
@@ -71,14 +70,14 @@ class BenchPane(DetailedPane):
         self.show_detail()
 
     def follow(self) -> Followed:
-        """Nowhere; but where there is no room for the detail, it takes the table's place."""
+        """No target; if there is no room for the detail, it replaces the table."""
         if self.current is not None:
             self.add_class("-detailed")
         self.screen.set_focus(self.main)
         return Followed()
 
     def copied(self) -> str:
-        """The case under the cursor with all that was measured."""
+        """The case under the cursor with all its measurements."""
         if self.current is None or self.scene is None:
             return self.query_one(Grid).current or ""
         return plain_text(bench_detail(self.current, glyphs=self.scene.glyphs))

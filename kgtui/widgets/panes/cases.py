@@ -1,4 +1,4 @@
-"""The cases tab: every case in a row, and below it why the one under the cursor failed."""
+"""The cases tab: a row for every case, below it why the one under the cursor failed."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class CasesPane(DetailedPane):
         self._led_to_failure_of = ""
 
     def label(self, results: RunRecord, wanted: str) -> Line:
-        """How many failed, and what the cases are filtered by."""
+        """The number of failed cases, and the filter."""
         only = wanted if len(wanted) <= _LONGEST_FILTER else f"{wanted[: _LONGEST_FILTER - 1]}…"
         failed = Span(f"({len(results.failed)})" if results.failed else "", Tone.BAD)
         return line(failed, Span(f" /{only}" if wanted else "", Tone.WARN))
 
     def compose(self) -> ComposeResult:
-        """The table over the detail, or over a few lines of it where the terminal is low."""
+        """Create the widgets: the table over the detail, or over a few lines of it on a low terminal."""
         yield Grid(case_columns(()), id="cases-table")
         with VerticalScroll(id="case-scroll", can_focus=True):
             yield Lines(id="case-detail")
@@ -49,7 +49,7 @@ class CasesPane(DetailedPane):
 
     @property
     def current(self) -> CaseResult | None:
-        """The result under the cursor, of this run or, as long as the table shows that, of the one before."""
+        """The result under the cursor, of this run or, while the table still shows it, of the previous one."""
         name, scene = self.current_name, self.scene
         if name is None or scene is None:
             return None
@@ -59,11 +59,11 @@ class CasesPane(DetailedPane):
 
     @property
     def current_name(self) -> str | None:
-        """The case under the cursor, judged or not."""
+        """The name of the case under the cursor, run or not."""
         return self.query_one(Grid).current
 
     def show(self, scene: Scene) -> None:
-        """Draw the cases; the first one that fails in a run takes the cursor."""
+        """Draw the cases; the cursor moves to the first one that fails in a run."""
         self.scene = scene
         bench, view = scene.bench, scene.bench.results
         tiers = bench.tiers if bench.old is None else DEFAULT_TIERS
@@ -80,11 +80,11 @@ class CasesPane(DetailedPane):
 
     @property
     def has_failed(self) -> bool:
-        """Whether the case under the cursor was judged and is not right."""
+        """Whether the case under the cursor was run and failed."""
         return self.current is not None and self.current.outcome is not Outcome.PASS
 
     def follow(self) -> Followed:
-        """To the screen with the explanation of the failed case."""
+        """The screen with the explanation of the failed case."""
         return Followed(screen_id="case" if self.has_failed else "")
 
     def go_to(self, name: str) -> None:

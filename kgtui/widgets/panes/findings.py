@@ -24,18 +24,18 @@ def make() -> FindingsPane:
 
 
 class FindingsPane(Pane):
-    """The list, and the finding under the cursor in full."""
+    """The list of findings, and the selected one in full."""
 
     def __init__(self) -> None:
         super().__init__()
         self._scene: Scene | None = None
 
     def label(self, results: RunRecord, wanted: str) -> Line:
-        """How many there are."""
+        """The number of findings."""
         return line(f"({len(results.findings)})" if results.findings else "")
 
     def compose(self) -> ComposeResult:
-        """The table over the detail."""
+        """Create the widgets: the table over the detail."""
         yield Grid(FINDING_COLUMNS, id="findings-table")
         yield Lines(id="finding-detail")
 
@@ -59,12 +59,12 @@ class FindingsPane(Pane):
         self._show_detail()
 
     def follow(self) -> Followed:
-        """To the line that the finding is about."""
+        """The line of the finding."""
         found = self.current
         return Followed(line=found.location.line if found and found.location else None)
 
     def copied(self) -> str:
-        """The finding in words."""
+        """The finding as text."""
         found = self.current
         return f"{found.severity} {found.check}: {found.message}" if found else ""
 

@@ -23,7 +23,7 @@ class HistoryPane(Pane):
     """The runs of this operator in the store, newest first."""
 
     def compose(self) -> ComposeResult:
-        """The table, and a line for when it is empty."""
+        """Create the widgets: the table, and a line for an empty one."""
         yield Grid(HISTORY_COLUMNS, id="history-table")
         yield Lines(id="history-note")
 
@@ -48,7 +48,7 @@ class HistoryPane(Pane):
         self.query_one(Lines).show((line(muted(keys if rows else "no saved run yet; each save starts one")),))
 
     def follow(self) -> Followed:
-        """To the run as it was."""
+        """The run under the cursor."""
         return Followed(run=self.current)
 
     def copied(self) -> str:

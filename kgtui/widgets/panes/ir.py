@@ -1,4 +1,4 @@
-"""The IR tab: the kernels that were compiled for the target, what they take up and move, and their code."""
+"""The IR tab: the kernels compiled for the target, their resources and memory traffic, and their code."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ def make() -> IrPane:
 
 
 class IrPane(Pane):
-    """The kernels in a table, what the one under the cursor takes up, and its code below."""
+    """A table of kernels, with resources and code of the one under the cursor."""
 
     SEARCHES = True
 
     class TargetLeft(Message):
-        """The kernels of another target have been read; those of the run are to come back."""
+        """Message: leave the kernels of another target, and show those of the run."""
 
     class KernelChosen(Message):
-        """The cursor is on another kernel."""
+        """Message: the cursor moved to another kernel."""
 
     def __init__(self) -> None:
         super().__init__()
         self._scene: Scene | None = None
 
     def label(self, results: RunRecord, wanted: str) -> Line:
-        """How many kernels were compiled."""
+        """The number of compiled kernels."""
         return line(f"({len(results.kernels)})" if results.kernels else "")
 
     def compose(self) -> ComposeResult:
-        """The table, a note for when it is empty, the resources in words, the code."""
+        """Create the widgets: the table, a note for an empty one, the resources, the code."""
         yield Grid(kernel_columns(()), id="kernels-table")
         yield Lines(id="kernel-resources")
         yield Lines(id="kernels-note")
@@ -55,7 +55,7 @@ class IrPane(Pane):
 
     @property
     def main(self) -> Widget:
-        """The table, or the code when there is some."""
+        """The table, or the code if there is any."""
         return self.query_one(Grid)
 
     @property
@@ -86,14 +86,14 @@ class IrPane(Pane):
         self._show_resources()
 
     def step_back(self) -> bool:
-        """From another target's kernels to those of the run."""
+        """Return from another target's kernels to those of the run."""
         if self._scene is None or not self._scene.foreign_target:
             return False
         self.post_message(self.TargetLeft())
         return True
 
     def follow(self) -> Followed:
-        """To the line of the code under the cursor, or to where the kernel is launched."""
+        """The source line of the code under the cursor, or that of the launch."""
         if self.code.view.has_focus:
             return Followed(line=self.code.source_line)
         kernel = self.current
@@ -112,7 +112,7 @@ class IrPane(Pane):
         return self.code.search(text)
 
     def hit(self, step: int) -> None:
-        """The next or the previous match in the code."""
+        """Go to the next or the previous match in the code."""
         self.code.hit(step)
 
     @on(DataTable.RowHighlighted)

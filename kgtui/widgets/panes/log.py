@@ -1,4 +1,4 @@
-"""The log tab: output of the kernel and messages of the engine, as they came."""
+"""The log tab: output of the kernel and messages of the engine, in order of arrival."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def make() -> LogPane:
 
 
 class LogPane(Pane):
-    """Appends new rows; starts over with a new run, and at another width."""
+    """The log; appends new rows, and is redrawn for a new run or another width."""
 
     SEARCHES = True
 
@@ -35,7 +35,7 @@ class LogPane(Pane):
         self._scene: Scene | None = None
 
     def compose(self) -> ComposeResult:
-        """The text."""
+        """Create the text widget."""
         nothing = " no output yet; output of the file appears here"
         yield CodeView(empty=nothing, line_numbers=False, id="log-text")
 
@@ -61,12 +61,12 @@ class LogPane(Pane):
         self._log = log
 
     def on_resize(self) -> None:
-        """Break the lines for another width."""
+        """Wrap the lines for the new width."""
         if self._scene is not None and self.size.width - _SCROLL_BAR != self._cells:
             self.show(self._scene)
 
     def copied(self) -> str:
-        """The line under the cursor, whole."""
+        """The whole line under the cursor."""
         view = self.query_one(CodeView)
         return self._rows.line_of(view.cursor_line) if view.line_count else ""
 
@@ -75,5 +75,5 @@ class LogPane(Pane):
         return self.query_one(CodeView).finder.search(text)
 
     def hit(self, step: int) -> None:
-        """The next or the previous match."""
+        """Go to the next or the previous match."""
         self.query_one(CodeView).finder.hit(step)

@@ -1,7 +1,6 @@
-"""A table with a window of a longer list: it requests more near its ends, and stays in place when it comes.
-
-Draws the lines that are seen and no others, so rows that come or go cost nothing: a DataTable measures and keeps each
-cell, and one page more would hold up the keys.
+"""A table of a window of a longer list: it requests more rows near its ends, and keeps its position when they arrive.
+It draws only visible lines, so added or removed rows are cheap: a DataTable measures and stores each cell, so that
+another page would delay keys.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _CURSOR = "paged--cursor"
 
 
 class PagedGrid(ScrollView, Toned, can_focus=True):
-    """Rows under a fixed header; requests more when the cursor or the view comes near an end of the rows."""
+    """Rows under a fixed header; requests more when the cursor or the view is near an end."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {_HEADER, _CURSOR}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,20 +43,20 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
     ]
 
     class EndNear(Message):
-        """The cursor or the view is near an end of the rows; `below` is which."""
+        """Message: the cursor or the view is near an end of the rows; `below` says which."""
 
         def __init__(self, *, below: bool) -> None:
             super().__init__()
             self.below = below
 
     class Moved(Message):
-        """Another row is under the cursor."""
+        """Message: the cursor moved to another row."""
 
     class Chosen(Message):
-        """Enter, or a click on the row under the cursor."""
+        """Message: enter, or a click on the row under the cursor."""
 
     class HeaderChosen(Message):
-        """A click on the name of a column; `column` is its place."""
+        """Message: a click on the name of a column; `column` is its index."""
 
         def __init__(self, column: int) -> None:
             super().__init__()
@@ -72,12 +71,12 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
 
     @property
     def shown(self) -> tuple[Row, ...]:
-        """The rows in their order."""
+        """The rows in order."""
         return self._rows
 
     @property
     def cursor_row(self) -> int:
-        """The place of the row under the cursor."""
+        """The index of the row under the cursor."""
         return self._cursor
 
     @property
@@ -87,15 +86,14 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
 
     @property
     def seen(self) -> tuple[int, int]:
-        """The places of the first and the last row that there is room for."""
+        """The indices of the first and the last visible row."""
         top = self.scroll_offset.y
         return top, top + max(0, self.size.height - 2)
 
     def show(self, rows: tuple[Row, ...], columns: tuple[Column, ...]) -> None:
-        """Show these rows instead; the row under the cursor, or the one in its place, stays where it is seen.
-
-        So does the first row that is seen, where the wheel has left the cursor behind; a cursor whose row is gone is
-        on the one that is nearest to it, then.
+        """Show these rows instead; the row under the cursor, or its replacement, keeps its position on the screen.
+        If the cursor is out of view, the first visible row keeps its position, and a cursor on a removed row moves to
+        the nearest one.
         """
         if (rows, columns) == (self._rows, self._columns):
             return
@@ -113,7 +111,7 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
             self.post_message(self.Moved())
 
     def go_to(self, row: int) -> None:
-        """Put the cursor on this row, as far as there is one, and bring it into view."""
+        """Put the cursor on this row, or the last one before it, and scroll it into view."""
         before, self._cursor = self._cursor, max(0, min(row, len(self._rows) - 1))
         room = max(1, self.size.height - 1)
         top = min(self._cursor, max(self.scroll_offset.y, self._cursor - room + 1))
@@ -124,7 +122,7 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
         self._ask(first=self._cursor, last=self._cursor)
 
     def render_line(self, y: int) -> Strip:
-        """The header, or a row."""
+        """Draw the header, or a row."""
         if y == 0:
             header = self._style(_HEADER)
             cells = [Segment(_fitted(column.label, column.width, cut=""), header) for column in self._columns]
@@ -141,7 +139,7 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
         return self._whole(segments, ground)
 
     def notify_style_update(self) -> None:
-        """Draw again in the colours of the new theme, or with the other cursor when the focus changes."""
+        """Draw again in the colours of the new theme, or with the cursor style for the new focus."""
         self._styles.clear()
         super().notify_style_update()
 
@@ -151,7 +149,7 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
         self._ask(first=round(new_value), last=round(new_value) + self.size.height)
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor; where it is already, choose the row; on the header, choose the column."""
+        """Move the cursor; on the row of the cursor, choose the row; on the header, choose the column."""
         place = event.y - 1 + self.scroll_offset.y
         if event.y == 0:
             ends = accumulate((column.width for column in self._columns), initial=1)
@@ -164,27 +162,27 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
             self.go_to(place)
 
     def action_cursor_up(self) -> None:
-        """One row up."""
+        """Move one row up."""
         self.go_to(self._cursor - 1)
 
     def action_cursor_down(self) -> None:
-        """One row down."""
+        """Move one row down."""
         self.go_to(self._cursor + 1)
 
     def action_page_up(self) -> None:
-        """A screenful up."""
+        """Move one page up."""
         self.go_to(self._cursor - max(1, self.size.height - 2))
 
     def action_page_down(self) -> None:
-        """A screenful down."""
+        """Move one page down."""
         self.go_to(self._cursor + max(1, self.size.height - 2))
 
     def action_scroll_home(self) -> None:
-        """The first of the rows that are there."""
+        """Go to the first loaded row."""
         self.go_to(0)
 
     def action_scroll_end(self) -> None:
-        """The last of the rows that are there."""
+        """Go to the last loaded row."""
         self.go_to(len(self._rows) - 1)
 
     def action_choose(self) -> None:
@@ -206,7 +204,7 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
         # Cached, since style sheets are too slow for each cell of each line.
         if name not in self._styles:
             is_tone = name in TONE_CLASSES
-            # A visual style has no reverse, which alone shows the cursor without colours.
+            # A visual style has no reverse, which is the only way to show the cursor without colours.
             self._styles[name] = (
                 self.get_visual_style(name).rich_style if is_tone else self.get_component_rich_style(name)
             )
@@ -220,7 +218,7 @@ class PagedGrid(ScrollView, Toned, can_focus=True):
 
 
 def _fitted(text: str, width: int, *, cut: str) -> str:
-    """The text in exactly this many cells, a gap at the end included."""
+    """The text in exactly this many cells, including a gap at the end."""
     if cell_len(text) < width:
         return set_cell_size(text, width)
     return set_cell_size(text, width - 1 - len(cut)) + cut + " "

@@ -1,4 +1,4 @@
-"""A plot, drawn for the room that it has."""
+"""A plot, drawn at the size of the widget."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ class Picture(Protocol):
     """Content of a plot; pictures with the same content are equal."""
 
     def lines(self, *, width: int, height: int) -> tuple[Line, ...]:
-        """The plot in a room of this size, in cells."""
+        """The plot in this size, in cells."""
 
 
 class PlotView(Toned):
-    """Draws the newest picture at its own size."""
+    """A widget that draws the newest picture at its size."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._picture: Picture | None = None
 
     def show(self, picture: Picture) -> None:
-        """Draw this instead."""
+        """Draw this picture instead."""
         if picture != self._picture:
             self._picture = picture
             self.refresh()
 
     @property
     def text(self) -> str:
-        """Drawn text, without its colours."""
+        """The drawn text, without colours."""
         return self.render().plain
 
     def render(self) -> Content:

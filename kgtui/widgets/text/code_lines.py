@@ -1,6 +1,5 @@
-"""The lines of a text that is only read, and the places in them that match a search.
-
-Lines are counted from one; where the oldest were dropped, the first that is left keeps its number.
+"""The lines of a read-only text, and the matches of a search in them.
+Lines are counted from one; if the oldest were dropped, the remaining ones keep their numbers.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from kgtui.highlighting.reading import colours_of
 from kgtui.highlighting.searching import occurrences
 
 Hit = tuple[int, int]
-"""A line and the place in it, from zero."""
+"""A line and the column in it, from zero."""
 
 
 class CodeLines:
-    """Text made harmless, with its colours and its width in cells."""
+    """The cleaned text, with its colours and its width in cells."""
 
     def __init__(self, lines: Iterable[str] = (), *, kind: TextKind = TextKind.PLAIN, longest: int = 0) -> None:
         self.texts: list[str] = []
@@ -31,7 +30,7 @@ class CodeLines:
 
     @property
     def last(self) -> int:
-        """The number of the last line; that of the first where there is none."""
+        """The number of the last line; that of the first if there is none."""
         return self.first + max(0, len(self.texts) - 1)
 
     def text(self, line: int) -> str:
@@ -46,7 +45,7 @@ class CodeLines:
         self.colours = colours_of(self.texts, self._kind)
 
     def drop_oldest(self, *, most: int) -> int:
-        """Leave at most so many lines; how many were dropped."""
+        """Keep at most this many lines; returns the number of dropped ones."""
         dropped = max(0, len(self.texts) - most)
         del self.texts[:dropped]
         self.first += dropped
@@ -67,30 +66,30 @@ class Hits:
         return len(self._places)
 
     def seek(self, lines: CodeLines, sought: str | None = None) -> None:
-        """Find `sought`, or what was sought before, in all lines."""
+        """Find `sought`, or the previous search text, in all lines."""
         self.sought = self.sought if sought is None else sought
         self.here = None
         self._places = []
         self.extend(lines, first=lines.first)
 
     def extend(self, lines: CodeLines, *, first: int) -> None:
-        """Find it in the lines from `first` on, too."""
+        """Also search the lines from `first` on."""
         self._places += occurrences(self.sought, lines.texts[first - lines.first :], first=first)
 
     def drop_before(self, line: int) -> None:
-        """Forget the places in lines above this one, which are gone."""
+        """Remove the matches in lines above this one, which were dropped."""
         self._places = self._places[bisect_left(self._places, (line, 0)) :]
 
     def on(self, line: int) -> list[Hit]:
-        """The places on a line."""
+        """The matches on a line."""
         return self._places[bisect_left(self._places, (line, 0)) : bisect_left(self._places, (line + 1, 0))]
 
     def from_line(self, line: int) -> Hit | None:
-        """The first place on the line or below, round and round; None where there is none."""
+        """The first match on the line or below, cyclically; None if there is none."""
         return self._at(bisect_left(self._places, (line, 0)))
 
     def next(self, line: int, step: int) -> Hit | None:
-        """The next place from where the reader is, or for -1 the one before, round and round."""
+        """The next match from the cursor, or for -1 the previous one, cyclically."""
         here = self.here if self.here and self.here[0] == line else None
         if here in self._places:
             return self._at(self._places.index(here) + step)

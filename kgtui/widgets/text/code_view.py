@@ -1,8 +1,6 @@
-"""Text that is only read: IR, machine code, logs and differences, of any length.
-
-A line is made when it is drawn, so that a text of 20,000 lines costs as much as one of twenty.  Text
-is never markup, and what could steer the terminal is taken out of it.  The view knows no file and no
-engine.
+"""Read-only text: IR, machine code, logs and differences, of any length.
+A line is prepared when it is drawn, so that a text of 20,000 lines costs as much as one of twenty.  Text is never
+interpreted as markup, and terminal control is removed.  The view uses no file and no engine.
 """
 
 from __future__ import annotations
@@ -78,7 +76,7 @@ class CodeView(ScrollView, can_focus=True):
     ]
 
     class CursorMoved(Message):
-        """The cursor is on another line, counted from one."""
+        """Message: the cursor moved to another line, counted from one."""
 
         def __init__(self, view: CodeView, line: int) -> None:
             super().__init__()
@@ -109,10 +107,10 @@ class CodeView(ScrollView, can_focus=True):
             self._painter, self._viewport, cursor=lambda: self._cursor, go_to=self.go_to, redraw=self._redraw
         )
 
-    # What is shown.
+    # Content.
 
     def show_text(self, text: str, *, kind: str) -> None:
-        """Show this text instead; `kind` is one of TextKind, anything else is plain."""
+        """Show this text instead; `kind` is one of TextKind, any other kind is plain."""
         self._painter.show(CodeLines(lines_of(text), kind=TextKind(kind), longest=LONGEST_LINE))
         self._resize()
         self._painter.hits.seek(self._painter.lines)
@@ -121,9 +119,8 @@ class CodeView(ScrollView, can_focus=True):
         self._viewport.scroll(x=0, y=0)
 
     def append_lines(self, lines: Iterable[str]) -> None:
-        """Add lines below, each cut to what a person reads; the oldest go when there are too many.
-
-        The view follows the end while it is at the end, and stays when the reader has scrolled up.
+        """Add lines below, each cut to a readable length; the oldest are dropped if there are too many.
+        The view follows the end while it is at the end, and stays if the user has scrolled up.
         """
         follows, was_last = self.scroll_offset.y >= self.max_scroll_y, self._cursor >= self._painter.lines.last
         known = self._painter.lines.last if self._painter.lines.texts else 0
@@ -140,32 +137,32 @@ class CodeView(ScrollView, can_focus=True):
         self.refresh()
 
     def set_marks(self, marks: Mapping[int, Mark]) -> None:
-        """Mark these lines in place of those marked before."""
+        """Mark these lines instead of the previous ones."""
         self._painter.marks = dict(marks)
         self._redraw()
 
     def link(self, lines: Iterable[int], *, reveal: bool = True) -> None:
-        """Highlight the lines that belong to a line elsewhere, and show the first of them."""
+        """Highlight the lines that correspond to a line of another view, and show the first of them."""
         self._painter.linked = frozenset(lines)
-        self.refresh()  # not _redraw: kept strips know whether their line is linked
+        self.refresh()  # not _redraw: cached strips depend on whether their line is linked
         if self._painter.linked and reveal:
             self._viewport.reveal_row(min(self._painter.linked) - self._painter.lines.first)
 
-    # Where the reader is.
+    # Cursor.
 
     @property
     def line_count(self) -> int:
-        """How many lines are shown."""
+        """The number of lines."""
         return len(self._painter.lines.texts)
 
     @property
     def cursor_line(self) -> int:
-        """The line under the cursor; one where there is no text."""
+        """The line under the cursor; 1 if there is no text."""
         return self._cursor
 
     @property
     def linked(self) -> frozenset[int]:
-        """The lines that are highlighted because they belong to a line elsewhere."""
+        """The lines highlighted because they correspond to a line of another view."""
         return self._painter.linked
 
     @property
@@ -174,7 +171,7 @@ class CodeView(ScrollView, can_focus=True):
         return self._painter.lines.text(self._cursor) if self._painter.lines.texts else ""
 
     def go_to(self, line: int) -> None:
-        """Put the cursor on a line and show it; before the first is the first, beyond the last the last."""
+        """Put the cursor on a line and show it; numbers outside the text are clamped."""
         line = max(self._painter.lines.first, min(line, self._painter.lines.last))
         if line != self._cursor:
             self._cursor = line
@@ -189,7 +186,7 @@ class CodeView(ScrollView, can_focus=True):
         self.go_to(self._cursor + lines)
 
     def action_page(self, pages: int) -> None:
-        """Move the cursor by what fits on the screen."""
+        """Move the cursor by a page."""
         self.go_to(self._cursor + pages * max(1, self.size.height - 1))
 
     def action_first(self) -> None:
@@ -205,15 +202,15 @@ class CodeView(ScrollView, can_focus=True):
         self._viewport.scroll(x=self.scroll_offset.x + columns)
 
     def action_hit(self, step: int) -> None:
-        """Go to the next or the previous hit."""
+        """Go to the next or the previous match."""
         self.finder.hit(step)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Without a search, the keys of its hits are left to the app."""
+        """Whether an action is available: without a search, the keys of matches are left to the app."""
         return self.finder.is_searching if action == "hit" else super().check_action(action, parameters)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor where the mouse is."""
+        """Put the cursor at the mouse position."""
         offset = event.get_content_offset(self)
         if offset is not None and self._painter.lines.texts:
             self.go_to(self._painter.lines.first + self.scroll_offset.y + offset.y)
@@ -251,11 +248,11 @@ class CodeView(ScrollView, can_focus=True):
         super().notify_style_update()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The text that was selected with the mouse, without numbers and marks."""
+        """The text selected with the mouse, without numbers and marks."""
         return selection.extract("\n".join(self._painter.lines.texts)), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
-        """Called by Textual when another part of the text is selected."""
+        """Called by Textual when the selection changes."""
         self._redraw()
 
     # Internal.

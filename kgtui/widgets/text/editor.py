@@ -1,10 +1,8 @@
-"""The user's source: read while its file is watched, edited in place on request.
-
-A TextArea coloured by the incremental lexer instead of a parse of the whole file.  This touches
-three private members of TextArea (`_build_highlight_map`, `_highlights`, `_line_cache`); where a
-version of Textual has them no longer, the source stays plain and everything else works.  The lexer is
-made in a thread: until then the source is plain, so that nothing waits for it.  The editor never reads
-or writes a file.
+"""The user's source: read-only while its file is watched, edited on request.
+A TextArea coloured by the incremental lexer instead of a parse of the whole file.  This uses three private members of
+TextArea (`_build_highlight_map`, `_highlights`, `_line_cache`); if a version of Textual lacks them, the source stays
+plain and everything else works.  The lexer is created in a thread; until then the source is plain.  The editor never
+reads or writes a file.
 """
 
 from __future__ import annotations
@@ -37,14 +35,14 @@ from kgtui.widgets.text.source_finding import SourceFinder
 
 SLICE_CHARACTERS = 3_000
 SLICE_PAUSE_S = 0.005
-_DRAWN_LINES = 1024  # kept, as in TextArea
+_DRAWN_LINES = 1024  # cached, as in TextArea
 PRIVATE_MEMBERS = ("_build_highlight_map", "_highlights", "_line_cache")
 _OF_EDITING = frozenset({"undo", "redo"})
 WRONG = Mark(glyph="!", style="bold $text-error")
 
 
 class SourceEditor(TextArea):
-    """One Python file.  While `read_only` it leaves every letter but h, j, k, l and G to the app."""
+    """One Python file.  While `read_only`, every letter except h, j, k, l and G is left to the app."""
 
     DEFAULT_CSS = """
     SourceEditor {
@@ -86,11 +84,11 @@ class SourceEditor(TextArea):
         self.theme = "source"
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave the keys of undo and redo to the app where nothing can be edited."""
+        """Whether an action is available: undo and redo are left to the app while read-only."""
         return not (self.read_only and action in _OF_EDITING) and super().check_action(action, parameters)
 
     def on_key(self, event: Key) -> None:
-        """A new line begins below the one before it, and one step deeper behind a colon."""
+        """Indent a new line like the previous one, and one step deeper after a colon."""
         if event.key != "enter" or self.read_only:
             return
         event.stop()
@@ -102,15 +100,15 @@ class SourceEditor(TextArea):
         self.replace(f"\n{indent}{deeper}", *self.selection, maintain_selection_offset=False)
 
     def on_mount(self) -> None:
-        """Colour what was too much to colour before."""
+        """Colour the text that was not coloured at loading."""
         self._colour_later()
 
     def goto(self, line: int, column: int = 1) -> None:
-        """Put the cursor at a place, both counted from one, and show it; beyond the end is the end."""
+        """Put the cursor at a line and column, both counted from one, and show it; beyond the end is the end."""
         self.move_cursor((max(line, 1) - 1, max(column, 1) - 1), center=True)
 
     def reload(self, text: str) -> None:
-        """Take the text that another program saved; cursor, scroll and marks stay at their lines."""
+        """Load the text that another program saved; cursor, scroll position and marks stay at their lines."""
         if text == self.text:
             return
         cursor, scroll = self.cursor_location, self.scroll_offset
@@ -119,24 +117,24 @@ class SourceEditor(TextArea):
         self.scroll_to(scroll.x, scroll.y, animate=False)
 
     def grow(self, text: str) -> None:
-        """Take a text that begins as the one before, and keep its end in view; one that does not is loaded."""
+        """Show a text that continues the previous one, with its end visible; any other text is loaded."""
         before = self.text
         if text.startswith(before):
             self.insert(text[len(before) :], self.document.end, maintain_selection_offset=False)
         else:
             self.load_text(text)
-        # The first column: the end of a long line would scroll all others out of view.
+        # In the first column: the end of a long line would scroll the others out of view.
         self.move_cursor((self.document.line_count - 1, 0))
 
     def set_marks(self, marks: Mapping[int, Mark] | Iterable[int]) -> None:
-        """Mark lines, counted from one, in place of those marked before; lines alone are marked as wrong."""
+        """Mark lines, counted from one, instead of the previous ones; lines without a mark are marked as wrong."""
         if not isinstance(marks, Mapping):
             marks = dict.fromkeys(marks, WRONG)
         self._mark_by_row = {line - 1: mark for line, mark in marks.items()}
         self.refresh()
 
     def link(self, line: int | None) -> None:
-        """Point out the line that something elsewhere came from, and show it; the cursor stays.  None ends it."""
+        """Highlight and show the line that corresponds to one of another view; the cursor stays.  None removes it."""
         self._linked_row = None if line is None else line - 1
         if self._linked_row is not None:
             top, height = self.scroll_offset.y, self.size.height
@@ -145,7 +143,7 @@ class SourceEditor(TextArea):
         self.refresh()
 
     def rewrite(self, text: str) -> None:
-        """Put another text in the place of the whole, as an edit that can be undone."""
+        """Replace the whole text, as an edit that can be undone."""
         self.replace(text, (0, 0), self.document.end, maintain_selection_offset=False)
         self.move_cursor((0, 0))
 
@@ -158,7 +156,7 @@ class SourceEditor(TextArea):
         self.move_cursor((self.document.line_count - 1, 0))
 
     def get_line(self, line_index: int) -> Text:
-        """The line as it is drawn: what it holds steers no terminal."""
+        """The line as drawn, without terminal control characters."""
         return Text(made_visible(self.document.get_line(line_index)), end="", no_wrap=True)
 
     def render_line(self, y: int) -> Strip:
@@ -200,7 +198,7 @@ class SourceEditor(TextArea):
         self._colour_later()
 
     def _colour_on(self) -> None:
-        """Colour one more slice; the keys that came meanwhile are answered before the next."""
+        """Colour one more slice; pending keys are handled before the next."""
         self._slice = None
         rows = self._colours.advance(SLICE_CHARACTERS)
         self._highlights.clear()
@@ -217,7 +215,7 @@ class SourceEditor(TextArea):
             self._mark_by_row = {row + by if row >= end else row: mark for row, mark in self._mark_by_row.items()}
 
     def _pointed_out(self, strip: Strip) -> Strip:
-        """The row on the background of a line that is linked; its inks stay as they are."""
+        """The row with the background of a linked line; its inks are unchanged."""
         style = self.get_component_rich_style("source--linked")
         backdrop = RichStyle(bgcolor=style.bgcolor, bold=style.bold, underline=style.underline)
         return Strip(
@@ -226,7 +224,7 @@ class SourceEditor(TextArea):
         )
 
     def _marked(self, strip: Strip, row: int, mark: Mark) -> Strip:
-        """The glyph behind the line number, the note at the right edge where the line leaves room."""
+        """Draw the glyph behind the line number, and the note at the right edge if there is room."""
         style = rich_style(mark.style, self.app.theme_variables, self.styles.background)
         place = self.gutter_width - 2
         strip = _overlaid(strip, mark.glyph, style, place)
@@ -239,7 +237,7 @@ class SourceEditor(TextArea):
 
 
 class _Highlights(dict[int, list[tuple[int, int | None, str]]]):
-    """The inks of each row as TextArea takes them: in bytes, and made when the row is drawn."""
+    """The inks of each row in TextArea's form: in bytes, computed when the row is drawn."""
 
     def __init__(self, lines: list[str], colours: IncrementalLexer) -> None:
         super().__init__()
@@ -255,7 +253,7 @@ class _Highlights(dict[int, list[tuple[int, int | None, str]]]):
 
 
 class _SourceTheme(TextAreaTheme):
-    """TextArea's colours by the app's style sheet, and the inks by its theme."""
+    """A TextArea theme with colours of the app's style sheet, and inks of its theme."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -269,7 +267,7 @@ class _SourceTheme(TextAreaTheme):
 
 
 def in_bytes(line: str, spans: Iterable[Span]) -> list[tuple[int, int | None, str]]:
-    """The spans of a line with their places counted in UTF-8 bytes."""
+    """The spans of a line with positions in UTF-8 bytes."""
     if line.isascii():
         return [(start, end, ink) for start, end, ink in spans]
     place = list(accumulate((len(character.encode("utf-8", "replace")) for character in line), initial=0))
@@ -281,7 +279,7 @@ def _background(style: RichStyle | None) -> Color:
 
 
 def _overlaid(strip: Strip, text: str, style: RichStyle, start: int) -> Strip:
-    """The strip with `text` in the place of what was there, on the background of what was there."""
+    """The strip with part of it replaced by `text`, on the same background."""
     end = start + cell_len(text)
     covered = strip.crop(start, end)
     below = next((segment.style for segment in covered if segment.style), RichStyle())

@@ -1,4 +1,4 @@
-"""Search in a code view: its hits are highlighted, and the cursor moves from one to the next."""
+"""Search in a code view: its matches are highlighted, and the cursor moves between them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ class CodeFinder:
 
     @property
     def is_searching(self) -> bool:
-        """Whether a text was searched for."""
+        """Whether a search is active."""
         return bool(self._painter.hits.sought)
 
     def search(self, text: str) -> int:
-        """Highlight `text` everywhere, go to the first hit from the cursor on, and return how many there are.
-
-        Capital letters count only where `text` has some.  The empty text ends the search.
+        """Highlight `text` everywhere, go to the first match from the cursor on, and return the number of matches.
+        The search is case-sensitive only if `text` has capital letters.  The empty text ends the search.
         """
         self._painter.hits.seek(self._painter.lines, text)
         self._redraw()
@@ -45,7 +44,7 @@ class CodeFinder:
         return len(self._painter.hits)
 
     def hit(self, step: int) -> None:
-        """Go to the next hit, or for -1 to the one before; after the last comes the first."""
+        """Go to the next match, or for -1 to the previous one, cyclically."""
         self._show(self._painter.hits.next(self._cursor(), step))
 
     def _show(self, hit: Hit | None) -> None:

@@ -1,4 +1,4 @@
-"""Drawing of one line of read-only text: number, mark, inks, matches of a search, links."""
+"""Draws one line of read-only text: number, mark, inks, matches of a search, links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CACHED_LINES = 512
 
 
 class LinePainter:
-    """Of one view, whose style sheet has the components; keeps the strips of lines that were drawn."""
+    """The painter of one view, whose style sheet has the components; caches the strips of drawn lines."""
 
     def __init__(self, view: Widget, *, line_numbers: bool) -> None:
         self._view = view
@@ -35,11 +35,11 @@ class LinePainter:
         self.lines, self.marks, self.linked = lines, {}, frozenset()
 
     def forget(self) -> None:
-        """The look of lines has changed: draw each again."""
+        """Drop cached strips after a change of appearance."""
         self._strips.clear()
 
     def strip(self, line: int, background: RichStyle, *, is_cursor: bool) -> Strip:
-        """The whole text of a line, coloured, on its background."""
+        """The whole line, coloured, on its background."""
         index, selection = line - self.lines.first, self._view.text_selection
         key = (line, is_cursor, line in self.linked)
         if selection is None and (known := self._strips.get(key)) is not None:
@@ -65,7 +65,7 @@ class LinePainter:
             text.stylize(style, hit[1], hit[1] + len(self.hits.sought))
 
     def background(self, line: int, base: RichStyle, *, is_cursor: bool) -> RichStyle:
-        """Background of a line."""
+        """The background of a line."""
         if line in self.linked:
             base += self._backdrop("code--linked")
         if is_cursor:
@@ -73,12 +73,12 @@ class LinePainter:
         return base
 
     def _backdrop(self, name: str) -> RichStyle:
-        """The part of a component's style that leaves the inks on it as they are."""
+        """The part of a component's style that does not change inks."""
         style = self._view.get_component_rich_style(name)
         return RichStyle(bgcolor=style.bgcolor, bold=style.bold, underline=style.underline, reverse=style.reverse)
 
     def gutter(self, line: int, base: RichStyle) -> Strip:
-        """The line's number and its mark's glyph."""
+        """The line number and the glyph of its mark."""
         if not self.gutter_columns:
             return Strip([], 0)
         number = f"{line:>{self.gutter_columns - 2}}" if self._line_numbers else ""

@@ -12,7 +12,7 @@ from kgtui.widgets.text.tones import Toned
 
 
 class PageView(OptionList, Toned):
-    """One line of the page is one option."""
+    """A page; each line is one option."""
 
     def __init__(self, *, id: str) -> None:
         self._rows: tuple[PageRow, ...] = ()  # before super().__init__, which draws in the colours of the theme
@@ -20,7 +20,7 @@ class PageView(OptionList, Toned):
 
     @property
     def rows(self) -> tuple[PageRow, ...]:
-        """Shown rows."""
+        """The shown rows."""
         return self._rows
 
     @property
@@ -30,7 +30,7 @@ class PageView(OptionList, Toned):
         return self._rows[place] if place is not None and place < len(self._rows) else None
 
     def show(self, rows: tuple[PageRow, ...]) -> None:
-        """Show these lines instead; the cursor and the view stay where they are."""
+        """Show these lines instead; cursor and scroll position stay."""
         if rows == self._rows:
             return
         place, scrolled = self.highlighted or 0, self.scroll_offset
@@ -40,7 +40,7 @@ class PageView(OptionList, Toned):
         self.scroll_to(y=scrolled.y, animate=False)
 
     def go_on(self, step: int) -> bool:
-        """Go to the next line that is about another line of the source, or back; False when there is none."""
+        """Go to the next or the previous line that refers to another source line; False if there is none."""
         here = self.highlighted or 0
         known = self._rows[here].about if here < len(self._rows) else None
         places = range(here + 1, len(self._rows)) if step > 0 else range(here - 1, -1, -1)
@@ -55,11 +55,11 @@ class PageView(OptionList, Toned):
         return False
 
     def action_scroll_home(self) -> None:
-        """The first line."""
+        """Go to the first line."""
         self.action_first()
 
     def action_scroll_end(self) -> None:
-        """The last line."""
+        """Go to the last line."""
         self.action_last()
 
     def notify_style_update(self) -> None:
@@ -71,7 +71,7 @@ class PageView(OptionList, Toned):
             self.highlighted = place
 
     def text(self) -> str:
-        """The line under the cursor, as it reads."""
+        """The line under the cursor as plain text."""
         current = self.current
         return plain_text((current.line,)).strip() if current is not None else ""
 

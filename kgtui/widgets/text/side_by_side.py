@@ -1,7 +1,6 @@
-"""Texts side by side that scroll as one, or two of them in one column; what differs is marked by sign and colour.
-
-A row is made when it is drawn, so that long files cost no more than short ones.  The rows come ready from
-`kgtui.state.compare.alignment`; text is never markup.
+"""Texts side by side that scroll together, or two of them in one column; differences are marked by sign and colour.
+A row is prepared when it is drawn, so that long files cost no more than short ones.  Rows are made by
+`kgtui.state.compare.alignment`; text is never interpreted as markup.
 """
 
 from __future__ import annotations
@@ -65,12 +64,12 @@ class SideBySide(ScrollView, can_focus=True):
 
     @property
     def alignment(self) -> Alignment:
-        """Shown alignment."""
+        """The shown alignment."""
         return self._alignment
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """Which cells of a row are shown, in their order."""
+        """The shown cells of a row, in order."""
         return self._columns
 
     def show(
@@ -78,8 +77,8 @@ class SideBySide(ScrollView, can_focus=True):
     ) -> None:
         """Show these cells of every row, with `rule` between them.
 
-        `colours` are those of the text in each of these columns; of one column in which two texts alternate, those of
-        the text that went and of the one that came.
+        `colours` are those of the text in each of these columns; for one merged column, those of the removed and of the
+        added text.
         """
         self._alignment, self._columns, self._colours = alignment, tuple(columns), tuple(colours)
         self._rule = rule
@@ -88,7 +87,7 @@ class SideBySide(ScrollView, can_focus=True):
         self.refresh()
 
     def go_to(self, row: int) -> None:
-        """Put the cursor on a row and show it; beyond the ends is at the ends."""
+        """Put the cursor on a row and show it; numbers beyond the ends are clamped."""
         self._cursor = max(0, min(row, len(self._alignment.rows) - 1))
         height, top = self._room.height, self.scroll_offset.y
         if height and not top <= self._cursor < top + height:
@@ -98,7 +97,7 @@ class SideBySide(ScrollView, can_focus=True):
         self.refresh()
 
     def next_difference(self, step: int) -> bool:
-        """Go to where the next difference begins, or the one before; False when there is none."""
+        """Go to the start of the next or the previous difference; False if there is none."""
         beyond = [start for start in self._alignment.starts if (start - self._cursor) * step > 0]
         if beyond:
             self.go_to(min(beyond) if step > 0 else max(beyond))
@@ -109,7 +108,7 @@ class SideBySide(ScrollView, can_focus=True):
         self.go_to(self._cursor + rows)
 
     def action_page(self, pages: int) -> None:
-        """Move the cursor by what fits on the screen."""
+        """Move the cursor by a page."""
         self.go_to(self._cursor + pages * max(1, self._room.height - 1))
 
     def action_first(self) -> None:
@@ -125,7 +124,7 @@ class SideBySide(ScrollView, can_focus=True):
         self.scroll_to(x=self.scroll_offset.x + steps * _SIDE_STEP, animate=False, force=True)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor where the mouse is."""
+        """Put the cursor at the mouse position."""
         offset = event.get_content_offset(self)
         if offset is not None:
             self.go_to(self.scroll_offset.y + offset.y)
@@ -158,7 +157,7 @@ class SideBySide(ScrollView, can_focus=True):
 
     @property
     def _widths(self) -> tuple[int, ...]:
-        """How wide each column is; what cannot be shared is the last one's."""
+        """The width of each column; the remainder goes to the last one."""
         count = len(self._columns)
         width = self._room.width
         share = width // count
@@ -212,7 +211,7 @@ class SideBySide(ScrollView, can_focus=True):
         return RichStyle(bgcolor=style.bgcolor, bold=style.bold, underline=style.underline, reverse=style.reverse)
 
     def _resize(self) -> None:
-        """As wide as the longest line needs in the narrowest column, so that scrolling reaches its end."""
+        """Set the virtual width for the longest line in the narrowest column, so that scrolling reaches its end."""
         if not self._columns or not self._room.width:
             return
         beyond = max(0, self._alignment.longest - (min(self._widths) - self._gutter_cells))

@@ -1,4 +1,4 @@
-"""Search in the source, and replacing what was found."""
+"""Searches the source, and replaces matches."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from kgtui.highlighting.searching import occurrences
 
 
 class SourceFinder:
-    """The finder of a text area: hits are selected, and can be replaced as edits that undo reverts."""
+    """The finder of a text area: matches are selected, and can be replaced by edits that undo reverts."""
 
     def __init__(self, area: TextArea) -> None:
         self._area = area
         self._sought = ""
 
     def search(self, text: str) -> int:
-        """Select the first occurrence at or after the cursor, and return how many there are.
-
-        Capital letters count only where `text` has some.  The empty text ends the search.
+        """Select the first occurrence at or after the cursor, and return the number of matches.
+        The search is case-sensitive only if `text` has capital letters.  The empty text ends the search.
         """
         self._sought = text
         hits = self._hits()
@@ -27,7 +26,7 @@ class SourceFinder:
         return len(hits)
 
     def hit(self, step: int) -> None:
-        """Select the next occurrence, or for -1 the one before; after the last comes the first."""
+        """Select the next match, or for -1 the previous one, cyclically."""
         hits = self._hits()
         start = min(self._area.selection)
         if not hits:
@@ -38,7 +37,7 @@ class SourceFinder:
             self._select(next((hit for hit in reversed(hits) if hit < start), hits[-1]))
 
     def select_next(self, text: str) -> int:
-        """Select the first occurrence at or after the cursor, and return how many there are from there to the end."""
+        """Select the first occurrence at or after the cursor, and return the number of matches from there on."""
         self._sought = text
         start = max(self._area.selection)
         left = [hit for hit in self._hits() if hit >= start]
@@ -46,11 +45,11 @@ class SourceFinder:
         return len(left)
 
     def replace_selection(self, text: str) -> None:
-        """Replace the selection by `text`, and put the cursor behind it."""
+        """Replace the selection by `text`, and put the cursor after it."""
         self._area.replace(text, *sorted(self._area.selection), maintain_selection_offset=False)
 
     def replace_hits(self, old: str, new: str) -> int:
-        """Replace the selected and every later occurrence in one step that one undo reverts; returns how many."""
+        """Replace the selected and every later match in one step that one undo reverts; returns their number."""
         start = min(self._area.selection)
         hits = [hit for hit in occurrences(old, self._area.document.lines) if hit >= start]
         if not hits:
@@ -73,6 +72,6 @@ class SourceFinder:
         row, column = hit
         end = column + len(self._sought)
         self._area.selection = Selection((row, column), (row, end))
-        # An earlier hit far to the right would leave the beginnings of the lines out of view.
+        # An earlier match far to the right would scroll the beginnings of the lines out of view.
         if end < self._area.scrollable_content_region.width - self._area.gutter_width:
             self._area.scroll_to(x=0, animate=False)

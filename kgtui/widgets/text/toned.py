@@ -1,4 +1,4 @@
-"""Lines and tables that draw spans: a tone becomes a component class, the style sheet does the rest."""
+"""Lines and tables that draw spans: each tone is a component class of the style sheet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CUT, _ASCII_CUT = "…", "~"  # end of a truncated text
 
 
 def content_of(widget: Widget, *lines: Line) -> Content:
-    """The lines in the colours that `widget`'s style gives its tones; control characters are removed."""
+    """The lines in the colours of `widget`'s tones; control characters are removed."""
     # Once per tone, since style sheets are too slow for each span of a long page.
     tones = {span.tone for line in lines for span in line}
     styles = {tone: widget.get_visual_style(f"tone--{tone}", partial=True) for tone in tones}
@@ -31,7 +31,7 @@ def content_of(widget: Widget, *lines: Line) -> Content:
 
 
 def shortened(widget: Widget, line: Line, *, cells: int) -> Content:
-    """The line, cut with a sign of it where it is wider than `cells`."""
+    """The line, cut with an ellipsis if it is wider than `cells`."""
     content = content_of(widget, line)
     if content.cell_length <= cells or not widget.app.has_class("-ascii"):
         return content.truncate(cells, ellipsis=True)
@@ -39,7 +39,7 @@ def shortened(widget: Widget, line: Line, *, cells: int) -> Content:
 
 
 class Lines(Static, Toned):
-    """Some lines of toned text; what does not fit is wrapped, behind an `indent` where there is one."""
+    """Lines of toned text, wrapped to the width, with an `indent` if given."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None, indent: int = 0) -> None:
         super().__init__("", id=id, classes=classes, markup=False)
@@ -48,17 +48,17 @@ class Lines(Static, Toned):
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """Shown lines."""
+        """The shown lines."""
         return self._lines
 
     def show(self, lines: tuple[Line, ...]) -> None:
-        """Draw these lines instead; nothing happens when they are the same."""
+        """Draw these lines instead; no effect if they are equal."""
         if lines != self._lines:
             self._lines = lines
             self._fill()
 
     def on_resize(self) -> None:
-        """Wrap for another width."""
+        """Wrap for the new width."""
         if self._indent:
             self._fill()
 
@@ -79,7 +79,7 @@ class Lines(Static, Toned):
 class Cell:
     """A cell of a table, cut to its width: Rich would wrap and measure a text for each drawing.
 
-    Without a width of its own: the columns of a `Grid` have theirs.
+    It has no width: the columns of a `Grid` do.
     """
 
     text: str
@@ -92,14 +92,14 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class _Look:
-    """Style of cells: the sign where one was cut, and the style of each tone."""
+    """Style of cells: the ellipsis, and the style of each tone."""
 
     cut: str
     styles: Mapping[Tone, Style]
 
 
 class Grid(DataTable[Cell], Toned):
-    """A table of toned rows, drawn by what has changed; its columns are laid out for the width that there is."""
+    """A table of toned rows, updated incrementally; its columns are laid out for the current width."""
 
     def __init__(self, columns: tuple[Column, ...], *, header: bool = True, id: str | None = None) -> None:
         super().__init__(cursor_type="row", cell_padding=0, show_header=header, id=id)
@@ -111,7 +111,7 @@ class Grid(DataTable[Cell], Toned):
 
     @property
     def shown(self) -> tuple[Row, ...]:
-        """The rows in their order."""
+        """The rows in order."""
         return self._shown
 
     @property
@@ -120,7 +120,7 @@ class Grid(DataTable[Cell], Toned):
         return self._shown[self.cursor_row].key if 0 <= self.cursor_row < len(self._shown) else None
 
     def show(self, rows: tuple[Row, ...]) -> None:
-        """Show these rows instead; the cursor stays on its row as long as that is there."""
+        """Show these rows instead; the cursor stays on its row while it exists."""
         if rows == self._shown:
             return
         current = self.current
@@ -130,7 +130,7 @@ class Grid(DataTable[Cell], Toned):
         while common < min(len(rows), len(before)) and rows[common].key == before[common].key:
             common += 1
         if common < len(before):
-            # Removing rows one by one would lay the table out each time.
+            # Removing rows one by one would recompute the layout each time.
             self.clear()
             before, common = (), 0
         for place in range(common):
@@ -142,14 +142,14 @@ class Grid(DataTable[Cell], Toned):
             self.go_to(current)
 
     def set_columns(self, columns: tuple[Column, ...]) -> None:
-        """Use these columns from now on; rows that were shown under others are gone until they are shown again."""
+        """Use these columns from now on; existing rows are removed until they are shown again."""
         if columns != self._columns:
             self._columns = columns
             self._shown = ()
             self._lay_out()
 
     def on_resize(self) -> None:
-        """Lay the columns out for another width; a table behind another tab has none until it is shown."""
+        """Lay out the columns for the new width; a table in a hidden tab has none until it is shown."""
         if self.size.width and laid_out(self._columns, room=self.size.width) != self._placed:
             rows, current, self._shown = self._shown, self.current, ()
             self._lay_out()
@@ -158,7 +158,7 @@ class Grid(DataTable[Cell], Toned):
                 self.go_to(current)
 
     def go_to(self, key: str) -> None:
-        """Put the cursor on the row with this key, if it is there."""
+        """Put the cursor on the row with this key, if it exists."""
         for place, row in enumerate(self._shown):
             if row.key == key:
                 self.move_cursor(row=place)
@@ -169,13 +169,13 @@ class Grid(DataTable[Cell], Toned):
         super().notify_style_update()
         before, self._look = self._look, self._look_of(self._shown)
         if self._look == before:
-            return  # for example when the focus changes
+            return  # called for example when the focus changes
         for row in self._shown:
             for placed in self._placed:
                 self.update_cell(row.key, str(placed.place), self._cell(row, placed))
 
     def _lay_out(self) -> None:
-        """Make the columns again, without rows; as wide as they want to be while the width is not known."""
+        """Recreate the columns, without rows; with their preferred widths while the width is unknown."""
         self.clear(columns=True)
         room = self.size.width if self.is_attached else 0  # a scroll bar covers the gap behind the last one
         self._placed = laid_out(self._columns, room=room or sum(column.width for column in self._columns))
@@ -189,11 +189,11 @@ class Grid(DataTable[Cell], Toned):
                 self.update_cell(row.key, str(placed.place), self._cell(row, placed))
 
     def _look_of(self, rows: Iterable[Row]) -> _Look:
-        """Style of all these rows, read once: for each cell the style sheets are too slow."""
+        """Style of all these rows, computed once, since style sheets are too slow for each cell."""
         styles = {}
         for tone in {_tone_of(row, span) for row in rows for span in row.cells}:
             full = self.get_visual_style(f"tone--{tone}").rich_style
-            # Without the background: a cell of its own background would cut a hole into the cursor's row.
+            # Without the background: a cell with a background would interrupt the highlight of the cursor's row.
             styles[tone] = Style(color=full.color, bold=full.bold, italic=full.italic, dim=full.dim)
         return _Look(cut=_ASCII_CUT if self.app.has_class("-ascii") else _CUT, styles=styles)
 

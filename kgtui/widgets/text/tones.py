@@ -1,8 +1,6 @@
-"""The tones that spans are drawn in: each a class of the style sheets, worked out once for a screen.
-
-As component classes of every widget that draws spans they were nine styles for each of them: most of what it takes
-Textual to style a screen, which it does in one turn of the loop.  So no rule may give a tone another colour in one
-widget than in the next.
+"""The styles of tones: each a class of the style sheets, computed once per screen.
+As component classes of every widget that draws spans, nine styles for each of them dominated the time that Textual
+takes to style a screen.  So a tone has the same colour in every widget.
 """
 
 from __future__ import annotations
@@ -16,10 +14,10 @@ TONE_CLASSES = frozenset({f"tone--{tone}" for tone in Tone})
 
 
 class Toned(Widget):
-    """Draws in the tones of its screen."""
+    """A widget that draws in the tones of its screen."""
 
     def get_component_styles(self, *names: str) -> RenderStyles:
-        """Of tones those of the screen, of all else its own."""
+        """The styles of tones from the screen, all others from the widget."""
         if TONE_CLASSES.issuperset(names):
             return self.screen.get_component_styles(*names)
         return super().get_component_styles(*names)

@@ -1,4 +1,4 @@
-"""Scrolling of a view of lines: at once, without animation, and no more than is needed."""
+"""Scrolls a view of lines without animation, and no more than needed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class Viewport:
         self._view = view
 
     def scroll(self, *, x: float | None = None, y: float | None = None) -> None:
-        """Scroll at once, also before the scroll bar that the new text needs is there."""
+        """Scroll immediately, even before the scroll bar for the new text exists."""
         self._view.scroll_to(x, y, animate=False, force=True)
 
     def reveal_row(self, row: int) -> None:
-        """Scroll as little as shows a row that is near, and to the middle for one that is far."""
+        """Scroll minimally to a nearby row, and centre a distant one."""
         if not self._view.size:
             return
         top, height = self._view.scroll_offset.y, self._view.size.height
@@ -28,7 +28,7 @@ class Viewport:
             self.scroll(y=row - height + 1)
 
     def reveal_columns(self, column: int, columns: int, *, gutter_columns: int) -> None:
-        """Scroll to the side when `columns` from `column` on are not all visible beside the gutter."""
+        """Scroll to the side if `columns` from `column` on are not all visible beside the gutter."""
         left, width = self._view.scroll_offset.x, self._view.size.width - gutter_columns
         if self._view.size and not left <= column <= left + width - columns:
             self.scroll(x=max(0, column - width // 2))

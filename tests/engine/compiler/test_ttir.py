@@ -105,7 +105,7 @@ def test_an_array_without_a_tensor_map_is_refused(monkeypatch: pytest.MonkeyPatc
     ("ptx", "words"),
     [
         ("", "a module with 0 kernels"),
-        (".entry a(.param .align 64 .b8 a_param_0[64])", "an array by value"),
+        (".entry a(.param .align 64 .b8 a_param_0[64])", "an array passed by value"),
     ],
 )
 def test_ptx_with_other_parameters_is_refused(ptx: str, words: str) -> None:

@@ -19,8 +19,8 @@ def raised(source: str) -> BaseException:
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("import einops_of_nobody.layers", "missing package einops_of_nobody: it is not installed here; install it "
-         "beside kgtui"),
+        ("import einops_of_nobody.layers", "missing package einops_of_nobody: not installed; install it in "
+         "kgtui's environment"),
         ("raise ValueError('head size\\n 5')", "ValueError: head size 5"),
         ("assert 768 % 7 == 0", 'AssertionError in line 1: """Errors of a suite\'s code as sentences."""'),
     ],

@@ -192,7 +192,7 @@ def test_reference_timed_in_its_process(doubling: Reference, device: ScriptedDev
         assert isinstance(doubling.time(times(how)), protocol.Timed)
 
     doubling.forget_times()
-    with pytest.raises(ReferenceUnavailableError, match="nothing was prepared"):
+    with pytest.raises(ReferenceUnavailableError, match="no call was prepared"):
         doubling.time(times(protocol.How.SINGLE))
 
 

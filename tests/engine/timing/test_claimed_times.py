@@ -76,7 +76,7 @@ async def test_graph_without_peaks_rules_nothing_out(make_lab):
     lab = make_lab(device_us=40.0, claim_factor=0.3)
     case = await lab.run(peaks=None)
     assert "wall_clock" not in lab.raised()
-    assert any("peaks are not known" in note for note in case.timing.notes)
+    assert any("peaks are unknown" in note for note in case.timing.notes)
     assert case.floor is None
 
 

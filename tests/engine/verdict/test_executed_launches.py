@@ -41,8 +41,8 @@ MISALIGNED = report(MemoryFault.MISALIGNED, access("store", 1, None), detail="ad
          "without synchronization"),
         (LATE_WRITE, "race in k: program (0, 0, 0) loads out[8] at line 5, which program (1, 0, 0) stores at line 7 "
          "without synchronization"),
-        (UNWRITTEN, "uninitialized memory: load of out[8] in k at line 7 by program (1, 0, 0), which nothing has "
-         "written"),
+        (UNWRITTEN, "uninitialized memory: load of out[8] in k at line 7 by program (1, 0, 0), which was "
+         "never written"),
         (MISALIGNED, "misaligned store of out[8] in k by program (1, 0, 0): address 0x41 is odd; "
          "a GPU stops the kernel there"),
     ],

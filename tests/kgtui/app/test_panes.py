@@ -121,7 +121,7 @@ async def test_failing_editor_command_is_reported(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("E")
         await bench.until(pilot, lambda: bool(bench.app._notifications))
-        assert "this terminal cannot be lent" in next(iter(bench.app._notifications)).message
+        assert "this terminal cannot run an editor" in next(iter(bench.app._notifications)).message
         assert state(bench) is State.PASSED
 
 

@@ -259,13 +259,13 @@ async def test_m_and_x_change_the_plotted_axes(on_gpu: Any) -> None:
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         await pilot.press("B")
-        seen = [bench.app.screen.lens.measure]
+        seen = [bench.app.screen.plot_axes.measure]
         for _ in range(3):
             await pilot.press("m")
-            seen.append(bench.app.screen.lens.measure)
+            seen.append(bench.app.screen.plot_axes.measure)
         assert seen == [Measure.BANDWIDTH, Measure.FLOPS, Measure.TIME, Measure.BANDWIDTH]
         await pilot.press("x")
-        assert bench.app.screen.lens.over is Over.ORDER
+        assert bench.app.screen.plot_axes.over is Over.ORDER
         assert "1024x256 bf16" in bench.app.screen.query_one(PlotView).text
 
 

@@ -120,8 +120,8 @@ def test_missing_explanation_is_reported() -> None:
 
 
 def test_unexamined_output_is_reported() -> None:
-    lines = text(explanation=Explanation(untried="the case has 9 elements, too many to compute it again"))
-    assert "why        the case has 9 elements, too many to compute it again" in lines
+    lines = text(explanation=Explanation(untried="the case has 9 elements, too many to recompute it repeatedly"))
+    assert "why        the case has 9 elements, too many to recompute it repeatedly" in lines
 
 
 def test_unexplained_run_shows_pattern_of_its_map() -> None:

@@ -108,7 +108,7 @@ async def test_line_without_code_is_reported_with_kernel(make_bench: Any) -> Non
         await pilot.press("enter")
         await bench.until(pilot, lambda: bool(bench.app._notifications))
         words = [toast.message for toast in bench.app._notifications]
-        assert words == ["no code of softmax_kernel is known to come from line 1"]
+        assert words == ["no code of softmax_kernel is known for line 1"]
 
 
 async def test_focused_code_pane_is_searched_and_followed(make_bench: Any) -> None:

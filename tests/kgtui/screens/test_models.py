@@ -124,7 +124,7 @@ async def test_unfinished_batch_resumes_without_second_request(
         await pilot.press("L")
         generation, progress = bench.app.runs.generation, bench.app.screen.query_one("#progress", Lines)
         await bench.until(pilot, lambda: generation.unfinished is not None)
-        await bench.until(pilot, lambda: "batch 1 was cancelled; R generates what is left" in str(progress.render()))
+        await bench.until(pilot, lambda: "batch 1 was cancelled; R generates the rest" in str(progress.render()))
         await pilot.press("R")
         await bench.until(pilot, lambda: generation.progress.ended is not None and not generation.is_running)
         assert [(row.model, row.batch, row.received == "stored before") for row in generation.rows] == [

@@ -64,7 +64,7 @@ def test_weak_operator_marked_in_list_and_explained() -> None:
     rows = operator_rows(choices((weak, *others), (), {}, Facets()), {}, glyphs=UNICODE, now=fakes.NOW)
     assert [row.cells[0] for row in rows if row.cells[0].tone is Tone.WARN] == [(f"{first.name} !", Tone.WARN)]
     lines = preview(weak, None, file="k.py", file_exists=True, sample=False)
-    assert "audit      cannot tell: zeros pass in every case" in plain_text(lines).splitlines()
+    assert "audit      accepts wrong answers: zeros pass in every case" in plain_text(lines).splitlines()
 
 
 def test_recent_files_then_operators_with_runs_come_first() -> None:
@@ -121,7 +121,7 @@ def test_summary_counts_right_and_faster_operators() -> None:
                         started_at=fakes.NOW, outcome=Outcome.PASS)  # fmt: skip
     right = LastRun(run=run, runs=1, touched_at=fakes.NOW)
     known = {"vllm::rms_norm": right, "aten::softmax": replace(right, best_speedup=1.42)}
-    assert "".join(span.text for span in progress_line(fakes.descriptions(), known)) == "2 of 3 right, 1 faster"
+    assert "".join(span.text for span in progress_line(fakes.descriptions(), known)) == "2 of 3 passing, 1 faster"
     rows = operator_rows(choices(fakes.descriptions(), (), known, Facets()), known, glyphs=UNICODE, now=fakes.NOW)
     assert {row.key: row.cells[3].text for row in rows} == {
         "vllm::rms_norm": "✔ pass",

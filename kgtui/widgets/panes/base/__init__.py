@@ -1,1 +1,1 @@
-"""Parts that the panes share: the base classes and the scene that they draw."""
+"""The base classes of panes, and the scene that they draw."""

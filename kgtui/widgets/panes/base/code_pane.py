@@ -18,7 +18,7 @@ from kgtui.widgets.text.toned import Lines
 class Code:
     """A piece of compiled code: its form, its text, and the line with its name.
 
-    `origins` are the source lines that its lines came from.
+    `origins` are the source lines of its lines.
     """
 
     heading: Line = ()
@@ -37,7 +37,7 @@ class CodePane(Vertical):
         self._code = Code()
 
     def compose(self) -> ComposeResult:
-        """The forms over the code."""
+        """Create the widgets: the forms over the code."""
         yield Lines(classes="forms")
         yield CodeView()
 
@@ -48,7 +48,7 @@ class CodePane(Vertical):
 
     @property
     def source_line(self) -> int | None:
-        """The source line that the code under the cursor came from."""
+        """The source line of the code under the cursor."""
         place = self.view.cursor_line - 1
         return self._code.origins[place] if 0 <= place < len(self._code.origins) else None
 
@@ -60,14 +60,14 @@ class CodePane(Vertical):
         self._code = code
 
     def highlight_own(self) -> None:
-        """Point out all the code that came from the same source line as that under the cursor."""
+        """Highlight all code of the same source line as that under the cursor."""
         line = self.source_line
         self.view.link(() if line is None else lines_from(self._code.origins, line), reveal=False)
 
     def follow(self, source_line: int) -> bool:
-        """Point out the code that came from this source line and go to its beginning, unless the reader is in it.
+        """Highlight the code of this source line and go to its beginning, unless the cursor is in it.
 
-        False when there is none.
+        False if there is none.
         """
         places = lines_from(self._code.origins, source_line)
         self.view.link(places, reveal=False)
@@ -84,5 +84,5 @@ class CodePane(Vertical):
         return self.view.finder.search(text)
 
     def hit(self, step: int) -> None:
-        """The next or the previous match."""
+        """Go to the next or the previous match."""
         self.view.finder.hit(step)

@@ -1,4 +1,4 @@
-"""A pane with a table and the details of the row under the cursor; one at a time when space is short."""
+"""A pane with a table and the details of the row under the cursor; one at a time if space is short."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kgtui.widgets.text.toned import Grid
 
 
 class DetailedPane(Pane):
-    """A pane whose detail replaces the table on enter, where the style sheet has no room for both."""
+    """A pane whose detail replaces the table on enter, if the style sheet has no room for both."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,17 +26,17 @@ class DetailedPane(Pane):
 
     @property
     def main(self) -> Widget:
-        """The table, or the detail in its place."""
+        """The table, or the detail if that is shown instead."""
         return self.query_one(VerticalScroll if self.has_class("-detailed") else Grid)
 
     def step_back(self) -> bool:
-        """From the detail to the table."""
+        """Return from the detail to the table."""
         detailed = self.has_class("-detailed")
         self.remove_class("-detailed")
         return detailed
 
     def close_detail(self) -> None:
-        """Bring the table back, and the keys with it."""
+        """Show and focus the table again."""
         had_keys = self.query_one(VerticalScroll).has_focus
         self.remove_class("-detailed")
         if had_keys:

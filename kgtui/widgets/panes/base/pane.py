@@ -1,4 +1,4 @@
-"""Parts that the panes of the workbench share: they get a scene and draw it."""
+"""The base class of the panes of the workbench, which draw a scene."""
 
 from __future__ import annotations
 
@@ -20,12 +20,10 @@ from kgtui.state.workbench.workbench import Workbench
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """Everything that a pane may draw; `wanted` is the filter of the cases, `runs` the history of the operator.
-
-    `marked` are the numbers of runs to be compared.  `stale` says that the file has another text by now than what was
-    judged, `outdated` also that the results are those of the run before, since the newest judged nothing.
-
-    `kernels` are those to be read, compiled for `foreign_target` where that is not the target of the run.
+    """The data for panes; `wanted` is the filter of the cases, `runs` the history of the operator.
+    `marked` are the numbers of runs marked for comparison.  `stale` says that the file has changed since the run,
+    `outdated` also that the results are those of the previous run, since the newest has none. `kernels` are those to
+    show, compiled for `foreign_target` if that is not the target of the run.
     """
 
     bench: Workbench
@@ -42,7 +40,7 @@ class Scene:
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
-    """Destination of enter at the cursor: a line of the source, a past run, or the screen of this id."""
+    """Target of enter at the cursor: a line of the source, a past run, or the screen of this id."""
 
     line: int | None = None
     run: int | None = None
@@ -50,9 +48,8 @@ class Followed:
 
 
 class Pane(Vertical):
-    """One tab's content.  A pane takes records and draws them; it calls no engine and no store.
-
-    That the abstract part is there is checked by mypy alone: Textual's metaclass is none of `abc`.
+    """One tab's content.  A pane draws records; it does not use engine or store.
+    Abstract members are checked only by mypy, since Textual's metaclass is not derived from `abc`.
     """
 
     @abstractmethod
@@ -62,17 +59,17 @@ class Pane(Vertical):
     @property
     @abstractmethod
     def main(self) -> Widget:
-        """The widget that takes the keys when the pane is chosen."""
+        """The widget to focus when the pane is selected."""
 
     SEARCHES: ClassVar[bool] = False
-    """Whether `search` finds something in it, or filters it."""
+    """Whether `search` searches the pane, or filters it."""
 
     def label(self, results: RunRecord, wanted: str) -> Line:
-        """Text of its tab behind its title: the number of entries, and their filter."""
+        """Text behind the title of its tab: the number of entries, and their filter."""
         return ()
 
     def follow(self) -> Followed:
-        """Destination of enter at the cursor; none, unless the pane has one."""
+        """Target of enter at the cursor; none by default."""
         return Followed()
 
     def copied(self) -> str:
@@ -80,17 +77,17 @@ class Pane(Vertical):
         return ""
 
     def search(self, text: str) -> int | None:
-        """Look for `text` in the pane and return how often it occurs; None when the pane has nothing to search."""
+        """Search for `text` in the pane and return the number of matches; None if the pane has no search."""
         return None
 
     def hit(self, step: int) -> None:
-        """Go to the next place that matches, or to the one before."""
+        """Go to the next or the previous match."""
 
     def step_back(self) -> bool:
-        """Undo the last step into the pane; False when there is none."""
+        """Undo the last step into the pane; False if there is none."""
         return False
 
 
 def is_seen(widget: Widget) -> bool:
-    """Whether it is shown now: neither hidden itself nor on a tab that is behind another."""
+    """Whether it is visible: neither hidden nor in a tab that is not shown."""
     return all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget))

@@ -1,4 +1,4 @@
-"""The user's file: looked at while another program edits it, or edited here."""
+"""The user's file: shown while another program edits it, or edited here."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from kgtui.widgets.text.editor import WRONG, SourceEditor
 
 
 class SourcePane(Titled):
-    """The editor, with marks on lines with errors; it never touches the file itself."""
+    """The editor, with marks on lines with errors; it never reads or writes the file."""
 
     SEARCHES: ClassVar[bool] = True
 
     class Edited(Message):
-        """The text differs from what was loaded, or no longer does."""
+        """Message: the text starts or stops to differ from the loaded one."""
 
         def __init__(self, *, unsaved: bool) -> None:
             super().__init__()
             self.unsaved = unsaved
 
     class Typed(Message):
-        """The text is another."""
+        """Message: the text changed."""
 
     class CursorMoved(Message):
-        """The cursor is on another line, counted from one."""
+        """Message: the cursor moved to another line, counted from one."""
 
         def __init__(self, line: int) -> None:
             super().__init__()
@@ -47,7 +47,7 @@ class SourcePane(Titled):
         self._line = 1
 
     def compose(self) -> ComposeResult:
-        """A title and the text."""
+        """Create the widgets: a title and the text."""
         yield Strip(id="source-title")
         yield SourceEditor(id="source")
 
@@ -63,12 +63,12 @@ class SourcePane(Titled):
 
     @property
     def content(self) -> bytes:
-        """Content that a save would write now."""
+        """The content that a save would write."""
         return disk.encoded(self.editor.text, like=self._like)
 
     @property
     def read(self) -> bytes:
-        """The content that the text was made from."""
+        """The loaded content."""
         return self._like
 
     @property
@@ -77,7 +77,7 @@ class SourcePane(Titled):
         return self.editor.selected_text or str(self.editor.document.get_line(self.line - 1))
 
     def load(self, content: bytes, *, from_the_top: bool = False) -> None:
-        """Show this content; the cursor stays where it is unless this is another file."""
+        """Show this content; the cursor stays unless this is another file."""
         text = disk.editable_text(content)
         self._like = content
         if from_the_top:
@@ -87,7 +87,7 @@ class SourcePane(Titled):
         self._post_unsaved()
 
     def grow(self, text: str) -> None:
-        """Show a text that grows, its end in view; nothing of it is the user's."""
+        """Show a growing text, not the user's, with its end visible."""
         self._like = text.encode()
         self.editor.grow(text)
         self._loaded = self.editor.text
@@ -99,9 +99,9 @@ class SourcePane(Titled):
         self._post_unsaved()
 
     def edit(self, *, on: bool) -> None:
-        """Take letters as text, or as commands."""
+        """Switch between letters as text and as commands."""
         self.editor.read_only = not on
-        # A blinking cursor sends over a kilobyte per second to the terminal.
+        # A blinking cursor would send over a kilobyte per second to the terminal.
         self.editor.cursor_blink = on
         self.editor.tab_behavior = "indent" if on else "focus"
         self.set_class(on, "-editing")
@@ -117,25 +117,25 @@ class SourcePane(Titled):
         self.editor.goto(line_number)
 
     def take_keys(self, line_number: int | None = None) -> None:
-        """Give the keys to the text, the cursor on this line where one is named."""
+        """Focus the text, with the cursor on this line if one is given."""
         if line_number is not None:
             self.go_to(line_number)
         self.screen.set_focus(self.editor)
 
     def link(self, line_number: int | None) -> None:
-        """Point out the line that the code under the reader's cursor came from; None ends it."""
+        """Highlight the source line of the code under the cursor; None removes the highlight."""
         self.editor.link(line_number)
 
     def search(self, text: str) -> int | None:
-        """Look for `text` in the source and return how often it occurs."""
+        """Search for `text` in the source and return the number of matches."""
         return self.editor.finder.search(text)
 
     def hit(self, step: int) -> None:
-        """Go to the next match, or to the one before."""
+        """Go to the next or the previous match."""
         self.editor.finder.hit(step)
 
     def title(self, name: str, *, folder: str, marked: int, kind: str = "") -> None:
-        """Show the file's name, and the `kind` of text where it is not the file as it is."""
+        """Show the file's name, and the `kind` of text if it is not the file."""
         changed = Span(" ~", Tone.WARN) if self._unsaved else Span("")
         left = line(strong(name), changed, muted(f"  {folder}"))
         words = kind or ("editing" if self.has_class("-editing") else "watching")
@@ -143,13 +143,13 @@ class SourcePane(Titled):
         self.query_one(Strip).show(((left, line(Span(errors, Tone.BAD), muted(words))),))
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Report when the text becomes, or stops being, different from the file."""
+        """Post Edited when the text starts or stops to differ from the file."""
         event.stop()
         self._post_unsaved()
         self.post_message(self.Typed())
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
-        """Report when the cursor moves to another line."""
+        """Post CursorMoved when the cursor moves to another line."""
         event.stop()
         if self.line != self._line:
             self._line = self.line

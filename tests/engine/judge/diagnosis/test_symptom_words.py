@@ -140,7 +140,7 @@ def test_ignored_mask_is_named():
 def test_conjugate_of_argument_is_named():
     x, y = torch.complex(normal(40), normal(40, seed=4)), torch.complex(normal(40, seed=5), normal(40, seed=6))
     product = operator("x, y", lambda x, y: x * y)
-    words = "wrong conjugation of y: conjugated where the plain value is meant, or the other way round"
+    words = "wrong conjugation of y: conjugated instead of plain, or vice versa"
     assert first_words(product, (x, y), x * y.conj()) == words
 
 

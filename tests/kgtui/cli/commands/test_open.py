@@ -47,7 +47,7 @@ def test_every_stream_must_be_a_terminal(console, terminal, missing):
 def test_unsuitable_terminal_is_refused(console, terminal):
     streams = {name: terminal() for name in ("stdin", "out", "err")}
     dumb = dataclasses.replace(console, **streams, environment={**console.environment, "TERM": "dumb"})
-    with pytest.raises(UsageError, match="TERM=dumb says is not possible; `kgtui check FILE --op OP`"):
+    with pytest.raises(UsageError, match="TERM=dumb does not provide; `kgtui check FILE --op OP`"):
         run(parse(["open"]).options, dumb)
 
 

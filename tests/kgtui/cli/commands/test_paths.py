@@ -15,6 +15,6 @@ def test_the_paths_are_printed_and_not_made(typed, home, folder):
         f"prices     {home}/prices.toml  (optional, does not exist; kgtui manual models describes it)",
         f"prompts    {home}/prompts  (optional, does not exist; kgtui manual models describes it)",
         f"kernels    {folder}/kernels",
-        "Set KGTUI_HOME to keep all but the kernels elsewhere. Directories are created on first use.",
+        "Set KGTUI_HOME to store all but the kernels elsewhere. Directories are created on first use.",
     ]
     assert not home.exists()

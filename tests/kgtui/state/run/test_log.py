@@ -45,16 +45,16 @@ def test_repeated_line_is_shown_once_with_count() -> None:
     rows = LogRows(cells=60)
     assert rows.add([piece("a\na\na"), piece("a"), piece("b")]) == [
         "err a",
-        "    (the line above came 3 times more)",
+        "    (repeated 3 times more)",
         "err b",
     ]
-    assert rows.add([piece("b"), piece("b", Stream.STDOUT)]) == ["    (the line above came once more)", "out b"]
+    assert rows.add([piece("b"), piece("b", Stream.STDOUT)]) == ["    (repeated once more)", "out b"]
 
 
 def test_repeats_wait_for_other_line_or_end() -> None:
     rows = LogRows(cells=60)
     assert [rows.add([piece("again")]) for _ in range(3)] == [["err again"], [], []]
-    assert rows.end() == ["    (the line above came 2 times more)"]
+    assert rows.end() == ["    (repeated 2 times more)"]
     assert rows.end() == []
 
 
@@ -92,7 +92,7 @@ async def test_pane_wraps_to_width_and_copies_whole_line(make_bench: Any) -> Non
         assert shown(view)[1:] == [
             "err /somewhere/lib/python3.11/site-packages/triton/runtime/interpreter.py:1042:",
             "    RuntimeWarning: overflow encountered in exp",
-            "    (the line above came 3 times more)",
+            "    (repeated 3 times more)",
         ]
         assert view.max_scroll_x == 0
         view.go_to(3)

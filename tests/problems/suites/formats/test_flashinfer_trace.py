@@ -47,7 +47,7 @@ def test_index_inputs_refused_with_reason(tasks: dict[str, Task]) -> None:
     assert tasks["gqa_paged/gqa_paged_h2"].refusal == (
         "it has no workload whose inputs can be drawn: ./blob/workloads/gqa_paged/gqa_paged_h2/x.safetensors cannot be "
         "read: No such file or directory; kv_indptr is of int32: random integers of the suite, in [-1024, 1024), are "
-        "no valid indices, and no constraint of the definition determines valid ones"
+        "not valid indices, and no constraint of the definition determines valid ones"
     )
 
 

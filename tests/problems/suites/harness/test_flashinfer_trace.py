@@ -101,7 +101,7 @@ def test_invalid_stored_file_is_unavailable(tmp_path: Path) -> None:
     task = paged(tmp_path, stored=torch.zeros(3, dtype=torch.int32))
     (tmp_path / stored_name("blob/x.safetensors")).write_bytes(b"text")
 
-    with pytest.raises(UnavailableError, match=r"blob/x\.safetensors is no safetensors file"):
+    with pytest.raises(UnavailableError, match=r"blob/x\.safetensors is not a safetensors file"):
         task.draw(seed=1, weight_seed=0, case="one")
 
 
