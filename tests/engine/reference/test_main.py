@@ -84,7 +84,7 @@ def test_reference_answer_becomes_tensors(scripted: Scripted) -> None:
         (answer(TENSOR.replace('"storage":0', '"storage":3'), "8"), "no storage holds"),
         (answer(TENSOR.replace("float32", "quint8"), "8"), "quint8"),
         (answer(TENSOR, "65"), "at most 64"),
-        (answer(), "returned no tensor"),
+        (answer(), "did not return tensors only"),
         (b'{"type":"could_not","reason":"ValueError: no"}', "ValueError: no"),
     ],
 )
