@@ -1,4 +1,4 @@
-"""Every kernel that is made in a compiler process, and which of them a recorded launch is of."""
+"""Collects the kernels that are created in a compiler process, and finds the kernel of a recorded launch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MESSAGE_CHARACTERS = 300
 
 
 class CandidateKernels:
-    """Remembers every kernel that is made from now on, wherever it is kept; one per process."""
+    """Remembers every kernel that is created from now on; one per process."""
 
     def __init__(self) -> None:
         self._kernels: list[Any] = []
@@ -33,19 +33,19 @@ class CandidateKernels:
         JITFunction.__init__ = remember
 
     def of_launch(self, launch: Launch) -> Any:
-        """The kernel of a launch; one of a file that the candidate wrote comes from the text of that file.
+        """The kernel of a launch; a kernel of a file that the candidate wrote is made from the text of that file.
 
         Raises:
-            UnsupportedError: it is made by a call of the entry, or that file cannot be imported.
+            UnsupportedError: it is created by a call of the entry, or that file cannot be imported.
         """
         kernels = self._of_text(launch.generated_source) if launch.generated_source else self._kernels
         return _find(kernels, launch.kernel, launch.line, launch.closure)
 
     def constant(self, identity: str) -> Any:
-        """The kernel that is a constant of another one, by its `identity_of`; one name may be that of several.
+        """The kernel that is a constant of another one, by its `identity_of`; several kernels may have one name.
 
         Raises:
-            UnsupportedError: it is made by a call of the entry.
+            UnsupportedError: it is created by a call of the entry.
         """
         named = [kernel for kernel in self._kernels if kernel.fn.__name__ == identity.partition(":")[0]]
         found = next((kernel for kernel in named if identity_of(kernel.fn) == identity), None)
@@ -54,7 +54,7 @@ class CandidateKernels:
         return found
 
     def _of_text(self, text: str) -> Sequence[Any]:
-        """The kernels that a file with this text defines; it is imported once."""
+        """The kernels in a file with this text, which is imported once."""
         if text not in self._kernels_by_text:
             first = len(self._kernels)
             try:
@@ -69,7 +69,7 @@ class CandidateKernels:
 
 
 def _find(kernels: Sequence[Any], name: str, line: int, closure: str) -> Any:
-    """The kernel of this name, by preference the one whose code begins at `line`, with this closure."""
+    """The kernel of this name with this closure, preferably the one whose code begins at `line`."""
     named = [kernel for kernel in kernels if kernel.fn.__name__ == name]
     # A decorated function counts from its decorator, and the interpreter records it from its `def`.
     there = [kernel for kernel in named if line in (kernel.fn.__code__.co_firstlineno, _def_line(kernel))]

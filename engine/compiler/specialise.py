@@ -29,10 +29,10 @@ class Specialisation:
 
 
 def specialise(kernel: Any, launch: Launch, find: Callable[[str], Any]) -> Specialisation:
-    """How `launch` specialises `kernel`; `find` turns the `identity_of` another kernel into that.
+    """How `launch` specialises `kernel`; `find` maps the `identity_of` another kernel to that kernel.
 
-    Follows Triton's own rules: a constexpr or None is a constant, so is an integer 1 unless the
-    kernel asks not to specialise it; pointers and integers divisible by 16 are marked so.
+    Follows Triton's own rules: a constexpr or None is a constant, and so is an integer 1 unless the kernel excludes it
+    from specialisation; pointers and integers divisible by 16 are marked so.
 
     Raises:
         UnsupportedError: an argument of a kind that is not captured.

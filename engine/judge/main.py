@@ -41,7 +41,7 @@ from engine.sandbox.variables import DEVICE_VARIABLE
 _THREADS = 2
 _FEW_BYTES = 8 << 20  # bytes of arguments above which several threads pay off
 _REFERENCE_S, _ATTACHING_S, _AUDITING_S = 40.0, 90.0, 240.0
-"""What a reference may take of its own time for all that one command asks, to be opened and calibrated, and audited."""
+"""Limits of a reference's own time: for all requests of one command, for opening and calibrating, and for an audit."""
 _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 4000, 20_000
 
 

@@ -1,7 +1,7 @@
-"""Kernels whose file the candidate writes itself: the text of that file, and importing it in another process.
+"""Kernels whose file the candidate writes itself: the text of that file, and its import in another process.
 
-Operator libraries write the source of some kernels into a cache folder and import it from there, often in the first
-call.  A process that only loads the candidate never meets such a kernel; it gets the text of the file instead.
+Operator libraries write the source of some kernels to a cache folder and import it from there, often in the first call.
+A process that only loads the candidate never creates such a kernel; it gets the text of the file instead.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _NAME = "generated"
 
 
 def source_of(function: Callable[..., Any]) -> str:  # Any: kernels take everything
-    """The text of the file that defines a kernel, where the candidate wrote it to the home folder; "" otherwise.
+    """The text of the file that defines a kernel, if the candidate wrote it to the home folder; "" otherwise.
 
-    Triton has read the file when the kernel was made, and the text is from then.  One of more than `MOST_CHARACTERS`
-    is "" too.
+    Triton has read the file when the kernel was created, and the text is from then.  A text of more than
+    `MOST_CHARACTERS` is "" too.
     """
     file, home = function.__code__.co_filename, os.environ.get("HOME")
     if not home or not Path(file).is_relative_to(home):
@@ -41,7 +41,7 @@ def import_text(text: str) -> None:
     """Import a file with this text, in the process's own temporary folder.
 
     Raises:
-        BaseException: whatever its top level raises.
+        BaseException: any exception of its top level.
     """
     folder = Path(tempfile.mkdtemp())
     path = folder / f"{_NAME}.py"

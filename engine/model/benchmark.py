@@ -18,7 +18,7 @@ CANDIDATE = "candidate"
 OTHER = "other"
 """The side that is another candidate, timed interleaved with this one."""
 OTHER_PROCESSES, THROTTLING, WHOLE_STATE = "other processes", "throttling", "its state"
-"""What `DeviceState.refused` begins with where these were not told."""
+"""Prefixes of entries in `DeviceState.refused` for values that the driver did not report."""
 
 
 class Method(enum.StrEnum):

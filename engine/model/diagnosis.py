@@ -37,8 +37,8 @@ class DiagnosisKind(enum.StrEnum):
 class Diagnosis:
     """A pattern of a wrong output and how well it fits: an interpretation of numbers, never a verdict.
 
-    Of the `wrong` elements, `explained` are what this mistake would have made of them; `contradicted` right elements
-    are not what it would have left.
+    Of the `wrong` elements, `explained` have the value that this mistake produces; `contradicted` right elements do
+    not.
     """
 
     kind: DiagnosisKind

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from engine.model.results import Location
 
 SEPARATE_UNITS = "separate_units"
-"""Argument of `load_inline` in a process with a candidate, beside those of torch: each text is a file of its own."""
+"""Argument of `load_inline` in a process with a candidate, beside those of torch: each text is a separate file."""
 
 
 class NativeLanguage(enum.StrEnum):

@@ -91,7 +91,7 @@ async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
     except ChildDiedError as error:
         raise EngineError(f"the process of compute-sanitizer: {error}") from error
     finally:
-        with contextlib.suppress(EngineError):  # a dead judge holds no case
+        with contextlib.suppress(EngineError):  # a judge that has exited holds no case
             await lab.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=lab.apart))
         await process.end()
 

@@ -230,7 +230,7 @@ class Child:
                 self._commands.abort()
             self._commands = None
         if self._tasks:
-            # The pipes still hold what the child wrote before it ended. A stray process may keep them open, hence the
+            # The pipes still hold the child's last output. A leftover process may keep them open, hence the
             # limit.
             await asyncio.wait(self._tasks, timeout=_DRAIN_S)
             for task in self._tasks:

@@ -26,7 +26,7 @@ class MemoryFault(enum.StrEnum):
 
 
 class ProgramAccess(Message, frozen=True):
-    """A load, store or atomic of one program; the line is None where it is not in the candidate's file."""
+    """A load, store or atomic of one program; the line is None if it is not in the candidate's file."""
 
     access: Word
     program: tuple[Count, Count, Count]

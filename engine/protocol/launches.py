@@ -24,7 +24,7 @@ _MOST_ARGUMENTS, _MOST_AXES = 1024, 16
 
 
 def number_that_fits(launches: Sequence[Launch]) -> int:
-    """How many of these launches, the first ones, fit into one reply."""
+    """Number of these launches, from the first on, that fit into one reply."""
     sizes = itertools.accumulate(len(launch.generated_source) for launch in launches[:MOST_LAUNCHES])
     return sum(1 for _ in itertools.takewhile(lambda size: size <= _MOST_SOURCE, sizes))
 

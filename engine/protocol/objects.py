@@ -18,7 +18,7 @@ _MOST_CLASSES = 64
 
 
 def with_instances(value: Any) -> Any:  # Any: nested values, in which objects become instances
-    """The value with an instance in place of each PlainObject in it; itself where there is none."""
+    """The value with an instance in place of each PlainObject in it; unchanged if there is none."""
     if not _has_object(value):
         return value
     if isinstance(value, PlainObject):
@@ -28,7 +28,7 @@ def with_instances(value: Any) -> Any:  # Any: nested values, in which objects b
 
 
 def parts_given(value: Any) -> Iterable[Any]:  # Any: as above
-    """The values in a list, tuple, dict or instance that an entry gets, in the order of its spec."""
+    """The items of a list, tuple, dict or instance that an entry gets, in the order of its spec."""
     return (getattr(value, field.name) for field in fields(value)) if is_dataclass(value) else items_of(value)
 
 
@@ -38,7 +38,7 @@ def _has_object(value: Any) -> bool:  # Any: as above
 
 @lru_cache(maxsize=_MOST_CLASSES)
 def _class(name: str, kind: ObjectKind, attributes: tuple[str, ...]) -> Callable[..., object]:
-    """One class for all instances of equal form, so that those of one call can be compared."""
+    """One class for all instances of equal form, so that instances of one call can be compared."""
     if kind is ObjectKind.NAMED_TUPLE:
         return namedtuple(name, attributes)
     return make_dataclass(name, attributes, frozen=kind is ObjectKind.FROZEN_DATACLASS)

@@ -281,7 +281,7 @@ def tensors_in(value: Value) -> Iterator[torch.Tensor]:
 
 
 def tensors_given(value: object) -> Iterator[torch.Tensor]:
-    """The tensors in an argument as an entry gets it, those of instances too, in the order of its spec."""
+    """The tensors in an argument as an entry gets it, including those of instances, in the order of its spec."""
     if isinstance(value, torch.Tensor):
         yield value
     else:

@@ -297,7 +297,7 @@ class Builder:
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
         reply = await self._ask_once(session, job)
         if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:
-            return await self._ask_once(session, job)  # by another compiler, since this one died
+            return await self._ask_once(session, job)  # by another compiler, since this one exited
         return reply
 
     async def _ask_once(self, session: CandidateSession, job: _Job) -> protocol.AnyReply | Stop:

@@ -245,7 +245,7 @@ class Bench:
                         stop = outcome_mapping.of_worker_error(error, "while letting go of the slots")
             if participant.dead:
                 timed_worker.side = None
-        with contextlib.suppress(EngineError):  # a dead judge holds no slots
+        with contextlib.suppress(EngineError):  # a judge that has exited holds no slots
             await self._exchange.ask_judge_quietly(protocol.FreeSlots(id=protocol.new_id()))
         return stop
 

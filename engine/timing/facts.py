@@ -14,11 +14,11 @@ from engine.verdict.native_symbols import NativeKernels
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """The times of one chunk by method, in microseconds; `idle` calls of `calls` put nothing on the device, and
-    `early` ones had it done before what was queued ahead of them.
+    """The times of one chunk by method, in microseconds.
 
-    `precise` says that the device's own record was read for it.  `busy_us` is for how long a call kept the device
-    busy: without the gaps that a host which is slow leaves between its launches.
+    `idle` calls of `calls` put nothing on the device, and `early` ones had their work done before the work queued ahead
+    of them.  `precise` is whether the device's own record was read for it.  `busy_us` is how long a call kept the
+    device busy: without the gaps that a slow host leaves between its launches.
     """
 
     calls: int

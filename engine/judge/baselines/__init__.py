@@ -116,7 +116,7 @@ def call_once(
     from engine.protocol.tensors import tensors_in
 
     for name, value in zip(problem.arguments, arguments, strict=True):
-        # A pointer into the host's memory, handed to a library of the device, would end this process.
+        # A pointer into host memory, passed to a library of the device, would crash this process.
         place = torch.device("cpu") if name in problem.on_cpu else device
         for tensor in tensors_in(value):
             if tensor.device.type != place.type:

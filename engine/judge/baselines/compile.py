@@ -43,7 +43,7 @@ def prepare(problem: ProblemDefinition, case: Case, arguments: Arguments, device
 def compiled(
     problem: ProblemDefinition, arguments: Arguments, *, label: str, device: torch.device, mode: str
 ) -> ReadyBaseline:
-    """The problem's `eager` compiled as one graph; in pieces, with a note, where it cannot be one.
+    """The problem's `eager` compiled as one graph, or in pieces with a note if that is impossible.
 
     Raises:
         BaselineError: it cannot be compiled, or nothing of it was, or it is compiled again on every call.

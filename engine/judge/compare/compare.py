@@ -175,7 +175,7 @@ def _read(
 
 
 def _distance(got: torch.Tensor, expected: torch.Tensor, rounded: torch.Tensor) -> torch.Tensor:
-    """|got - expected| of integers, exact where it fits into their type."""
+    """|got - expected| of integers, exact if it fits into their type."""
     if got.dtype == torch.bool:
         return rounded
     if got.dtype == torch.uint64:

@@ -90,7 +90,7 @@ class NarrowArithmetic(TorchFunctionMode):
         args: tuple[Any, ...] = (),  # Any: the function's own
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        """Call the function, with the narrow type where it would widen."""
+        """Call the function, with the narrow type in place of double precision."""
         if function is torch.Tensor.double:
             return args[0].to(self.dtype)
         result = function(*args, **(kwargs or {}))

@@ -1,4 +1,4 @@
-"""How an answer depends on content: the size of a table of answers, and answers to another content than the present."""
+"""Dependence of an answer on content: the size of a table of answers, and answers to other content."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def answer_table_bytes(prepared: PreparedCase, contents: Contents) -> int:
 def right_for_other(
     prepared: PreparedCase, contents: Contents, got: Sequence[torch.Tensor | OutputReport], seed: int
 ) -> int:
-    """How many elements of these outputs are right for the content of `seed`, instead of the present one."""
+    """Number of elements of these outputs that are right for the content of `seed` instead of the current one."""
     other = contents.make(prepared.problem, prepared.case, seed)
     return sum(right_counts(finished_call(replace(prepared, content=other), got)))
 
@@ -81,7 +81,7 @@ def _half_exchanged(inputs: Arguments, others: Arguments, number: int) -> Argume
 
 
 def _share_kept(value: torch.Tensor, second: torch.Tensor) -> float:
-    """The share of elements that are the same to the bit, and at least that of one element."""
+    """The share of elements that are bitwise equal; at least that of one element."""
     if value.shape != second.shape or value.dtype != second.dtype:
         return 1.0
     same = (bytes_of(value) == bytes_of(second.to(value.device))).all(dim=1)

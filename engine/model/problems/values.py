@@ -42,7 +42,7 @@ class PointerArray:
 
 
 class ObjectKind(enum.StrEnum):
-    """The kind of class whose instances hold nothing but named values."""
+    """Kind of class whose instances have nothing but named values."""
 
     DATACLASS = enum.auto()
     FROZEN_DATACLASS = enum.auto()
@@ -81,7 +81,7 @@ def require_names(name: str, kind: ObjectKind, attributes: Collection[str]) -> N
 
 
 def items_of(value: Value) -> Collection[Value]:
-    """The values in a list, tuple, dict or PlainObject, in their order; nothing of any other value."""
+    """The items of a list, tuple, dict or PlainObject, in order; none of any other value."""
     if isinstance(value, PlainObject):
         value = value.attributes
     if isinstance(value, dict):
@@ -90,7 +90,7 @@ def items_of(value: Value) -> Collection[Value]:
 
 
 def map_items(value: Value, change: Callable[[Value], Value]) -> Value:
-    """A list, tuple, dict or PlainObject with each of its items changed; any other value as it is."""
+    """A list, tuple, dict or PlainObject with each item changed; any other value unchanged."""
     if isinstance(value, PlainObject):
         changed = {key: change(item) for key, item in value.attributes.items()}
         return PlainObject(name=value.name, kind=value.kind, attributes=changed)

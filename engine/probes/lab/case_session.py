@@ -148,7 +148,7 @@ class Lab:
                 raise EngineError(f"the judge could not make inputs of {case.name}{_said(prepared)}")
             yield CaseSession(lab=self, case=case, prepared=prepared, outputs=arena.with_suffix(".out"))
         finally:
-            with contextlib.suppress(EngineError):  # a dead judge holds no case
+            with contextlib.suppress(EngineError):  # a judge that has exited holds no case
                 await self.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=self.apart))
             for path in (arena, arena.with_suffix(".out")):
                 with contextlib.suppress(OSError):

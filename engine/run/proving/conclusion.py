@@ -34,7 +34,7 @@ def of_numbers(case: str, numbers: int, answer_bytes: int) -> CaseProof | None:
 
 
 def of_answer_of_other_inputs(case: str) -> CaseProof:
-    """Why a case proves nothing whose tape gives the recorded answer on other inputs, too."""
+    """Why a case is not proven whose tape gives the recorded answer on other inputs, too."""
     reason = "the host passes the answer: the launches and moves of a call give it on other inputs, too"
     return CaseProof(case=case, gap=Gap.NUMBERS, reason=reason)
 

@@ -81,7 +81,7 @@ async def computed_elsewhere(
 
 
 async def answers_other_inputs(replays: Replays, taped: TapedCase, *, seed: int) -> bool:
-    """Whether a tape gives the answer to the inputs of `seed` on others: that answer is in its numbers.
+    """Whether a tape gives the answer for the inputs of `seed` on other inputs: then its numbers contain it.
 
     Raises:
         EngineError: judge or replayer failed.

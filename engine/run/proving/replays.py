@@ -152,7 +152,7 @@ class Replays:
 
 
 def _answers_other(compared: protocol.Compared) -> bool:
-    """Whether at least half of the elements are right for the other content and not for the present one."""
+    """Whether at least half of the elements are right for the other content and wrong for the current one."""
     total = sum(report.total for report in compared.reports)
     right = total - sum(report.mismatched for report in compared.reports)
     return total > 0 and 2 * ((compared.right_for_other or 0) - right) >= total

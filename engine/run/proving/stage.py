@@ -177,7 +177,7 @@ class ProvingStage:
         return gap if unproven is None or gap.gap in COMPUTED_ELSEWHERE else unproven
 
     async def _in_numbers(self, taped: TapedCase, *, seed: int) -> CaseProof | None:
-        """Why a tape whose numbers are its answer proves nothing; None where they are not."""
+        """Why a tape proves nothing whose numbers contain its answer; None if they do not."""
         problem = self._lab.problem
         if problem.on_cpu or problem.rearrangement.is_certain:  # the host may read these, and pass a value to fill in
             return None
@@ -236,10 +236,10 @@ class ProvingStage:
 
 
 async def done_again(work: Callable[[], Awaitable[_T]]) -> _T:
-    """Result of `work`, which is done once more after an error: the process that died is another one then.
+    """Result of `work`, repeated once after an error, with a new process.
 
     Raises:
-        EngineError: a process took too long, or the second attempt failed too.
+        EngineError: a process timed out, or the second attempt failed too.
     """
     try:
         return await work()

@@ -32,7 +32,7 @@ _MARGIN = 1.2
 Without it the interval of a side against itself covers 1.0 hardly more often than the nominal 95 %, for 16 to 20 rounds
 less often; see the simulation in the tests.
 """
-_BLOCKS = 20  # a single round is cut into this many stretches of calls
+_BLOCKS = 20  # a single round is cut into this many parts
 _FARTHEST = 700.0  # the largest logarithm whose exponential is a number
 _ROUNDING = 1e-12  # keeps a difference of exactly the resolution inside it
 _NORMAL = 1.95996  # the 97.5 % quantile of the normal distribution

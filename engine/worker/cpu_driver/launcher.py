@@ -129,7 +129,7 @@ class Launches:
         self.reports.watch(filename)
 
     def specialise_for(self, target: str | None) -> None:
-        """Specialise kernels for this target, and refuse what that GPU would refuse to launch; None refuses nothing."""
+        """Specialise kernels for this target, and refuse launches that this GPU would refuse; None refuses none."""
         self._refuses = target is not None
         if target is not None:
             self._refusals = Refusals(target)
@@ -218,7 +218,7 @@ class Launches:
         return None
 
     def _report_execution(self, launch: KernelLaunch, execution: Execution) -> None:
-        """Print what the kernel printed, report findings, and raise the one that stopped it."""
+        """Print the kernel's output, report findings, and raise the one that stopped it."""
         for finding in execution.findings:
             self.reports.note(finding, launch.kernel, launch.grid)
         for line in execution.printed:

@@ -16,7 +16,7 @@ import numpy as np
 import triton.language as tl
 from triton.runtime import interpreter as triton_interpreter
 
-# Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
+# Triton's interpreter is not typed: its arguments and results are Any throughout this file.
 
 
 class _OneByOneError(Exception):

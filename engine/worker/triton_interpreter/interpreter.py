@@ -26,7 +26,7 @@ from engine.worker.triton_interpreter import bfloat16, combining, float_argument
 from engine.worker.triton_interpreter.language import interpreting
 from engine.worker.triton_interpreter.program_order import ProgramOrder
 
-# Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
+# Triton's interpreter is not typed: its arguments and results are Any throughout this file.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from triton.runtime.jit import JITFunction
 
 from engine.worker.triton_interpreter import libdevice
 
-# Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
+# Triton's interpreter is not typed: its arguments and results are Any throughout this file.
 
 _ABSENT = object()
 _patch_lang = triton_interpreter._patch_lang  # Triton's own version, before any patch

@@ -22,7 +22,7 @@ from triton.runtime.interpreter import TensorHandle
 
 from engine.loading.raised import InterpreterLimitError
 
-# Triton's interpreter is not typed: what is taken from it or handed to it is Any throughout this file.
+# Triton's interpreter is not typed: its arguments and results are Any throughout this file.
 
 _MODULES = ("triton.language.extra.libdevice", "triton.language.extra.cuda.libdevice")
 _NUMPY = (
