@@ -39,7 +39,7 @@ _LONG_S: Mapping[type[protocol.Command], float] = {
 }
 """Commands for which the judge may take longer than _JUDGE_S."""
 _OF_REFERENCE = (protocol.FailureKind.PROBLEM, protocol.FailureKind.ENGINE)
-"""Replies of the judge for a reference that failed, or that a busy machine gave no time."""
+"""Kinds of failure that the judge reports for a reference that failed, or got no time on a busy machine."""
 _NEVER_LEFT = (protocol.PrepareBaseline, protocol.MeasurePeaks)
 """Commands that end with their run: no later run may wait for them or share the device with them."""
 

@@ -84,31 +84,31 @@ class HostMemory:
         ]
 
     def fill(self, target: TapedView, element: bytes) -> None:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         elements = self._view(target)
         elements[...] = np.frombuffer(element, elements.dtype)[0]
 
     def move(self, target: TapedView, source: TapedView) -> None:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         self._view(target)[...] = cast(self._view(source).copy(), source.dtype, target.dtype)
 
     def look_up(self, step: LookedUp, *, wrap: bool) -> None:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         source, positions = self._view(step.source), self._view(step.positions)
         self._view(step.target)[...] = look_up(source, positions, step.dimension, each=step.each, wrap=wrap)
 
     def put(self, storage: int, data: bytes | None) -> None:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         content = self.content[storage]
         content[...] = np.frombuffer(data, np.uint8) if data is not None else self._poison(len(content))
 
     def put_addresses(self, storage: int, places: Sequence[TapedPlace]) -> None:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         addresses = [self._bases[place.storage] + place.offset_bytes for place in places]
         self.content[storage][...] = np.array(addresses, np.int64).view(np.uint8)
 
     def launch(self, step: Launched) -> Stored:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         kernel = self._kernels[step.specialisation]
         name = self._tape.specialisations[step.specialisation].kernel
         values = values_of(step, name, kernel.arguments)

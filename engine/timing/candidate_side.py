@@ -157,7 +157,7 @@ class WorkerParticipant:
         return timed, took_s
 
     async def _collect(self, slots: tuple[int, ...]) -> bool:
-        """Verify the outputs of the last burst or replay; returns whether those of each call exist.
+        """Verify the outputs of the last burst or replay; returns whether each call had its own outputs.
 
         If the worker reports that calls share their outputs, which need not be true, only the last is checked.
         """

@@ -295,7 +295,7 @@ def _close(descriptor: int) -> None:
 
 @functools.cache
 def _close_in_children() -> None:
-    """Close our locks in children that are forked without exec, which would otherwise keep them."""
+    """Have children that are forked without exec close our lock descriptors, which would prolong a lock."""
 
     def close_all() -> None:
         while _held:

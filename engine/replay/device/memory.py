@@ -75,7 +75,7 @@ class DeviceMemory:
 
     @property
     def content(self) -> Sequence[Array]:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         return HostCopies(self.storages)
 
     def view(self, view: TapedView) -> torch.Tensor:
@@ -98,19 +98,19 @@ class DeviceMemory:
         return int(self.storages[view.storage].data_ptr()) + view.offset_bytes
 
     def fill(self, target: TapedView, element: bytes) -> None:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         if any(element):
             self.view(target).fill_(torch.frombuffer(bytearray(element), dtype=_dtype(target.dtype)).item())
         else:
             self.view(target).zero_()
 
     def move(self, target: TapedView, source: TapedView) -> None:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         elements = self.view(source)
         self.view(target).copy_(elements.clone() if source.storage == target.storage else elements)
 
     def look_up(self, step: LookedUp, *, wrap: bool) -> None:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         source, positions = _as_integers(self.view(step.source)), self.view(step.positions)
         length = step.source.shape[step.dimension]
         outside = bool(((positions < -length) | (positions >= length)).any())
@@ -124,7 +124,7 @@ class DeviceMemory:
             target.copy_(torch.index_select(source, step.dimension, places.reshape(-1)).reshape(step.target.shape))
 
     def put(self, storage: int, data: bytes | None) -> None:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         content = self.storages[storage]
         if data is None:
             content.random_(0, 256, generator=self._noise)
@@ -132,12 +132,12 @@ class DeviceMemory:
             content.copy_(torch.frombuffer(bytearray(data), dtype=torch.uint8))
 
     def put_addresses(self, storage: int, places: Sequence[TapedPlace]) -> None:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         addresses = [int(self.storages[place.storage].data_ptr()) + place.offset_bytes for place in places]
         self.put(storage, np.array(addresses, np.int64).tobytes())
 
     def launch(self, step: Launched) -> Stored:
-        """As of `TapeMemory`."""
+        """See `TapeMemory`."""
         return self._launch(step, self.address_of)
 
     def _own(self, number: int, size_bytes: int, given: Mapping[int, torch.Tensor] | None) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Choices of a candidate's autotuner: the first configuration that runs in verification, Triton's own in timing.
+"""Choices of a candidate's autotuner: the first configuration that runs in verification, a measured one in timing.
 
 While cases are verified a tuner's choice has no effect on the result, and Triton's own measuring takes longer than the
 rest: hundreds of launches, and for `restore_value` as many copies, which a ledger would count as work of torch. Of many
