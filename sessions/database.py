@@ -1,8 +1,8 @@
-"""One connection to one store: opened with care, shared by threads, failing in our words.
+"""One connection to one store, shared by threads; errors are StoreErrors.
 
-The only module that calls sqlite3.connect.  It must never delete, replace or repair a store, and
-never write to one that another program made.  Where the file at the path is no longer the open one,
-the file at the path is opened, and made if there is none: what is written to a deleted file is lost.
+The only module that calls sqlite3.connect.  It must never delete, replace or repair a store, and never write to a
+database of another program.  If the file at the path is no longer the open one, it is opened, or created if missing,
+since data written to a deleted file is lost.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ _COUNT_OUR_TABLES = "select count(*) from sqlite_master where type = 'table' and
 
 
 class Moving(Protocol):
-    """Handling of the content when the file at the path is another one than before."""
+    """Interface for moving content when the file at the path was replaced."""
 
     def leave(self, connection: sqlite3.Connection) -> None:
         """Read from the former file the rows that are kept."""
 
     def arrive(self, connection: sqlite3.Connection) -> None:
-        """Write these rows to the new file, inside of a transaction."""
+        """Write these rows to the new file, inside a transaction."""
 
     def arrived(self, *, was_deleted: bool) -> None:
         """The new file is in use; it did not exist if the former one `was_deleted`."""
 
 
 class Database:
-    """A connection that one thread uses at a time, whichever thread that is.
+    """A connection used by one thread at a time.
 
     With `is_followed` it is opened again when the file at the path is no longer the one that was opened.
     """
@@ -90,7 +90,7 @@ class Database:
             return self._connection.execute(statement, values or {}).fetchall()
 
     def change_number(self) -> int:
-        """SQLite's data version: another number once another connection has written to the file.
+        """SQLite's data version: it changes when another connection writes to the file.
 
         Raises:
             StoreError: the store could not be read.
@@ -118,9 +118,8 @@ class Database:
                 raise
 
     def compact(self) -> bool:
-        """Write the file again without the room that nothing uses any more; whether it is as short as that by now.
-
-        Not while another process reads it: then it shrinks when the last process closes it.
+        """Rewrite the file without unused space; whether it has shrunk already.
+        While another process reads it, it shrinks only when the last process closes it.
 
         Raises:
             StoreError: another process writes to it, or there is no room for the copy that this takes.
@@ -209,14 +208,14 @@ class Database:
 
 @dataclass(frozen=True, kw_only=True)
 class _Identity:
-    """Identity of a file, apart from its name."""
+    """Identity of a file, independent of its name."""
 
     device: int
     inode: int
 
 
 def open_file(path: Path, *, is_read_only: bool, busy_timeout_s: float) -> Database:
-    """The store at `path`, made or migrated where that is needed and allowed.
+    """The store at `path`, created or migrated if needed and allowed.
 
     Raises:
         StoreError: one of the kinds of sessions.errors.
@@ -313,7 +312,7 @@ def _connect(uri: str, *, busy_timeout_s: float) -> sqlite3.Connection:
 
 
 def _identity(path: Path) -> _Identity | None:
-    """The file at this path by now; None when there is none."""
+    """Identity of the file at this path; None if there is none."""
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -344,12 +343,12 @@ def _refuse_what_is_no_file(path: Path, *, must_exist: bool) -> None:
 
 
 def _version(connection: sqlite3.Connection, *, path: Path) -> int:
-    """The schema version of a store of ours; 0 for a file without tables.
+    """The schema version of a kgtui store; 0 for a file without tables.
 
     Raises:
-        StoreError: the tables are another program's, newer than we are, or gone.
+        StoreError: the tables are another program's, newer than this version, or missing.
     """
-    connection.execute("begin")  # one snapshot: another process may be making the tables right now
+    connection.execute("begin")  # one snapshot: another process may be creating the tables
     (application_id,) = connection.execute("pragma application_id").fetchone()
     (version,) = connection.execute("pragma user_version").fetchone()
     (tables,) = connection.execute(_COUNT_TABLES).fetchone()
@@ -377,7 +376,7 @@ def _explained(error: sqlite3.Error, *, path: Path | None, busy_timeout_s: float
 
 
 def _lacks_space(folder: Path) -> bool:
-    """Whether not even the index of a log has room there; False where that is unknown."""
+    """Whether there is no space even for the index of a log; False if unknown."""
     try:
         left = os.statvfs(folder)
     except OSError:

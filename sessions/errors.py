@@ -1,7 +1,7 @@
-"""Why a store could not be opened or written, each with what to do about it.
+"""Errors of opening or writing a store, each with the next step.
 
 StoreError (engine.errors)
-  |- StorePathError      the path cannot be a store: a folder, a file of another program, nothing there to read
+  |- StorePathError      the path cannot be a store: a folder, a file of another program, nothing to read
   |- StoreDamagedError   not an SQLite file, or a broken one; it is never deleted or overwritten
   |- StoreVersionError   written by a newer kgtui, or too old to be read without changing it
   |- StoreLockedError    another process held the write lock for longer than the time-out
@@ -25,7 +25,7 @@ PRIMARY_CODE_MASK = 0xFF  # the low byte of an extended result code is the kind 
 
 
 class StorePathError(StoreError):
-    """The path names something that is not, and cannot become, a session store."""
+    """The path is not, and cannot become, a session store."""
 
 
 class StoreDamagedError(StoreError):
@@ -33,7 +33,7 @@ class StoreDamagedError(StoreError):
 
 
 class StoreVersionError(StoreError):
-    """The schema of the file is not one that this program can use."""
+    """The schema of the file is not supported by this version."""
 
 
 class StoreLockedError(StoreError):
@@ -41,7 +41,7 @@ class StoreLockedError(StoreError):
 
 
 class StoreReadOnlyError(StoreError):
-    """The store, or the folder that it is in, may not be written."""
+    """The store, or the folder that it is in, is not writable."""
 
 
 class StoreFullError(StoreError):
@@ -77,7 +77,7 @@ def from_sqlite(error: sqlite3.Error, *, path: Path | None, busy_timeout_s: floa
 
 
 def from_os(error: OSError, *, path: Path) -> StoreError:
-    """The store's own error for a failure to look at the file or to make its folder."""
+    """The store's error for a failure to access the file or to create its folder."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return full(str(path))
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
@@ -88,7 +88,7 @@ def from_os(error: OSError, *, path: Path) -> StoreError:
 
 
 def damaged(where: str, *, reason: str) -> StoreDamagedError:
-    """The error of a damaged file, with the command that saves the rest; kgtui never deletes a damaged file."""
+    """The error of a damaged file, with the command that recovers its data; kgtui never deletes a damaged file."""
     return StoreDamagedError(
         f"{where}: not a readable session store ({reason}), left unchanged; move it away with its -wal and -shm "
         "files and start again, or recover it with the .recover command of the sqlite3 shell"

@@ -23,7 +23,7 @@ class RunState(enum.StrEnum):
 
 
 class Review(enum.StrEnum):
-    """A person's opinion of a run; it does not change the verdict."""
+    """The user's review of a run; it does not change the verdict."""
 
     PINNED = "pinned"
     VETOED = "vetoed"

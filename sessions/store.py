@@ -55,7 +55,7 @@ Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The clock of the machine."""
+    """The current time in UTC."""
     return datetime.now(UTC)
 
 
@@ -208,7 +208,7 @@ class Store(Browser):
             self._answered.append(run_id)
 
     def set_note(self, run_id: int, note: str | None) -> None:
-        """Write a note to a run, or take it away.
+        """Set or remove the note of a run.
 
         Raises:
             UsageError: there is no such run.
@@ -216,7 +216,7 @@ class Store(Browser):
         self._annotate(_SET_NOTE, run_id=run_id, value=note)
 
     def set_tag(self, run_id: int, tag: str | None) -> None:
-        """Put a run under a tag, or take it away.
+        """Set or remove the tag of a run.
 
         Raises:
             UsageError: there is no such run.
@@ -224,7 +224,7 @@ class Store(Browser):
         self._annotate(_SET_TAG, run_id=run_id, value=tag)
 
     def set_review(self, run_id: int, review: Review | None) -> None:
-        """Pin or veto a run, or take that back; its verdict stays.
+        """Pin or veto a run, or undo that; its verdict stays.
 
         Raises:
             UsageError: there is no such run.
@@ -232,7 +232,7 @@ class Store(Browser):
         self._annotate(_SET_REVIEW, run_id=run_id, value=review)
 
     def delete_run(self, run_id: int) -> Deleted:
-        """Take a run out for good, with all that no other one needs; compiled code is the caller's to delete.
+        """Delete a run permanently, with all data that no other one needs; the caller deletes compiled code.
 
         Raises:
             UsageError: there is no such run, or it is still running.
@@ -243,7 +243,7 @@ class Store(Browser):
             return delete(connection, run=run_id)
 
     def delete_session(self, session_id: int) -> Deleted:
-        """Take a session out for good: its runs, its answers of providers and what they cost.
+        """Delete a session permanently: its runs, its answers of providers and their costs.
 
         Raises:
             UsageError: there is no such session, or the program that began it still runs.
@@ -288,15 +288,15 @@ class Store(Browser):
     # When the file at the path is another one
 
     def leave(self, connection: sqlite3.Connection) -> None:
-        """Keep in memory what the open sessions recorded in the former file."""
+        """Read the rows of the open sessions from the former file."""
         self._carried = take(connection, sessions=self._open_sessions, runs=self._answered)
 
     def arrive(self, connection: sqlite3.Connection) -> None:
-        """Put it into the new file."""
+        """Write the rows to the new file."""
         self._renumbered = put(connection, self._carried)
 
     def arrived(self, *, was_deleted: bool) -> None:
-        """Go by the new numbers, and give notice."""
+        """Use the new numbers, and report the move."""
         carried, self._carried = self._carried, Carried()
         runs, sessions = self._renumbered.runs, self._renumbered.sessions
         self._open_sessions = [sessions.get(number, number) for number in self._open_sessions]
@@ -336,7 +336,7 @@ def _moved_sentence(path: Path | None, *, runs: int, was_deleted: bool) -> str:
 
 
 def _keep_source(connection: sqlite3.Connection, source: bytes, *, seen_at: str) -> str:
-    """The digest of the source, which is kept once however often it comes."""
+    """The digest of the source, which is stored once."""
     digest = hashlib.sha256(source).hexdigest()
     connection.execute(_INSERT_CANDIDATE, {"digest": digest, "source": source, "first_seen_at": seen_at})
     return digest

@@ -1,7 +1,7 @@
-"""Batches of candidates in the store: the journal from which a batch that was interrupted is resumed.
+"""Batches of candidates in the store: the journal from which an interrupted batch is resumed.
 
-A part of the open store, `store.checked`.  A result is the verdict of the run that the journal names, so it is there
-exactly when the run has one: nothing is written twice, and a program may end at any moment.
+A part of the open store, `store.checked`.  A result is the verdict of the run that the journal names, so it exists
+exactly when the run has one: nothing is written twice, and a process may end at any moment.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SELECT_RESULTS = f"""
 select check_results.*, {RUN_COLUMNS}
 from check_results left join runs on runs.id = check_results.run {RUN_SUMMARY}
 where batch = :batch and (:places is null or place in (select value from json_each(:places))) order by place"""
-# A run that was cancelled or failed by a fault of ours is made again when the batch is resumed.
+# A run that was cancelled, or failed by an error of kgtui, is repeated when the batch is resumed.
 NO_RESULT = (Outcome.CANCELLED, Outcome.ENGINE_ERROR)
 
 
@@ -64,7 +64,7 @@ class CheckedRow:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to run."""
+        """Whether it needs no further run."""
         if self.candidate.refusal:
             return True
         return self.run is not None and self.run.outcome is not None and self.run.outcome not in NO_RESULT
@@ -72,7 +72,7 @@ class CheckedRow:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckBatchRow:
-    """A batch; `request` is JSON, `pid` the process that works on it, None where none does."""
+    """A batch; `request` is JSON, `pid` the process that works on it, None if none does."""
 
     id: int
     session: int
@@ -91,8 +91,8 @@ class CheckBatchRow:
 class CheckedStore:
     """Batches of candidates of one open store.  Each method may raise StoreError.
 
-    `session_of` and `run_of` give the present number of a session or run that the caller knows by a former one, `now`
-    is the time as the store writes it.
+    `session_of` and `run_of` return the current number of a session or run for a former one; `now` returns the time in
+    the store's format.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class CheckedStore:
         self._batch_by_former: dict[int, int] = {}
 
     def renumbered(self, batches: Mapping[int, int]) -> None:
-        """Batches that callers know have other numbers in the file that is in use by now."""
+        """Record new numbers of batches after the store has moved to another file."""
         self._batch_by_former = followed(self._batch_by_former, batches)
 
     def begin(self, session_id: int, request: str, candidates: Sequence[ListedCandidate]) -> int:
@@ -123,7 +123,7 @@ class CheckedStore:
         return number
 
     def resume(self, batch: int, session_id: int, candidates: Sequence[ListedCandidate]) -> None:
-        """Work on a batch again, with the candidates as they are now; what was run of the same source stays.
+        """Reopen a batch with the current candidates; results of unchanged sources stay.
 
         Raises:
             UsageError: another process works on it.
@@ -150,7 +150,7 @@ class CheckedStore:
             connection.execute(_END_BATCH, {"batch": self._batch(batch), "now": self._now()})
 
     def newest(self, request: str) -> CheckBatchRow | None:
-        """The newest batch with this very request; None when there is none."""
+        """The newest batch with exactly this request; None if there is none."""
         return next((row for row in self.batches() if row.request == request), None)
 
     def batches(self) -> tuple[CheckBatchRow, ...]:
@@ -161,7 +161,7 @@ class CheckedStore:
         """Batch number `batch`.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no such batch.
         """
         rows = self._database.rows(f"{_SELECT_BATCHES} where check_batches.id = :batch", {"batch": self._batch(batch)})
         if not rows:
@@ -169,7 +169,7 @@ class CheckedStore:
         return _batch_row(rows[0])
 
     def results(self, batch: int, places: Sequence[int] | None = None) -> tuple[CheckedRow, ...]:
-        """Every candidate of a batch, or those at these places, in their order."""
+        """Every candidate of a batch, or those at these places, in order."""
         values = {"batch": self._batch(batch), "places": None if places is None else json_list(places)}
         return tuple(map(_checked_row, self._database.rows(_SELECT_RESULTS, values)))
 

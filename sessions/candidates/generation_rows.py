@@ -1,4 +1,4 @@
-"""Generated candidates as the store keeps them: batches, requests to providers, usage and cost; frozen records."""
+"""Records of generated candidates in the store: batches, requests to providers, usage and cost; frozen records."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from engine.model import Outcome
 
 
 class GenerationState(enum.StrEnum):
-    """How far one request to a provider came."""
+    """State of one request to a provider."""
 
     RESERVED = "reserved"
-    """Stored before it is sent; the most that it can cost is reserved."""
+    """Stored before it is sent; its highest possible cost is reserved."""
     SETTLED = "settled"
-    """Its answer is stored, whole or cut, with its cost where that is known."""
+    """Its answer is stored, whole or cut, with its cost if known."""
     FAILED = "failed"
     """The provider refused it, so nothing was charged."""
     LOST = "lost"
@@ -29,7 +29,7 @@ class Stop(enum.StrEnum):
     LENGTH = "length"
     REFUSED = "refused"
     CUT = "cut"
-    """The connection broke while it came."""
+    """The connection broke during the answer."""
     CANCELLED = "cancelled"
 
 

@@ -129,7 +129,7 @@ class GenerationStore:
         self._generation_by_former: dict[int, int] = {}
 
     def renumbered(self, *, batches: Mapping[int, int], generations: Mapping[int, int]) -> None:
-        """Batches and generations that callers know have other numbers in the file that is in use by now."""
+        """Record new numbers of batches and generations after the store has moved to another file."""
         self._batch_by_former = followed(self._batch_by_former, batches)
         self._generation_by_former = followed(self._generation_by_former, generations)
 
@@ -152,7 +152,7 @@ class GenerationStore:
             connection.execute(_END_BATCH, {"batch": self._batch(batch), "ending": ending, "now": self._now()})
 
     def resume_batch(self, batch: int) -> BatchRow:
-        """The batch, open again; what was reserved by programs that are gone is lost from now on.
+        """Reopen the batch; reservations of ended processes become lost.
 
         Raises:
             UsageError: there is no such batch, or another program works on it.
@@ -172,7 +172,7 @@ class GenerationStore:
         return rows[0]["id"] if rows else None
 
     def newest_unfinished(self) -> BatchRow | None:
-        """The newest batch of all, where it did not come to its end and no program is working on it."""
+        """The newest batch, if it is unfinished and no process works on it."""
         for row in self._database.rows(_SELECT_NEWEST, {}):
             is_open = row["ending"] is None and row["session_ended_at"] is None
             if row["ending"] != Ending.FINISHED and not (is_open and is_alive(row["pid"], row["process_stamp"])):
@@ -200,10 +200,10 @@ class GenerationStore:
         )
 
     def reserve(self, session_id: int, batch: int, new: NewGeneration) -> int:
-        """Store a request before it is sent; its number.
+        """Store a request before it is sent; returns its number.
 
         Raises:
-            StoreError: its place holds an answer already, or is being answered.
+            StoreError: its place already has an answer, or one is in flight.
         """
         values: dict[str, Value] = {
             "batch": self._batch(batch),
@@ -221,7 +221,7 @@ class GenerationStore:
             return _new_id(row.lastrowid)
 
     def settle(self, generation: int, settlement: Settlement) -> str | None:
-        """Store the answer and its cost, once; the digest of its source.
+        """Store the answer and its cost, once; returns the digest of its source.
 
         Raises:
             StoreError: the request is not reserved: it was settled before.
@@ -284,7 +284,7 @@ class GenerationStore:
             connection.execute(_ADD_SAVE, {"generation": self._generation(generation), "run": run})
 
     def at_place(self, batch: int, new: NewGeneration) -> GenerationRow | None:
-        """The answer that the batch has at this place already; None when it has to be paid for."""
+        """The stored answer at this place of the batch; None if it has to be requested."""
         values: dict[str, Value] = {
             "batch": self._batch(batch),
             "problem": new.problem,

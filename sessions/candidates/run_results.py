@@ -19,7 +19,7 @@ left join summaries on summaries.run = runs.id and summaries.baseline = 'eager'
 
 
 def run_result(row: sqlite3.Row) -> RunResult | None:
-    """Result of the run in a row with `RUN_COLUMNS`; None where it has none."""
+    """Result of the run in a row with `RUN_COLUMNS`; None if it has none."""
     if row["run"] is None:
         return None
     return RunResult(

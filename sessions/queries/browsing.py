@@ -15,7 +15,7 @@ from sessions.rows import VARIANT_TAG, Answer, ListedRun, Milestone, RunFilter, 
 from sessions.values import path_value, run_row
 
 USUAL_BASELINE = "eager"
-"""What a list compares with: it is there for every operator."""
+"""The baseline of lists, which every operator has."""
 
 _SELECT_PAGE = """
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, speedup, speedup_low, speedup_high
@@ -53,7 +53,7 @@ order by generations.session = runs.session desc, generations.id desc limit 1"""
 
 
 class Browser(Reader):
-    """A reader that can also look back over everything."""
+    """A reader with queries over all runs."""
 
     def page(
         self,
@@ -106,7 +106,7 @@ class Browser(Reader):
         return tuple(_milestone(row) for row in reversed(self._database.rows(_SELECT_MILESTONES, values)))
 
     def answer(self, run_id: int) -> Answer | None:
-        """The model's answer that the run's candidate came from; None when no model wrote it.
+        """The model's answer with the run's candidate; None if no model wrote it.
 
         Raises:
             UsageError: there is no such run.

@@ -1,6 +1,6 @@
 """A filter of runs in SQL: conditions whose values are always bound.
 
-Only builds text from the constants below; no word of a user ever becomes part of a statement.
+Only builds text from the constants below; user text is never part of a statement.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def where(conditions: list[str]) -> str:
 
 
 def _containing(letters: str | None) -> str | None:
-    """The pattern for a text with these letters somewhere, whichever signs they are."""
+    """The LIKE pattern for a text that contains these characters, with wildcards escaped."""
     if letters is None:
         return None
     escaped = letters.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -312,11 +312,11 @@ class Reader:
         }
 
     def change_number(self) -> int:
-        """A number that is another one once another connection, of any process, has written to the store."""
+        """A number that changes when another connection, of any process, writes to the store."""
         return self._database.change_number()
 
     def recent_files(self, *, limit: int = 10) -> tuple[RecentFile, ...]:
-        """The files that were judged last, each with the run of its last verdict as in `last_by_problem`."""
+        """The files of the latest runs, each with the run of its last verdict as in `last_by_problem`."""
         return tuple(
             RecentFile(path=path_of(row["path"]), run=run_row(row))
             for row in self._database.rows(_SELECT_RECENT_FILES, {"limit": limit})
