@@ -75,7 +75,7 @@ _SPECIAL = [
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """x: any shape, flat and peaked rows mixed; "masked" ones begin or end in -inf.
 
-    "large" rows lie about -1000 and 1000 by turns, "huge" ones about a hundred times that.  "rising" and
+    "large" rows are about -1000 and 1000 by turns, "huge" ones about a hundred times that.  "rising" and
     "falling" rows go from one end to the other by more than exp can hold, and so does a "peak" in its
     one step, in the last column and the first by turns, so that one part of a row decides its maximum.
     "special" rows hold NaN, infinities, the largest finite values, or nothing but -inf.

@@ -1,8 +1,10 @@
 """Rotary embedding: (x, y) = (x*cos(p) - y*sin(p), y*cos(p) + x*sin(p)) for each pair of a head at position p.
 
-Query and key of three dimensions, the table and the positions may have any strides; positions are int32 or int64 and
-name rows of the table.  All floats have one dtype.  NaN and infinities follow IEEE arithmetic: what is not finite
-reaches both elements of its pair and no other.  Subnormal values may be flushed to zero.
+query: (T, H, D) and key: (T, K, D), or None, are updated in place; cos(p) and sin(p) are in the row p = positions[t] of
+cos_sin_cache: (P, R), R / 2 cosines before R / 2 sines.  Only the first R elements of a head turn: the pairs are
+(i, i + R / 2) if is_neox, else (2i, 2i + 1).  head_size is D.  Any strides; positions are int32 or int64.  All floats
+have one dtype.  NaN and infinities follow IEEE arithmetic: what is not finite reaches both elements of its pair and no
+other.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ _NEAR_LARGEST, _OF_THEM = 0.45, 8  # differences of such values are finite
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """topk_weights, topk_ids, token_expert_indices: (T, k), overwritten; gating_output: (T, E).
 
-    The values of a token lie so far apart that no honest rounding changes their order, or are equal.  "large" lies
+    The values of a token are so far apart that no honest rounding changes their order, or are equal.  "large" is
     about 1000, "far below zero" about -1000, "half masked" has -inf for experts that are never among the k, "few
     finite" for all but one to k - 1.  "ties" are small whole numbers, zeros of both signs, and a row of one value.
     Several experts are equal and "near the largest" number, some near the least.
