@@ -86,7 +86,8 @@ def _levels(path: Path) -> list[Path]:
 
 def _of_folder(path: Path) -> Iterator[Task | SuiteFileError]:
     levels = _levels(path)
-    yield from _missing(levels)
+    if levels != [path]:
+        yield from _missing(levels)
     for folder in levels:
         if folder != path and (linked := link_out(folder, path)) is not None:
             yield linked
@@ -99,9 +100,9 @@ def _of_folder(path: Path) -> Iterator[Task | SuiteFileError]:
 
 
 def _missing(levels: list[Path]) -> Iterator[SuiteFileError]:
-    """A complaint on each level below the last one that has no folder; none where one level was named."""
+    """A complaint on each level below the last one that has no folder."""
     names = [folder.name for folder in levels]
-    last = int(names[-1].removeprefix("level")) if len(names) > 1 else 0
+    last = int(names[-1].removeprefix("level")) if names else 0
     for name in (f"level{number}" for number in range(1, last)):
         if name not in names:
             yield SuiteFileError(f"{levels[0].parent}: no folder {name}; is the checkout complete?")

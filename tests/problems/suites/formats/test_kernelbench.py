@@ -142,3 +142,13 @@ def test_inputs_of_unknown_number_no_argument_names() -> None:
     text = SOFTMAX.read_text().replace("return [x]", "return [x] * 2")
 
     assert kernelbench._task(text, stem="1_a", level="", file=SOFTMAX, shown="").arguments is None
+
+
+def test_checkout_of_one_later_level_complains(tmp_path: Path) -> None:
+    level = tmp_path / "KernelBench" / "level2"
+    level.mkdir(parents=True)
+    (level / "1_one.py").write_text(SOFTMAX.read_text())
+
+    missing = f"{level.parent}: no folder level1; is the checkout complete?"
+    assert contents_of(tmp_path).complaints == (missing,)
+    assert contents_of(level).complaints == ()
