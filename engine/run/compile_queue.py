@@ -9,38 +9,22 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 
-from engine import protocol
 from engine.artefacts import ArtefactStore
-from engine.errors import DeadlineError, EngineError, WireError
+from engine.errors import EngineError
 from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
 from engine.model import specialisation as specialisation_of
-from engine.processes.builds.kernel_cache import publish
-from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
+from engine.run.launch_compiler import Binary, LaunchCompiler
 from engine.run.publication import Publication
-from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
-from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
 
-_MAX_ARTEFACT_BYTES = 64 << 20
 # Far above the grid of an autotuner; launches beyond it are compiled by the worker, as without a dry run.
 _MOST_JOBS = 2048
 _MOST_LAUNCHERS = 64
-_MOST_SHELVED_BYTES = 1 << 30
 _LIMIT_S = 600.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Binary:
-    """A compiled binary that can be disassembled: the kernel's number, its compiler, and its file."""
-
-    number: int
-    session: CandidateSession
-    folder: Path
-    name: str
 
 
 @dataclass(kw_only=True)
@@ -94,31 +78,27 @@ class Builder:
         patience_s: float = _LIMIT_S,
     ) -> None:
         self._sessions = sessions
-        self._target = target
-        self._limits = limits
-        self._artefacts = artefacts
+        self._compiler = LaunchCompiler(
+            target=target, limits=limits, artefacts=artefacts, profile=profile, publication=publication,
+            patience_s=patience_s,
+        )  # fmt: skip
         self._profile = profile
         self._on_kernel = on_kernel
         self._publication = publication
         self._needed: set[asyncio.Future[None]] = set()
-        self._cache_bytes_left = _MOST_SHELVED_BYTES
-        self._patience_s = patience_s
-        self._until_s: float | None = None
         self._jobs: asyncio.PriorityQueue[_Turn] = asyncio.PriorityQueue()
         self._arrivals = itertools.count()
         self._met: set[tuple[str, int | None]] = set()
         self._released = asyncio.Event()
         self._released.set()
         self._job_by_specialisation: dict[tuple[object, ...], _Job] = {}
-        self._binaries: list[_Binary] = []
+        self._binaries: list[tuple[int, Binary]] = []
         self._passed_over = 0
         self._expects = True
         self._over = False
         self.unfinished = 0
         self.overfull = False
         self.kernels: list[CompiledKernel] = []
-        self.trouble: Stop | None = None
-        self.unkept = ""
 
     def add(self, launch: Launch, specialisation: str = "") -> list[asyncio.Future[None]]:
         """Compile this launch unless it is compiled already; returns what must be done before it can be launched.
@@ -143,6 +123,16 @@ class Builder:
                 self._passed_over -= 1
                 self._enqueue(job)
         return [job.done, *self._launcher(specialisation)]
+
+    @property
+    def trouble(self) -> Stop | None:
+        """Why no more launches can be compiled; None while they can."""
+        return self._compiler.trouble
+
+    @property
+    def unkept(self) -> str:
+        """Why compiled code is not in the artefacts; "" where all of it is."""
+        return self._compiler.unkept
 
     @property
     def idle(self) -> bool:
@@ -208,7 +198,7 @@ class Builder:
         """Compile until `finish`.  If the file does not load here, `trouble` is set and its kernels are UNSUPPORTED."""
         try:
             await self._released.wait()
-            self._until_s = asyncio.get_running_loop().time() + self._patience_s
+            self._compiler.begin()
             async with asyncio.TaskGroup() as group:
                 for session in self._sessions:
                     group.create_task(self._serve(session))
@@ -221,17 +211,9 @@ class Builder:
 
     async def disassemble(self, on_artefact: Callable[[int, Artefact], None]) -> None:
         """Disassemble every NVIDIA binary of this run to SASS, one after another."""
-        for binary in self._binaries:
-            if not binary.session.occupied or binary.session.shared != binary.folder:
-                continue  # its compiler has exited and its files are removed
-            command = protocol.Disassemble(id=protocol.new_id(), folder=str(binary.folder), cubin=binary.name)
-            try:
-                reply = await binary.session.ask(command, deadline_s=self._limits.compile_s)
-            except EngineError:
-                continue
-            if isinstance(reply, protocol.Compiled):
-                for artefact in self._keep(binary.session, reply.stages):
-                    on_artefact(binary.number, artefact)
+        for number, binary in self._binaries:
+            for artefact in await self._compiler.disassemble(binary):
+                on_artefact(number, artefact)
 
     async def clear(self) -> None:
         """Kill the compilers.  Safe to call twice."""
@@ -240,7 +222,7 @@ class Builder:
     async def _serve(self, session: CandidateSession) -> None:
         if self._publication is not None:
             try:
-                await self._load(session)
+                await self._compiler.load(session)
             except (EngineError, OSError):
                 await session.clear()  # retried and reported when there is something to compile
         while (job := (await self._jobs.get()).job) is not None:
@@ -249,7 +231,7 @@ class Builder:
                 _settle(job)
                 continue
             try:
-                kernel, cubin = await self._compile(session, job)
+                kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation)
             finally:
                 _settle(job)
             if job.specialisation and kernel.outcome is not Outcome.PASS:
@@ -258,13 +240,11 @@ class Builder:
                     self._pass_over(job)
                     continue
                 job.specialisation = ""
-                kernel, cubin = await self._compile(session, job)
+                kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation)
             self.unfinished -= 1
             self.kernels.append(kernel)
-            if cubin is not None:
-                self._binaries.append(
-                    _Binary(number=len(self.kernels), session=session, folder=session.shared, name=cubin)
-                )
+            if binary is not None:
+                self._binaries.append((len(self.kernels), binary))
             self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
 
     def _pass_over(self, job: _Job) -> None:
@@ -272,110 +252,6 @@ class Builder:
         job.passed_over = True
         self._passed_over += 1
         self.unfinished -= 1
-
-    async def _compile(self, session: CandidateSession, job: _Job) -> tuple[CompiledKernel, str | None]:
-        """The compiled kernel, and the name of its NVIDIA binary if it has one."""
-        with self._profile.span("compile") as span:
-            reply = await self._ask(session, job)
-        if isinstance(reply, protocol.Compiled) and self._publication is not None:
-            with self._profile.span("publish"):
-                self._cache_bytes_left -= publish(
-                    reply.cache, session.cache, self._publication.cache_folder, most_bytes=self._cache_bytes_left
-                )
-        cubin = reply.stages.get("cubin") if isinstance(reply, protocol.Compiled) else None
-        kernel = self._kernel(session, job.launch, reply, span.elapsed_s)
-        if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not job.specialisation:
-            # It was launched on this device, so the kernel compiles and the fault is the compiler's.
-            message = f"it was launched here, and could not be compiled apart from that: {kernel.message}"
-            kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
-        return kernel, cubin
-
-    async def _ask(self, session: CandidateSession, job: _Job) -> protocol.AnyReply | Stop:
-        now_s = asyncio.get_running_loop().time()
-        if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
-            message = f"compilation took more than {self._patience_s:g} s, so the rest was left out"
-            self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
-        reply = await self._ask_once(session, job)
-        if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:
-            return await self._ask_once(session, job)  # by another compiler, since this one exited
-        return reply
-
-    async def _ask_once(self, session: CandidateSession, job: _Job) -> protocol.AnyReply | Stop:
-        try:
-            if not session.occupied and self.trouble is None:
-                await self._load(session)
-            if self.trouble is not None:
-                return self.trouble
-            limit_s, prebuilt = self._limits.compile_s, None
-            if self._publication is not None and job.specialisation:
-                published = self._publication
-                prebuilt = await published.prebuilt(session, job.launch, target=self._target, deadline_s=limit_s)
-            command = protocol.Compile(
-                id=protocol.new_id(), launch=job.launch, target=self._target, folder=str(session.shared),
-                specialisation=job.specialisation, prebuilt=prebuilt,
-            )  # fmt: skip
-            return await session.ask(command, deadline_s=limit_s)
-        except (DeadlineError, WireError) as error:
-            await session.clear()
-            stop = outcome_mapping.of_worker_error(error, "while compiling")
-            return Stop(outcome=Outcome.COMPILE_ERROR, message=stop.message)
-        except EngineError as error:
-            await session.clear()
-            return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
-        except OSError as error:
-            await session.clear()  # it may be running without the candidate
-            message = f"no space left for a compiler: {error.strerror or error}; free some space"
-            return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
-
-    async def _load(self, session: CandidateSession) -> None:
-        try:
-            await session.load()
-        except LoadError as error:
-            message = f"the file does not load without a device: {error}"
-            self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
-
-    def _kernel(
-        self, session: CandidateSession, launch: Launch, reply: protocol.AnyReply | Stop, elapsed_s: float
-    ) -> CompiledKernel:
-        if isinstance(reply, protocol.Compiled):
-            return CompiledKernel(
-                launch=launch,
-                target=self._target,
-                outcome=Outcome.PASS,
-                elapsed_s=elapsed_s,
-                registers=reply.registers,
-                spill_bytes=reply.spill_bytes,
-                shared_bytes=reply.shared_bytes,
-                narrow_offset_line=reply.narrow_offset_line,
-                artefacts=self._keep(session, reply.stages),
-            )
-        if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
-            reply = Stop(outcome=Outcome.ENGINE_ERROR, message=reply.message)
-        elif isinstance(reply, protocol.Failed):
-            reply = outcome_mapping.of_failure(reply)
-        if not isinstance(reply, Stop):
-            reply = Stop(outcome=Outcome.TAMPERED, message=f"a compile was answered with {type(reply).__name__}")
-        return CompiledKernel(
-            launch=launch,
-            target=self._target,
-            outcome=reply.outcome,
-            elapsed_s=elapsed_s,
-            message=reply.message,
-            location=reply.location,
-        )
-
-    def _keep(self, session: CandidateSession, stages: dict[str, str]) -> tuple[Artefact, ...]:
-        kept: list[Artefact] = []
-        for kind, name in stages.items():
-            try:
-                content = read_untrusted(session.shared / Path(name).name, max_bytes=_MAX_ARTEFACT_BYTES)
-            except UntrustedFileError:
-                continue
-            try:
-                kept.append(self._artefacts.put(kind, content))
-            except OSError as error:
-                self.unkept = f"compiled code could not be stored: {error.strerror or error}; free some space"
-        return tuple(kept)
 
 
 def _settle(job: _Job) -> None:

@@ -1,0 +1,190 @@
+"""Compiles one launch with one compiler, and reads what the compiler left; the queue decides the order.
+
+For the device that the candidate runs on, the results are published in a folder where the worker's Triton finds them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine import protocol
+from engine.artefacts import ArtefactStore
+from engine.errors import DeadlineError, EngineError, WireError
+from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
+from engine.processes.builds.kernel_cache import publish
+from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.profile import Profile
+from engine.run.publication import Publication
+from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
+from engine.verdict import outcome_mapping
+from engine.verdict.decide import Stop
+
+_MAX_ARTEFACT_BYTES = 64 << 20
+_MOST_SHELVED_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binary:
+    """A compiled binary that can be disassembled: its compiler, and its file."""
+
+    session: CandidateSession
+    folder: Path
+    name: str
+
+
+class LaunchCompiler:
+    """Compiles launches of one run for one target; `trouble` is set when no more can be compiled.
+
+    `unkept` is the reason why compiled code is not in the artefacts, "" where all of it is.
+    """
+
+    def __init__(
+        self,
+        *,
+        target: str,
+        limits: Limits,
+        artefacts: ArtefactStore,
+        profile: Profile,
+        publication: Publication | None,
+        patience_s: float,
+    ) -> None:
+        self._target = target
+        self._limits = limits
+        self._artefacts = artefacts
+        self._profile = profile
+        self._publication = publication
+        self._cache_bytes_left = _MOST_SHELVED_BYTES
+        self._patience_s = patience_s
+        self._until_s: float | None = None
+        self.trouble: Stop | None = None
+        self.unkept = ""
+
+    def begin(self) -> None:
+        """Start the time within which all launches must be compiled."""
+        self._until_s = asyncio.get_running_loop().time() + self._patience_s
+
+    async def load(self, session: CandidateSession) -> None:
+        """Load the candidate; sets `trouble` if its file does not load.  Raises EngineError and OSError."""
+        try:
+            await session.load()
+        except LoadError as error:
+            message = f"the file does not load without a device: {error}"
+            self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
+
+    async def compile(
+        self, session: CandidateSession, launch: Launch, specialisation: str
+    ) -> tuple[CompiledKernel, Binary | None]:
+        """The compiled kernel, and its NVIDIA binary if it has one.
+
+        `specialisation` is Triton's own description of an expected launch, "" for one that was launched.
+        """
+        with self._profile.span("compile") as span:
+            reply = await self._ask(session, launch, specialisation)
+        if isinstance(reply, protocol.Compiled) and self._publication is not None:
+            with self._profile.span("publish"):
+                self._cache_bytes_left -= publish(
+                    reply.cache, session.cache, self._publication.cache_folder, most_bytes=self._cache_bytes_left
+                )
+        cubin = reply.stages.get("cubin") if isinstance(reply, protocol.Compiled) else None
+        kernel = self._kernel(session, launch, reply, span.elapsed_s)
+        if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not specialisation:
+            # It was launched on this device, so the kernel compiles and the fault is the compiler's.
+            message = f"it was launched here, and could not be compiled apart from that: {kernel.message}"
+            kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
+        binary = Binary(session=session, folder=session.shared, name=cubin) if cubin is not None else None
+        return kernel, binary
+
+    async def _ask(self, session: CandidateSession, launch: Launch, specialisation: str) -> protocol.AnyReply | Stop:
+        now_s = asyncio.get_running_loop().time()
+        if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
+            message = f"compilation took more than {self._patience_s:g} s, so the rest was left out"
+            self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
+        reply = await self._ask_once(session, launch, specialisation)
+        if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:
+            return await self._ask_once(session, launch, specialisation)  # by another compiler, since this one exited
+        return reply
+
+    async def _ask_once(
+        self, session: CandidateSession, launch: Launch, specialisation: str
+    ) -> protocol.AnyReply | Stop:
+        try:
+            if not session.occupied and self.trouble is None:
+                await self.load(session)
+            if self.trouble is not None:
+                return self.trouble
+            limit_s, prebuilt = self._limits.compile_s, None
+            if self._publication is not None and specialisation:
+                published = self._publication
+                prebuilt = await published.prebuilt(session, launch, target=self._target, deadline_s=limit_s)
+            command = protocol.Compile(
+                id=protocol.new_id(), launch=launch, target=self._target, folder=str(session.shared),
+                specialisation=specialisation, prebuilt=prebuilt,
+            )  # fmt: skip
+            return await session.ask(command, deadline_s=limit_s)
+        except (DeadlineError, WireError) as error:
+            await session.clear()
+            stop = outcome_mapping.of_worker_error(error, "while compiling")
+            return Stop(outcome=Outcome.COMPILE_ERROR, message=stop.message)
+        except EngineError as error:
+            await session.clear()
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=str(error))
+        except OSError as error:
+            await session.clear()  # it may be running without the candidate
+            message = f"no space left for a compiler: {error.strerror or error}; free some space"
+            return Stop(outcome=Outcome.ENGINE_ERROR, message=message)
+
+    async def disassemble(self, binary: Binary) -> tuple[Artefact, ...]:
+        """The SASS of a binary; nothing where its compiler has exited."""
+        if not binary.session.occupied or binary.session.shared != binary.folder:
+            return ()  # its files are removed
+        command = protocol.Disassemble(id=protocol.new_id(), folder=str(binary.folder), cubin=binary.name)
+        try:
+            reply = await binary.session.ask(command, deadline_s=self._limits.compile_s)
+        except EngineError:
+            return ()
+        return self._keep(binary.session, reply.stages) if isinstance(reply, protocol.Compiled) else ()
+
+    def _kernel(
+        self, session: CandidateSession, launch: Launch, reply: protocol.AnyReply | Stop, elapsed_s: float
+    ) -> CompiledKernel:
+        if isinstance(reply, protocol.Compiled):
+            return CompiledKernel(
+                launch=launch,
+                target=self._target,
+                outcome=Outcome.PASS,
+                elapsed_s=elapsed_s,
+                registers=reply.registers,
+                spill_bytes=reply.spill_bytes,
+                shared_bytes=reply.shared_bytes,
+                narrow_offset_line=reply.narrow_offset_line,
+                artefacts=self._keep(session, reply.stages),
+            )
+        if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
+            reply = Stop(outcome=Outcome.ENGINE_ERROR, message=reply.message)
+        elif isinstance(reply, protocol.Failed):
+            reply = outcome_mapping.of_failure(reply)
+        if not isinstance(reply, Stop):
+            reply = Stop(outcome=Outcome.TAMPERED, message=f"a compile was answered with {type(reply).__name__}")
+        return CompiledKernel(
+            launch=launch,
+            target=self._target,
+            outcome=reply.outcome,
+            elapsed_s=elapsed_s,
+            message=reply.message,
+            location=reply.location,
+        )
+
+    def _keep(self, session: CandidateSession, stages: dict[str, str]) -> tuple[Artefact, ...]:
+        kept: list[Artefact] = []
+        for kind, name in stages.items():
+            try:
+                content = read_untrusted(session.shared / Path(name).name, max_bytes=_MAX_ARTEFACT_BYTES)
+            except UntrustedFileError:
+                continue
+            try:
+                kept.append(self._artefacts.put(kind, content))
+            except OSError as error:
+                self.unkept = f"compiled code could not be stored: {error.strerror or error}; free some space"
+        return tuple(kept)
