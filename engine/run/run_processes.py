@@ -1,0 +1,107 @@
+"""Sessions with the processes of one run, the folders that they share, and their end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from engine.model import Candidate, CompiledKernel, Plan, Stream
+from engine.processes.candidate_session import CandidateSession, LoadRequest
+from engine.processes.warm_pool import WarmPool
+from engine.profile import Profile
+from engine.run.compile_queue import Builder
+from engine.run.engine_resources import EngineResources
+from engine.run.proving.replay_processes import ReplayProcesses
+from engine.run.publication import Publication
+
+_MEMORY_FOR_SPARE_BYTES = 16 << 30  # a waiting process has a device context of about 0.5 GiB
+
+
+class RunProcesses:
+    """Opens sessions; `session` is that of the candidate, `other` that of a version that is timed beside it, if any.
+
+    `cache_folder` holds kernels compiled for the device itself; None where kernels are interpreted.
+    """
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        plan: Plan,
+        resources: EngineResources,
+        *,
+        profile: Profile,
+        on_log: Callable[[Stream, str], None],
+        other: Candidate | None = None,
+    ) -> None:
+        self._candidate = candidate
+        self._plan = plan
+        self._process_pool = pool = resources.process_pool
+        self._artefacts, self._limits = resources.artefacts, plan.limits or resources.limits
+        self._device = resources.device
+        self._profile = profile
+        self.cache_folder = None if pool.interpreted else pool.directories.open_kernel_cache()
+        self._group = pool.open_group(self._limits)
+        self._launchers = pool.launchers
+        published = (self._launchers.cache_folder if self._launchers else None, self.cache_folder)
+        self._cache_folders = tuple(folder for folder in published if folder is not None)
+        self.session = self._open_session(pool.worker, on_log=on_log)
+        self.other = self._open_session(pool.worker, candidate=other) if other is not None else None
+        self.replaying = ReplayProcesses(
+            pool, self._open_session(pool.compiler), launched_on=self._device.target, target=plan.target,
+            group=self._group,
+        )  # fmt: skip
+
+    def open_worker(self) -> CandidateSession:
+        """Another session with the candidate in a worker, for a dry run."""
+        return self._open_session(self._process_pool.worker)
+
+    def open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
+        """A builder for this target.  It publishes for the device itself; it waits where cases need the processors."""
+        compilers = range(self._process_pool.most_compilers)
+        publication = None
+        if target == self._device.target and self.cache_folder is not None:
+            publication = Publication(
+                cache_folder=self.cache_folder, launchers=self._launchers, build=self.replaying.build
+            )
+        builder = Builder(
+            sessions=tuple(self._open_session(self._process_pool.compiler) for _ in compilers), target=target,
+            limits=self._limits, artefacts=self._artefacts, profile=self._profile, on_kernel=on_kernel,
+            publication=publication,
+        )  # fmt: skip
+        if target != self._device.target and not self._process_pool.compiles_beside_cases:
+            builder.hold()
+        return builder
+
+    async def close(self, builders: Iterable[Builder]) -> None:
+        """Kill all processes, remove their folders, and start warm processes for the next run."""
+        used = [used for used in (self.session, self.other, *builders) if used is not None]
+        clearing = (*(one.clear() for one in used), self.replaying.close())
+        cleared = await asyncio.gather(*clearing, return_exceptions=True)
+        if self.cache_folder is not None:
+            await asyncio.to_thread(self._process_pool.directories.clear_kernel_cache, self.cache_folder)
+        if self._group is not None:
+            self._group.close()
+        self.prepare_next()
+        if (self._device.memory_bytes or 0) >= _MEMORY_FOR_SPARE_BYTES:
+            self._process_pool.prepare_replayer()
+        for trouble in cleared:
+            if trouble is not None:
+                raise trouble
+
+    def prepare_next(self) -> None:
+        """Start a warm worker and a warm compiler."""
+        self._process_pool.worker.prepare()
+        self._process_pool.compiler.prepare()
+
+    def _open_session(
+        self, spare: WarmPool, *, candidate: Candidate | None = None,
+        on_log: Callable[[Stream, str], None] = lambda *_: None,
+    ) -> CandidateSession:  # fmt: skip
+        cache_folders = self._cache_folders
+        if candidate is not None:  # compilers that have loaded a candidate publish for this candidate only
+            cache_folders = tuple(folder for folder in cache_folders if folder != self.cache_folder)
+        request = LoadRequest(
+            candidate=candidate or self._candidate, entry=self._plan.problem.entry, form=self._plan.problem.form,
+            target=self._plan.target, cache_folders=cache_folders, extensions=self._process_pool.extensions.access,
+        )  # fmt: skip
+        return CandidateSession(request, spare=spare, limits=self._limits, on_log=on_log, group=self._group)
