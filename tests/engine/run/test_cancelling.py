@@ -30,7 +30,7 @@ def test_cancelling_ended_run_has_no_effect() -> None:
 
 def test_run_id_in_use_is_refused() -> None:
     runs = RunsInProgress()
-    with runs.open("a"), pytest.raises(EngineError, match="'a' is in progress"), runs.open("a"):
+    with runs.open("a"), pytest.raises(EngineError, match="'a' is already in progress"), runs.open("a"):
         pass
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from engine import protocol
 from engine.model import (
-    Candidate,
     Outcome,
     Stage,
     events,
@@ -120,21 +119,6 @@ async def test_compile_stage_ends_when_run_is_cancelled(device_run: DeviceRun) -
     assert compiling(emitted) == [(Outcome.CANCELLED, "the run ended with 1 kernels still to compile")]
     assert verdict(emitted) is Outcome.CANCELLED
     assert isinstance(emitted[-1], events.RunFinished)
-
-
-async def test_other_candidate_shares_no_compiled_code(device_run: DeviceRun) -> None:
-    """The compilers have loaded the first candidate, and published code is found by its key alone."""
-    run = device_run.open(CASES[0], other=Candidate(source=b"def f(x): ...\n", problem="toy::twice"))
-    assert run._other is not None
-    assert device_run.process_pool.launchers is not None
-    for session in (run._session, run._other):
-        await session.load()
-    cache_folders = [
-        command.cache_folders for command in device_run.commands(protocol.Load) if isinstance(command, protocol.Load)
-    ]
-    launchers = str(device_run.process_pool.launchers.cache_folder)
-    assert cache_folders == [(launchers, str(run._cache_folder)), (launchers,)]
-    await run._clean_up()
 
 
 async def test_kernels_for_another_target_wait_for_the_cases(device_run: DeviceRun) -> None:

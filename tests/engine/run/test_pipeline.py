@@ -116,24 +116,6 @@ async def test_cleanup_error_ends_stream_and_is_raised(device_run: DeviceRun, mo
     assert verdict(emitted) is Outcome.PASS
 
 
-async def test_session_that_cannot_be_cleared_blocks_no_other(device_run: DeviceRun) -> None:
-    run = device_run.open(CASES[0], other=Candidate(source=b"", problem="toy::twice"))
-
-    async def stuck() -> None:
-        raise RuntimeError("the desk is stuck")
-
-    run._session.clear, clear = stuck, run._session.clear  # type: ignore[method-assign]
-    with pytest.raises(RuntimeError, match="the desk is stuck"):
-        async for _ in run.stream(asyncio.Event()):
-            pass
-    assert [session.occupied for builder in run._builders() for session in builder._sessions] == [False] * len(
-        run._builders()[0]._sessions
-    )
-    assert run._cache_folder is not None
-    assert not run._cache_folder.exists()
-    await clear()
-
-
 async def test_file_refused_by_strict_policy_reaches_no_process(device_run: DeviceRun, tmp_path: Path) -> None:
     plan = Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cuda", target="sm_90", policy=Policy.STRICT)
     run = Run(
