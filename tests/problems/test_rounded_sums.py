@@ -91,7 +91,7 @@ def test_parts_of_awq_product_rounded_between_are_rejected(split: int) -> None:
 
 
 @pytest.mark.parametrize("dim", [-1, -2])
-def test_gradients_of_a_pixel_rounded_between_rows_are_rejected(dim: int) -> None:
+def test_pixel_gradients_rounded_between_rows_are_rejected(dim: int) -> None:
     for trial, case in cases_of("aten::upsample_nearest2d_backward", "detour"):
         grad, wanted = trial.given(case)[0], trial.expected(case)[0]
         pixels = grad.float().unfold(2, 20, 20).unfold(3, 20, 20).sum(dim)

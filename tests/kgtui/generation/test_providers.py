@@ -196,7 +196,7 @@ class TestSecrets:
             open_provider(ModelName(provider=protocol, model="m"), {})
 
     @pytest.mark.parametrize("key", ["sk-schlüssel", "sk-a\nb", "sk-a\x7fb"])
-    def test_key_that_cannot_be_sent_is_named_not_shown(self, protocol, key):
+    def test_unsendable_key_is_named_not_shown(self, protocol, key):
         variable = provider_module(protocol).KEY_VARIABLE
         with pytest.raises(UsageError, match=f"^{variable} holds a line break or a character") as refused:
             open_provider(ModelName(provider=protocol, model="m"), {variable: key})

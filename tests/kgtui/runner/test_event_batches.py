@@ -77,7 +77,7 @@ PASSED, FAILED = judged(Outcome.PASS), judged(Outcome.WRONG_VALUE)
     ],
     ids=["end of a tier", "first failed case", "after a tier"],
 )
-async def test_tier_and_first_failed_case_are_sent_at_once(later: list[Event], batches: list[list[Event]]) -> None:
+async def test_tier_and_first_failure_are_sent_immediately(later: list[Event], batches: list[list[Event]]) -> None:
     async def slow() -> AsyncGenerator[Event, None]:
         yield written(1)
         for event in later:
