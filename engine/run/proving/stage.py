@@ -32,6 +32,7 @@ from engine.run.proving.replays import Replays
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
 _MOST_FAILURES = 2  # engine errors before the remaining cases are left out
+_MOST_ATTEMPTS = 4  # judge, worker, compiler and replayer may have died, and each is found dead in another attempt
 _POISONS = (0xFF, 0x7B, 0xA5)
 _ONLY_THESE_INPUTS = frozenset({Gap.SCALAR, Gap.HOST_READS, Gap.UNSTEADY})
 """The gaps of tapes that may hold only for the inputs that they were recorded with."""
@@ -236,17 +237,19 @@ class ProvingStage:
 
 
 async def done_again(work: Callable[[], Awaitable[_T]]) -> _T:
-    """Result of `work`, repeated once after an error, with a new process.
+    """Result of `work`, repeated after an error, with a new process.
 
     Raises:
-        EngineError: a process timed out, or the second attempt failed too.
+        EngineError: a process timed out, or the last attempt failed too.
     """
-    try:
-        return await work()
-    except DeadlineError:
-        raise
-    except EngineError:
-        return await work()
+    for _ in range(_MOST_ATTEMPTS - 1):
+        try:
+            return await work()
+        except DeadlineError:
+            raise
+        except EngineError:
+            continue
+    return await work()
 
 
 def report_of(proofs: Sequence[CaseProof]) -> LayerReport:

@@ -45,12 +45,13 @@ async def test_case_without_tape_has_none() -> None:
     [
         ([], 1, "proven"),
         ([KilledError("the judge was killed")], 2, "proven"),
-        ([KilledError("the judge was killed"), EngineError("no judge got ready")], 2, "no judge got ready"),
+        ([KilledError("the judge was killed"), EngineError("no worker")], 3, "proven"),
+        ([EngineError("no judge got ready")] * 4, 4, "no judge got ready"),
         ([DeadlineError("the judge did not answer in 60 s")], 1, "the judge did not answer in 60 s"),
     ],
-    ids=["no error", "one death", "two deaths", "deadline"],
+    ids=["no error", "one death", "two deaths", "no engine", "deadline"],
 )
-async def test_work_is_done_again_after_one_death(errors: list[EngineError], attempts: int, result: str) -> None:
+async def test_work_is_done_again_after_a_death(errors: list[EngineError], attempts: int, result: str) -> None:
     left = list(errors)
     made = []
 
