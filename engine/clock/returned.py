@@ -48,6 +48,7 @@ def copy_out(values: tuple[object, ...], place: torch.Tensor) -> tuple[tuple[pro
         if value.device != place.device:
             specs.append(protocol.ReturnedSpec(type_name=f"Tensor on {value.device.type}"))
             continue
+        activities += bool(number)  # the fill that made a tensor of it
         if size and spot.offset + size <= place.numel():
             activities += _copy_one(value, place, spot.offset, size)
         specs.append(spec_of(value, spot.offset, size, number=number))

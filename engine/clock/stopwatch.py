@@ -30,13 +30,15 @@ from engine.protocol import tensors
 
 Entry: TypeAlias = Callable[..., Any]  # Any: an untrusted function
 _MESSAGE_CHARACTERS = 1900
+_MOST_OF_A_HOST_COPY = 2  # activities: strided content is gathered on the device first
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Slot:
-    """One slot as the entry gets it, and the place for its outputs; all of it views of `own`.
+    """One slot as the entry gets it, and the place for its outputs: views of `own`, but for arguments in host memory.
 
-    `shared` is the same slot in the judge's memory.
+    `shared` is the same slot in the judge's memory.  `on_host` are the arguments in host memory, each with the view
+    that it is a copy of.
     """
 
     own: torch.Tensor
@@ -44,10 +46,15 @@ class _Slot:
     storages: tuple[torch.Tensor, ...]
     arguments: tuple[Any, ...]  # Any: whatever a problem passes
     outputs: torch.Tensor
+    on_host: tuple[tuple[torch.Tensor, torch.Tensor], ...] = ()
 
     def fetch(self) -> int:
         """Copy the judge's content; returns the most device activities of that."""
-        return _copy(self.shared, self.own)
+        copied = _copy(self.shared, self.own)
+        with without_modes():
+            for argument, content in self.on_host:
+                Base.copy_(argument, content)
+        return copied + _MOST_OF_A_HOST_COPY * len(self.on_host)
 
     def give(self) -> int:
         """Copy the slot, guard zones included, to the judge's memory; returns the most device activities of that."""
@@ -219,6 +226,9 @@ class Stopwatch:
 
     def _capture(self, command: protocol.TimeCalls, calls: Calls, instruments: Instruments) -> protocol.AnyReply:
         self._captured = ()
+        if any(self._slots[number].on_host for number in command.slots):
+            message = "cannot be captured: a graph keeps the numbers that were read from an argument in host memory"
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
         try:
             kernels = calls.capture(self._calls_on(command.slots))
         except Exception as error:  # the candidate's code runs during the capture and may raise anything
@@ -263,12 +273,18 @@ def _slot(
     arguments: tuple[protocol.ValueSpec, ...], layout: protocol.SlotLayout, *, own: torch.Tensor, shared: torch.Tensor
 ) -> _Slot:
     storages = tuple(alone(tensors.part(own, storage)) for storage in layout.storages)
+    values = tuple(tensors.argument_of(spec, storages) for spec in arguments)
     return _Slot(
         own=own,
         shared=shared,
         storages=storages,
-        arguments=tuple(tensors.argument_of(spec, storages) for spec in arguments),
+        arguments=values,
         outputs=tensors.part(own, layout.outputs),
+        on_host=tuple(
+            (value, tensors.view(spec, storages[spec.storage]))
+            for spec, value in zip(arguments, values, strict=True)
+            if isinstance(spec, protocol.TensorSpec) and spec.on_cpu and isinstance(value, torch.Tensor)
+        ),
     )
 
 

@@ -280,7 +280,18 @@ class ProcessPool:
             self.share_no_more(reply.message)
 
     async def _start_replayer(self) -> PooledProcess:
-        return await self._start(self._fork_servers.workers, "replayer")
+        """A replayer that can read only libraries, arenas and its own files."""
+        process = await self._start(self._fork_servers.workers, "replayer")
+        readable = (str(process.workspace.shared), str(process.workspace.folder))
+        try:
+            command = protocol.LimitReading(id=protocol.new_id(), readable=readable)
+            reply = await process.child.ask(command, deadline_s=_READY_S)
+            if isinstance(reply, protocol.Failed):
+                raise EngineError(reply.message)
+        except BaseException:
+            await asyncio.shield(process.end())
+            raise
+        return process
 
     async def _start_reference(self) -> PooledProcess:
         return await self._start(self._fork_servers.references, "reference")

@@ -32,7 +32,7 @@ class WarmPool:
     def __init__(self, start: Callable[[], Awaitable[PooledProcess]], *, depth: int = 1) -> None:
         self._start = start
         self._depth = depth
-        self._waiting: deque[asyncio.Task[PooledProcess]] = deque()  # oldest first: the next one to become warm
+        self._waiting: deque[asyncio.Future[PooledProcess]] = deque()  # oldest first: the next one to become warm
         self._closed = False
         self._takes = asyncio.Lock()  # two concurrent takers must not get the same process
 
@@ -82,6 +82,15 @@ class WarmPool:
             self._waiting.popleft()
             return process
 
+    def put_back(self, process: PooledProcess) -> bool:
+        """Have the next caller take this process, which is as good as a new one; False where there are enough."""
+        if self._closed or len(self._waiting) >= self._depth:
+            return False
+        kept: asyncio.Future[PooledProcess] = asyncio.get_running_loop().create_future()
+        kept.set_result(process)
+        self._waiting.appendleft(kept)
+        return True
+
     async def close(self) -> None:
         """End the children of the pool for good."""
         self._closed = True
@@ -98,7 +107,7 @@ class WarmPool:
         making.add_done_callback(lambda made: made.cancelled() or made.exception())
         self._waiting.append(making)
 
-    def _forget(self, making: asyncio.Task[PooledProcess]) -> None:
+    def _forget(self, making: asyncio.Future[PooledProcess]) -> None:
         with contextlib.suppress(ValueError):
             self._waiting.remove(making)
 

@@ -101,6 +101,7 @@ from engine.protocol.proof.binaries import (
     KernelBinary,
 )
 from engine.protocol.proof.replaying import (
+    DropKernels,
     HoldKernel,
     LimitReading,
     Lower,
@@ -223,7 +224,7 @@ __all__ = [
     "Difference",
     "Disassemble",
     "Done",
-    "DryRunDone",
+    "DropKernels", "DryRunDone",
     "ExtensionAccess",
     "ExtensionBuilt",
     "ExtensionRequest",
@@ -322,7 +323,7 @@ AnyCommand: TypeAlias = (
     | Release | RunDry | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
-    | Lower | LimitReading | HoldKernel | ReplayTape | AttachReference | AuditProblem | BuildExtension
+    | Lower | LimitReading | HoldKernel | DropKernels | ReplayTape | AttachReference | AuditProblem | BuildExtension
     | TapeSlot | TimeTape | BuildBinary | HoldBinary | Sanitize
 )  # fmt: skip
 AnyReply: TypeAlias = (

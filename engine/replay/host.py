@@ -49,6 +49,10 @@ class Host:
         """
         raise UnsupportedError(f"a replayer in host memory launches no binary of {command.binary.name}")
 
+    def drop(self) -> None:
+        """Drop all kernels."""
+        self._kernels.clear()
+
     def open(self, command: protocol.ReplayTape, tape: Tape) -> HostCase:
         """The memory of a checked tape, whose arguments are in the arena of the command."""
         kernels = {number: self._kernels[name] for number, name in enumerate(command.kernels)}

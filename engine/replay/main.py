@@ -55,6 +55,10 @@ class Place(Protocol):
         """Use this binary for launches of a held kernel, if binaries are launched."""
         ...
 
+    def drop(self) -> None:
+        """Unload all kernels, and free memory that is kept for later."""
+        ...
+
     def open(self, command: protocol.ReplayTape, tape: Tape) -> Case:
         """The memory of a checked tape."""
         ...
@@ -108,6 +112,9 @@ class Replayer:
                     return protocol.Done(id=command.id)
                 case protocol.HoldBinary():
                     self._place.hold_binary(command)
+                    return protocol.Done(id=command.id)
+                case protocol.DropKernels():
+                    self._place.drop()
                     return protocol.Done(id=command.id)
                 case protocol.ReplayTape():
                     return self._replay(command)

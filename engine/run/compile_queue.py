@@ -82,6 +82,10 @@ class Builder:
             target=target, limits=limits, artefacts=artefacts, profile=profile, publication=publication,
             patience_s=patience_s,
         )  # fmt: skip
+        ahead = publication.loads_ahead if publication is not None else None
+        self._ahead = len(sessions) if ahead is None else ahead
+        self._needed_sessions = tuple(asyncio.Event() for _ in sessions)
+        self._begin_sessions(self._ahead)
         self._profile = profile
         self._on_kernel = on_kernel
         self._publication = publication
@@ -155,11 +159,17 @@ class Builder:
     def finish(self) -> None:
         """Declare that no more launches will be added; `run` returns after the last."""
         self.release()
+        self._begin_sessions(len(self._sessions))
         for _ in self._sessions:
             self._jobs.put_nowait(_Turn(rank=_END, arrival=next(self._arrivals), job=None))
 
+    def _begin_sessions(self, count: int) -> None:
+        for needed in self._needed_sessions[:count]:
+            needed.set()
+
     def _enqueue(self, job: _Job) -> None:
         self.unfinished += 1
+        self._begin_sessions(self.unfinished)
         if self._over:
             _settle(job)  # no compiler is left: the worker compiles it at its launch
         kernel = (job.launch.kernel, job.launch.line)
@@ -200,8 +210,8 @@ class Builder:
             await self._released.wait()
             self._compiler.begin()
             async with asyncio.TaskGroup() as group:
-                for session in self._sessions:
-                    group.create_task(self._serve(session))
+                for place in range(len(self._sessions)):
+                    group.create_task(self._serve(place))
         except ExceptionGroup as group_error:  # an internal error affects all of them, so one is reported
             raise group_error.exceptions[0] from group_error
         finally:
@@ -219,8 +229,10 @@ class Builder:
         """Kill the compilers.  Safe to call twice."""
         await asyncio.gather(*(session.clear() for session in self._sessions))
 
-    async def _serve(self, session: CandidateSession) -> None:
-        if self._publication is not None:
+    async def _serve(self, place: int) -> None:
+        session = self._sessions[place]
+        await self._needed_sessions[place].wait()
+        if self._publication is not None and place < self._ahead:
             try:
                 await self._compiler.load(session)
             except (EngineError, OSError):

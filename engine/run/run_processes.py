@@ -46,9 +46,10 @@ class RunProcesses:
         self._cache_folders = tuple(folder for folder in published if folder is not None)
         self.session = self._open_session(pool.worker, on_log=on_log)
         self.other = self._open_session(pool.worker, candidate=other) if other is not None else None
+        self._has_memory_for_spare = (self._device.memory_bytes or 0) >= _MEMORY_FOR_SPARE_BYTES
         self.replaying = ReplayProcesses(
             pool, self._open_session(pool.compiler), launched_on=self._device.target, target=plan.target,
-            group=self._group,
+            group=self._group, keeps_replayer=self._has_memory_for_spare,
         )  # fmt: skip
 
     def open_worker(self) -> CandidateSession:
@@ -61,8 +62,9 @@ class RunProcesses:
         publication = None
         if target == self._device.target and self.cache_folder is not None:
             publication = Publication(
-                cache_folder=self.cache_folder, launchers=self._launchers, build=self.replaying.build
-            )
+                cache_folder=self.cache_folder, launchers=self._launchers, build=self.replaying.build,
+                loads_ahead=1 if self._plan.problem.suite is not None else None,
+            )  # fmt: skip
         builder = Builder(
             sessions=tuple(self._open_session(self._process_pool.compiler) for _ in compilers), target=target,
             limits=self._limits, artefacts=self._artefacts, profile=self._profile, on_kernel=on_kernel,
@@ -82,7 +84,7 @@ class RunProcesses:
         if self._group is not None:
             self._group.close()
         self.prepare_next()
-        if (self._device.memory_bytes or 0) >= _MEMORY_FOR_SPARE_BYTES:
+        if self._has_memory_for_spare:
             self._process_pool.prepare_replayer()
         for trouble in cleared:
             if trouble is not None:

@@ -27,7 +27,7 @@ def aligned_buffer(content: bytes) -> ctypes.Array[ctypes.c_char]:
 
 
 class LoadedKernel:
-    """The function `name` of a binary, in the context of this thread; it is never unloaded.
+    """The function `name` of a binary, in the context of this thread, until `unload`.
 
     A block has `threads` threads and `shared_bytes` of dynamic shared memory.
     """
@@ -55,6 +55,14 @@ class LoadedKernel:
             driver("cuFuncSetCacheConfig", self._function, ctypes.c_int(_PREFER_SHARED))
             attribute, most = ctypes.c_int(_MOST_DYNAMIC_SHARED), ctypes.c_int(shared_bytes)
             driver("cuFuncSetAttribute", self._function, attribute, most)
+
+    def unload(self) -> None:
+        """Remove it from the device, when its launches have ended; it cannot be launched any more.
+
+        Raises:
+            DeviceMemoryError: the driver refuses that.
+        """
+        self._driver("cuModuleUnload", self._module)
 
     def launch(self, grid: tuple[int, int, int], parameters: Sequence[bytes]) -> None:
         """Launch on torch's current stream; each of `parameters` is a buffer with the bytes of one.

@@ -46,6 +46,10 @@ class HoldKernel(Command, tag="hold_kernel", frozen=True):
     arguments: tuple[str, ...]
 
 
+class DropKernels(Command, tag="drop_kernels", frozen=True):
+    """Replayer: unload all kernels and free their memory, so that another run can use this process."""
+
+
 class ReplayTape(Command, tag="replay_tape", frozen=True):
     """Replayer: execute a tape on the content of `arena`, and write its outputs to the file `outputs`.
 

@@ -91,6 +91,13 @@ class DeviceKernels:
         except DeviceMemoryError as error:
             raise UnsupportedError(f"{binary.name}: the driver does not load its binary ({error})") from error
 
+    def drop(self) -> None:
+        """Unload every binary, and forget the modules."""
+        loaded, self._loaded = self._loaded, {}
+        self._held.clear()
+        for _, kernel in loaded.values():
+            kernel.unload()
+
     def launcher(self, tape: Tape, names: Sequence[str]) -> Callable[[Launched, AddressOf], Stored]:
         """Launcher of the specialisations of a tape, whose kernels have these names."""
 

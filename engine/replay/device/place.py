@@ -55,6 +55,13 @@ class DevicePlace:
         """
         self._own_kernels().hold_binary(command.kernel, command.options, command.binary)
 
+    def drop(self) -> None:
+        """Unload all kernels, and return to the driver what torch's allocator keeps."""
+        self._timed = None
+        if self._kernels is not None:
+            self._kernels.drop()
+        torch.cuda.empty_cache()
+
     def open(self, command: protocol.ReplayTape, tape: Tape) -> DeviceCase:
         """The memory of a checked tape, whose arguments are in the arena of the command.
 

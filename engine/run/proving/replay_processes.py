@@ -28,7 +28,7 @@ class ReplayProcesses:
     """The compiler of a candidate's TTIR, the compilers of binaries, and the replayer; `close` at the end.
 
     `launched_on` is the target of the device that launches binaries, None if the machine executes modules; `target` is
-    the target of TTIR in that case.
+    the target of TTIR in that case.  With `keeps_replayer` the replayer is left to the next run of the engine.
     """
 
     def __init__(
@@ -39,13 +39,14 @@ class ReplayProcesses:
         launched_on: str | None,
         target: str | None,
         group: ControlGroup | None = None,
+        keeps_replayer: bool = False,
     ) -> None:
         self._process_pool = process_pool
         self.kernels = LoweredKernels(session=session, target=launched_on or target)
         self._builds: BinaryBuilds | None = None
         if launched_on is not None and target_named(launched_on).backend == NVIDIA_BACKEND:
             self._builds = BinaryBuilds(process_pool.binaries, target=launched_on, group=group)
-        self.replayer = PersistentReplayer(process_pool, self._builds)
+        self.replayer = PersistentReplayer(process_pool, self._builds, is_kept=keeps_replayer)
         self._wanted: dict[tuple[object, ...], Launch] = {}
         self._lowered: set[tuple[object, ...]] = set()
         self._ahead: set[asyncio.Task[None]] = set()

@@ -1,4 +1,4 @@
-"""The replayer of one run: started when it is first needed, limited in what it reads, with kernels held by name."""
+"""The replayer of one run: started when it is first needed, with kernels held by name."""
 
 from __future__ import annotations
 
@@ -22,12 +22,16 @@ _HOLD_S = 10.0
 class PersistentReplayer:
     """A replayer that carries out commands one after another, and is replaced when it exits; `close` at the end.
 
-    Without `builds` it executes modules, otherwise their binaries.
+    Without `builds` it executes modules, otherwise their binaries.  One that `is_kept` also serves the next run of the
+    engine, because a device context takes long to make: of a candidate only kernels run in this process, and these
+    could disturb the proof of their own run as well.
     """
 
-    def __init__(self, process_pool: ProcessPool, builds: BinaryBuilds | None = None) -> None:
+    def __init__(self, process_pool: ProcessPool, builds: BinaryBuilds | None = None, *, is_kept: bool = False) -> None:
         self._process_pool = process_pool
         self._builds = builds
+        self._is_kept = is_kept
+        self._is_answering = False
         self._process: PooledProcess | None = None
         self._held: set[object] = set()
         self._turn = asyncio.Lock()
@@ -72,13 +76,28 @@ class PersistentReplayer:
             return await self._answer(await self._ready_process(), command, deadline_s=deadline_s)
 
     async def clear(self) -> None:
-        """As `close`: a replayer that does not reply is ended by the caller."""
-        await self.close()
-
-    async def close(self) -> None:
-        """End the replayer.  Safe to call twice."""
+        """End the replayer: the caller does so with one that does not reply."""
         async with self._turn:
             await self._end()
+
+    async def close(self) -> None:
+        """End the replayer, or leave it to the next run of the engine.  Safe to call twice."""
+        async with self._turn:
+            if self._process is not None and await self._is_emptied(self._process):
+                process, self._process = self._process, None
+                if not self._process_pool.replayer.put_back(process):
+                    await process.end()
+            await self._end()
+
+    async def _is_emptied(self, process: PooledProcess) -> bool:
+        """Whether the replayer may be kept, and has dropped all kernels of this run."""
+        if not self._is_kept or self._is_answering:
+            return False
+        try:
+            command = protocol.DropKernels(id=protocol.new_id())
+            return isinstance(await self._answer(process, command, deadline_s=_HOLD_S), protocol.Done)
+        except EngineError:
+            return False
 
     async def _hold_binary(self, builds: BinaryBuilds, kernel: LoweredKernel, launch: Launch) -> str:
         """Load the binary of a launch into the replayer; "" or why it is refused."""
@@ -108,25 +127,21 @@ class PersistentReplayer:
         if self._process is None or not self._process.child.alive or self._process.child.fault is not None:
             await self._end()
             self._process, self._held = await self._process_pool.replayer.take(), set()
-            await self._limit_reading(self._process)
+            self._is_answering = False
         return self._process
-
-    async def _limit_reading(self, process: PooledProcess) -> None:
-        """Limit the replayer to libraries, arenas and its own files, before it gets data of a candidate."""
-        readable = (str(process.workspace.shared), str(process.workspace.folder))
-        command = protocol.LimitReading(id=protocol.new_id(), readable=readable)
-        reply = await self._answer(process, command, deadline_s=_HOLD_S)
-        if isinstance(reply, protocol.Failed):
-            raise EngineError(reply.message)
 
     async def _answer(
         self, process: PooledProcess, command: protocol.AnyCommand, *, deadline_s: float
     ) -> protocol.AnyReply:
+        self._is_answering = True  # and remains so when this is cancelled
         try:
             reply = await process.child.ask(command, deadline_s=deadline_s)
         except EngineError:
             await self._end()
             raise
+        self._is_answering = False
+        if isinstance(command, protocol.TimeTape):
+            self._is_kept = False  # its clock records every launch from now on
         if isinstance(reply, protocol.Failed) and reply.broken:
             await self._end()
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:

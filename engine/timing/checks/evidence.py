@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from engine.model import Finding, Problem, Severity
+from engine.model import Finding, FrameworkWork, Problem, Severity
 from engine.model.benchmark import Method, Peaks, Timing
 from engine.timing.checks.plausibility import (
     contention,
@@ -32,7 +32,7 @@ def findings_of(
 ) -> tuple[Finding, ...]:
     """All findings on a case whose outputs were right."""
     name = facts.case.name
-    found = [timer_missing(facts), *seen_without_times(facts), idle_calls(facts), early_calls(facts)]
+    found = [timer_missing(facts), *seen_without_times(facts), idle_calls(facts, problem), early_calls(facts)]
     found += [uneven_calls(facts), shared_outputs(facts)]
     if timing.device_us is not None:
         found += [noisy(name, timing.device_us), against_the_clock(facts, timing, _drain_us(facts, problem, peaks))]
@@ -90,13 +90,18 @@ def timer_missing(facts: CaseFacts) -> Finding | None:
     return precise_timer_missing(facts.case.name, candidate.reason, candidate.method, step_us)
 
 
-def idle_calls(facts: CaseFacts) -> Finding | None:
-    """SUSPECT when calls had right outputs without any activity on the device."""
+def idle_calls(facts: CaseFacts, problem: Problem) -> Finding | None:
+    """SUSPECT when calls had right outputs without any activity on the device.
+
+    NOTE where views, metadata or an allocation may be the whole answer: these need nothing of the device.
+    """
     batches = [batch for pair in facts.candidate.rounds for batch in pair]
     idle, calls = sum(batch.idle for batch in batches), sum(batch.calls for batch in batches)
     if facts.candidate.method is not Method.CUPTI or not idle:
         return None
     message = f"{idle} of {calls} timed calls launched no device work, but their outputs were correct"
+    if problem.framework and FrameworkWork.COPIES not in problem.framework:
+        return Finding(check="idle_calls", severity=Severity.NOTE, message=message, case=facts.case.name)
     return _suspect("idle_calls", f"{message}; look for work done outside the call", facts)
 
 

@@ -11,6 +11,7 @@ import torch
 from engine.clock.safe_torch import Base, without_modes
 from engine.protocol.proof.tape import MOST_STORAGES, TapedPlace, TapedStorage, TapedView
 from engine.protocol.tensors import dtype_name
+from engine.worker.kept_storages import requested_bytes
 from engine.worker.operands import dtype_of
 
 _empty = torch.empty  # bound before a candidate can replace it
@@ -22,14 +23,15 @@ class OverfullError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class _Known:
-    """A storage of the tape, kept alive so that its memory is not reused."""
+    """A storage of the tape and its bytes, kept alive so that its memory is not reused."""
 
     number: int
     storage: torch.UntypedStorage
+    bytes: int
 
 
 class TapedMemory:
-    """The storages of a tape, by the address of their bytes.
+    """The storages of a tape, by the address of their bytes, without guard zones of earlier calls.
 
     `derived` are the numbers of those whose content may depend on the arguments.
     """
@@ -53,13 +55,11 @@ class TapedMemory:
     def is_divided_otherwise(self, tensor: torch.Tensor) -> bool:
         """Whether a tensor's storage overlaps one of the tape without being the same memory as a whole."""
         storage = Base.untyped_storage(tensor)
-        start, size = storage.data_ptr(), storage.nbytes()
+        start, size = storage.data_ptr(), requested_bytes(storage)
         known = self._known.get(start)
         if known is not None:
-            return known.storage.nbytes() != size
-        return any(
-            begin < start + size and start < begin + other.storage.nbytes() for begin, other in self._known.items()
-        )
+            return known.bytes != size
+        return any(begin < start + size and start < begin + other.bytes for begin, other in self._known.items())
 
     def add(self, tensor: torch.Tensor) -> int:
         """The number of a new storage.
@@ -84,7 +84,9 @@ class TapedMemory:
         storage = Base.untyped_storage(tensor)
         with without_modes():
             whole = _empty(0, dtype=torch.uint8, device=storage.device)
-            return bytes(Base.numpy(Base.cpu(Base.clone(Base.set_(whole, storage, 0, (storage.nbytes(),), (1,))))))
+            return bytes(
+                Base.numpy(Base.cpu(Base.clone(Base.set_(whole, storage, 0, (requested_bytes(storage),), (1,)))))
+            )
 
     def places_of(self, addresses: Sequence[int]) -> tuple[TapedPlace, ...] | None:
         """The places in storages of the tape at these addresses; None unless all of them have one."""
@@ -93,7 +95,7 @@ class TapedMemory:
         for address in addresses:
             start = starts[max(0, bisect.bisect_right(starts, address) - 1)] if starts else address
             known = self._known.get(start)
-            if known is None or not start <= address < start + known.storage.nbytes():
+            if known is None or not start <= address < start + known.bytes:
                 return None
             places.append(TapedPlace(storage=known.number, offset_bytes=address - start))
         return tuple(places)
@@ -101,10 +103,10 @@ class TapedMemory:
     def _add(self, storage: torch.UntypedStorage, argument: int | None) -> int:
         if len(self.storages) == MOST_STORAGES:
             raise OverfullError(f"more than {MOST_STORAGES} pieces of memory")
-        number = len(self.storages)
-        self.storages.append(TapedStorage(bytes=storage.nbytes(), argument=argument))
-        if storage.nbytes():
-            self._known[storage.data_ptr()] = _Known(number=number, storage=storage)
+        number, size = len(self.storages), requested_bytes(storage)
+        self.storages.append(TapedStorage(bytes=size, argument=argument))
+        if size:
+            self._known[storage.data_ptr()] = _Known(number=number, storage=storage, bytes=size)
         return number
 
 

@@ -75,7 +75,7 @@ def watch() -> None:
 
 
 async def replayed_file(engine: Engine, store: ArtefactStore, one: Inspected, operator: str) -> str:
-    """What the proof file of a run proves when it is replayed on the device of the engine."""
+    """What the proof file of a run proves when it is replayed on the device of this engine."""
     stored = next((event for event in one.events if isinstance(event, ProofStored)), None)
     if stored is None:
         return "no proof file"
@@ -88,7 +88,8 @@ async def replayed_file(engine: Engine, store: ArtefactStore, one: Inspected, op
     )
     reasons = {case.proof.reason for case in cases if not case.proof.proven}
     took_s = time.perf_counter() - began
-    return f"proof file: {proven} of {len(cases)} proven in {took_s:.2f} s; the same to the bit: {same} {reasons or ''}"
+    place, bits = engine.device.platform, f"the same to the bit: {same} {reasons or ''}"
+    return f"proof file on {place}: {proven} of {len(cases)} proven in {took_s:.2f} s; {bits}"
 
 
 def _seconds(moment: float | None) -> str:

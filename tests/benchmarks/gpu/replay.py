@@ -3,17 +3,20 @@
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
     python tests/benchmarks/gpu/replay.py [--device cuda] [--files NAME ...] [--saves 3] [--limit 60] [--travel]
+        [--machine]
 
 Below each row are the steps of the run, in seconds from its begin: `--files add mm softmax_autotune --travel` is the
-short call.  With `--travel` the proof file of each run is replayed on the same device.  With `--device cpu` the same
-replays are made by the machine.  An error of one file is a row of the table, which is printed last; everything else
-that was said goes to $OUT/replay.log with OUT in the environment.
+short call.  With `--travel` the proof file of each run is replayed on the same device, with `--machine` by the machine
+on the CPU: how many outputs have the same bits on both.  With `--device cpu` the same replays are made by the machine.
+An error of one file is a row of the table, which is printed last; everything else that was said goes to $OUT/replay.log
+with OUT in the environment.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import sys
 import tempfile
@@ -238,9 +241,9 @@ def watch_costs() -> None:
 
 async def judged(
     engine: Engine, path: Path, operator: str, *, timed: bool, limit_s: float, log: TextIO,
-    travels: ArtefactStore | None = None,
+    store: ArtefactStore, travels: Sequence[Engine] = (),
 ) -> Row:  # fmt: skip
-    """A row for one file; whatever goes wrong is one, too.  The proof file is replayed from the store `travels`."""
+    """A row for one file; whatever goes wrong is one, too.  Its proof file in the store is replayed by `travels`."""
     try:
         benchmark = _timed_cases(operator) if timed and engine.device.platform != "cpu" else None
         content = path.read_bytes() + f"\n# {time.time_ns()}\n".encode()
@@ -248,8 +251,8 @@ async def judged(
         STEPS.clear()
         one = await inspected(engine, path.name, content, operator, benchmark=benchmark, limit_s=limit_s)
         row = row_of(one)
-        if travels is not None:
-            row = replace(row, reasons=(*row.reasons, await replayed_file(engine, travels, one, operator)))
+        for other in travels:
+            row = replace(row, reasons=(*row.reasons, await replayed_file(other, store, one, operator)))
     except Exception as error:
         log.write(traceback.format_exc())
         where = traceback.extract_tb(error.__traceback__)[-1]
@@ -279,6 +282,7 @@ async def main() -> None:
     parser.add_argument("--saves", type=int, default=3)
     parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="of one file")
     parser.add_argument("--travel", action="store_true", help="replay each proof file on this device too")
+    parser.add_argument("--machine", action="store_true", help="replay each proof file on the CPU too")
     arguments = parser.parse_args()
     out = os.environ.get("OUT")
     rows: list[Row] = []
@@ -288,24 +292,31 @@ async def main() -> None:
     log_path = Path(out, "replay.log") if out else Path(os.devnull)
     with tempfile.TemporaryDirectory() as folder, log_path.open("a") as log:
         store = ArtefactStore(folder=Path(folder))
-        travels = store if arguments.travel else None
-        async with Engine(device=arguments.device, artefacts=store, environment=os.environ) as engine:
+        async with contextlib.AsyncExitStack() as stack:
+            engine = await stack.enter_async_context(_engine_on(arguments.device, store))
+            travels = [engine] if arguments.travel else []
+            if arguments.machine:
+                travels.append(await stack.enter_async_context(_engine_on("cpu", store)))
             await engine.wait_until_warm()
             print(f"{engine.device.name}, driver {engine.device.driver}, {engine.versions}", flush=True)
             for number in range(arguments.saves):
                 timed = number == arguments.saves - 1
                 rows.append(
                     await judged(
-                        engine, SAMPLE, "aten::softmax", timed=timed, limit_s=arguments.limit, log=log, travels=travels
+                        engine, SAMPLE, "aten::softmax", timed=timed, limit_s=arguments.limit, log=log,
+                        store=store, travels=travels,
                     )
-                )
+                )  # fmt: skip
                 print(rows[-1].text, flush=True)
             for path in _paths(arguments.files):
                 operator = directives(path.read_text(errors="replace"))["op"]
                 timed = path.stem in TIMED
                 rows.append(
-                    await judged(engine, path, operator, timed=timed, limit_s=arguments.limit, log=log, travels=travels)
-                )
+                    await judged(
+                        engine, path, operator, timed=timed, limit_s=arguments.limit, log=log,
+                        store=store, travels=travels,
+                    )
+                )  # fmt: skip
                 print(rows[-1].text, flush=True)
         try:
             launched = one_launch(arguments.device)
@@ -317,6 +328,10 @@ async def main() -> None:
     total, proven = sum(row.cases for row in rows), sum(row.proven for row in rows)
     print("== the kernel clock, at most 0.3 s a case", *(cost.text for cost in COSTS), sep="\n")
     print(f"all: {proven} of {total} cases proven; flagged: {[row.name for row in rows if row.verdict == 'flagged']}")
+
+
+def _engine_on(device: str, store: ArtefactStore) -> Engine:
+    return Engine(device=device, artefacts=store, environment=os.environ)
 
 
 def _paths(names: Sequence[str]) -> list[Path]:

@@ -24,7 +24,9 @@ SLOTS = 4
 class Bench:
     """A stopwatch that has occupied four slots, each with one vector of six numbers and room for `room` bytes."""
 
-    def __init__(self, *, room: int = 1024, precise: bool = True, device: ScriptedDevice | None = None) -> None:
+    def __init__(
+        self, *, room: int = 1024, precise: bool = True, device: ScriptedDevice | None = None, on_host: bool = False
+    ) -> None:
         self.device = device or ScriptedDevice()
         self.entry: Callable[..., Any] = self.double
         self.stopwatch = Stopwatch(
@@ -33,7 +35,7 @@ class Bench:
             instruments=self.device.instruments(precise=precise),
             open_block=self.device.open_block,
         )
-        specs, _ = tensors.lay_out((torch.zeros(6),))
+        specs, _ = tensors.lay_out((torch.zeros(6),), on_cpu=[0] if on_host else ())
         placed, stride = tensors.place((24, room))
         self.block = self.device.memory(256 + SLOTS * stride)
         self.layout = protocol.SlotLayout(
@@ -401,6 +403,21 @@ def test_single_calls_and_capture_leave_nothing_to_collect(bench: Bench) -> None
 def test_a_slot_that_does_not_exist_is_refused(bench: Bench) -> None:
     failed = bench.refused(protocol.TimeCalls(id="i", slots=(0, 4), how=protocol.How.SINGLE))
     assert failed.message == "there are 4 slots, and (0, 4) were asked for"
+
+
+def test_host_argument_has_the_content_of_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.Tensor, "cpu", torch.Tensor.clone)  # as from a device
+    bench = Bench(on_host=True)
+    bench.input(1).fill_(3.0)
+    assert bench.outputs((1,), bench.timed(protocol.How.SINGLE, 1)) == [[6.0] * 6]
+
+
+def test_calls_that_read_a_host_argument_are_not_captured() -> None:
+    bench = Bench(on_host=True)
+    fetch = protocol.Fetch(id="i", slots=(0,), cache=CacheState.COLD)
+    assert bench.ask(fetch) == protocol.Done(id="i")
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), how=protocol.How.CAPTURE))
+    assert failed.message.startswith("cannot be captured: a graph keeps the numbers that were read")
 
 
 def test_closed_slots_cannot_be_timed(bench: Bench) -> None:

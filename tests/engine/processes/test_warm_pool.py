@@ -126,6 +126,22 @@ async def test_process_failing_to_warm_raises_on_take(pair: Pair, directories: E
     assert workspaces(directories) == []
 
 
+async def test_process_put_back_is_taken_next_unless_enough_wait(pair: Pair) -> None:
+    await pair.warm()
+    first = await pair.take()
+    assert pair.spare.put_back(first)
+    assert not pair.spare.put_back(await pair.spare.wait())
+    assert await pair.take() is first
+    assert len(pair.fork_server.forked) == 2
+
+
+async def test_process_put_back_ends_with_the_pool(pair: Pair) -> None:
+    process = await pair.take()
+    assert pair.spare.put_back(process)
+    await pair.spare.close()
+    assert (process.child.alive, pair.spare.put_back(process)) == (False, False)
+
+
 async def test_closing_ends_waiting_and_starting_processes(pair: Pair, directories: EngineDirectories) -> None:
     await pair.warm()
     first = await pair.take()

@@ -191,6 +191,7 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.PrepareVariant(id="i", variant=protocol.Variant.TINY, apart=True),
     protocol.Lower(id="i", launch=LAUNCH, target="sm_90"),
     protocol.LimitReading(id="i", readable=("/shared",)),
+    protocol.DropKernels(id="i"),
     protocol.HoldKernel(id="i", name="ab", ttir="module {}", arguments=("x",)),
     protocol.BuildBinary(
         id="i",

@@ -36,6 +36,15 @@ def test_reading_is_limited_if_supported(
     assert asked == limited
 
 
+def test_dropped_module_is_not_held() -> None:
+    replayer = Replayer(limits_reading=False)
+    holding(replayer)
+    assert replayer.carry_out(protocol.DropKernels(id="d")) == protocol.Done(id="d")
+    failed = replaying(replayer)
+    assert isinstance(failed, protocol.Failed)
+    assert "KeyError" in failed.message
+
+
 def test_a_module_is_held() -> None:
     assert holding(Replayer(limits_reading=False)) == protocol.Done(id="i")
 

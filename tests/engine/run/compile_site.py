@@ -50,6 +50,7 @@ def builder_of(
     patience_s: float = 600.0,
     held: bool = False,
     build: Build | None = None,
+    loads_ahead: int | None = None,
 ) -> Builder:
     candidate = Candidate(source=b"", problem="toy::twice")
     places = tuple(
@@ -63,7 +64,9 @@ def builder_of(
     )
     publication = None
     if cache_folder:
-        publication = Publication(cache_folder=cache_folder, launchers=process_pool.launchers, build=build)
+        publication = Publication(
+            cache_folder=cache_folder, launchers=process_pool.launchers, build=build, loads_ahead=loads_ahead
+        )
     builder = Builder(
         sessions=places,
         target="sm_90",
@@ -96,6 +99,7 @@ class Site:
         patience_s: float = 600.0,
         held: bool = False,
         build: Build | None = None,
+        loads_ahead: int | None = None,
     ) -> None:
         self.asked: list[protocol.AnyCommand] = []
         self.emitted: list[tuple[int, int, str]] = []
@@ -116,6 +120,7 @@ class Site:
             patience_s=patience_s,
             held=held,
             build=build,
+            loads_ahead=loads_ahead,
         )
 
     @property

@@ -30,6 +30,31 @@ async def test_compilers_load_candidate_before_first_launch(
     assert [type(command) for command in site.asked] == [protocol.Load] * 3
 
 
+async def test_later_compilers_load_only_when_launches_wait(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, sessions=3, loads_ahead=1)
+    running = asyncio.create_task(site.builder.run())
+    await asyncio.wait(site.builder.add(warps(4)))
+    assert [type(command) for command in site.asked] == [protocol.Load, protocol.Compile]
+    site.builder.finish()
+    await running
+    assert len(site.asked) == 2
+    await site.builder.clear()
+
+
+async def test_waiting_launches_begin_one_compiler_each(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, sessions=3, loads_ahead=1)
+    running = asyncio.create_task(site.builder.run())
+    await asyncio.wait([done for count in (1, 2) for done in site.builder.add(warps(count))])
+    site.builder.finish()
+    await running
+    assert (sorted(site.compiled), len(site.fork_server.forked)) == ([1, 2], 2)
+    await site.builder.clear()
+
+
 async def test_several_compilers_share_the_work(employ: Employ, directories: EngineDirectories, tmp_path: Path) -> None:
     site = Site(employ, directories, tmp_path, sessions=3)
     for count in (1, 2, 4, 8, 16):

@@ -86,9 +86,7 @@ RECORDED = tape(launched(vector(0), vector(1)))
 async def test_replayer_gets_kernels_and_tape(tmp_path: Path) -> None:
     child = Child()
     side = await source(tmp_path, RECORDED, child=child).side(CASE, ARRANGED)
-    assert [type(command) for command in child.asked] == [
-        protocol.LimitReading, protocol.HoldKernel, protocol.TimeTape
-    ]  # fmt: skip
+    assert [type(command) for command in child.asked] == [protocol.HoldKernel, protocol.TimeTape]
     assert (child.asked[-1].tape, child.asked[-1].sizes) == (RECORDED, (BYTES,))
     await side.ask(protocol.CloseSlots(id="c"), deadline_s=1.0)
     assert isinstance(child.asked[-1], protocol.CloseSlots)

@@ -158,6 +158,12 @@ def test_output_too_large_for_device_is_reported() -> None:
     assert isinstance(take("return", specs[0], place, small), OutputReport)
 
 
+@pytest.mark.parametrize("number", [True, 3, 2.5, 1j])
+def test_returned_number_is_filled_and_copied(number: complex) -> None:
+    _, activities = copy_out((number,), torch.zeros(1024, dtype=torch.uint8))
+    assert activities == 2
+
+
 def test_output_outside_the_device_is_reported_by_type() -> None:
     place = torch.zeros(1024, dtype=torch.uint8)
     learnt = torch.nn.Parameter(torch.ones(1))

@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from engine.clock.safe_torch import Base, without_modes
 from engine.devices.runtimes import runtime_of
 from engine.loading.raised import StrayStoreError
+from engine.worker.kept_storages import keep
 
 ZONE_BYTES = 16 << 10
 """Size of each zone: a store without a mask exceeds the end by less than one program's block."""
@@ -93,6 +94,8 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
         zones, self._zones, self._bytes = [zone for zone in self._zones if zone.is_in_force], [], 0
         if not zones:
             return
+        for zone in zones:
+            keep(zone.storage, zone.size_bytes)
         with without_modes():
             changed = [Base.ne(zone.content, self.pattern) for zone in zones]
             counts = torch.stack([Base.sum(one) for one in changed]).tolist()

@@ -46,6 +46,12 @@ def test_a_kernel_is_launched_with_its_parameters() -> None:
     assert driver.parameters == [b"address!", b"four"]
 
 
+def test_unloaded_kernel_leaves_the_device() -> None:
+    driver = Driver()
+    LoadedKernel(b"", "k", threads=32, shared_bytes=0, driver=driver).unload()
+    assert driver.names[2:] == ["cuModuleUnload"]
+
+
 def test_much_shared_memory_is_requested_from_the_driver() -> None:
     driver = Driver()
     LoadedKernel(b"", "k", threads=32, shared_bytes=100_000, driver=driver)

@@ -33,6 +33,7 @@ class Device:
 
     def __init__(self, *, refuses: str = "", loads: bool = True) -> None:
         self.loaded: list[str] = []
+        self.unloaded = 0
         self.launches: list[tuple[tuple[int, int, int], bytes]] = []
         self._refuses, self._loads = refuses, loads
         self.kernels = DeviceKernels(torch.device("cpu"), load=self._load)
@@ -42,6 +43,9 @@ class Device:
             raise DeviceMemoryError("CUDA_ERROR_NO_BINARY_FOR_GPU")
         self.loaded.append(loaded.name)
         return self
+
+    def unload(self) -> None:
+        self.unloaded += 1
 
     def launch(self, grid: tuple[int, int, int], parameters: tuple[bytes, ...]) -> None:
         if self._refuses:
@@ -82,6 +86,15 @@ def test_launch_with_other_options_has_no_binary() -> None:
     other = type(launch_record())(**{**_fields(launch_record()), "num_warps": 8})
     with pytest.raises(UnsupportedError, match="double: it has no binary for the options of this launch"):
         run(Device(), STEP, msgspec.structs.replace(tape(STEP), specialisations=(other,)))
+
+
+def test_dropped_kernels_are_unloaded_and_cannot_be_launched() -> None:
+    device = Device()
+    run(device, STEP)
+    device.kernels.drop()
+    assert device.unloaded == 1
+    with pytest.raises(KeyError):
+        device.kernels.launcher(tape(STEP), ("k",))(STEP, at)
 
 
 def test_binary_is_loaded_once_for_many_launches() -> None:

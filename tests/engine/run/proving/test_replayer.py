@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from engine.processes.child import Child
 from engine.run.proving.binaries import BinaryBuilds
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.replayer import PersistentReplayer
-from tests.engine.replay.tapes import DOUBLE, launch_record
+from tests.engine.replay.tapes import DOUBLE, launch_record, launched, tape, vector
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 KERNEL = LoweredKernel(name="k", ttir=DOUBLE, arguments=("x", "y", "n"))
 LAUNCH = launch_record()
 WIDE = replace(LAUNCH, num_warps=8)
+TAPE = tape(launched(vector(0), vector(1)))
 BINARY = protocol.KernelBinary(
     name="double",
     code=b"code",
@@ -36,13 +38,16 @@ BINARY = protocol.KernelBinary(
 class Device:
     """A replayer and compilers of one run: `commands` are those that the replayers got."""
 
-    def __init__(self, employ: Employ, *, refuses: type | None = None, losing: bool = False) -> None:
+    def __init__(
+        self, employ: Employ, *, refuses: type | None = None, losing: bool = False, is_kept: bool = False
+    ) -> None:
         self.commands: list[protocol.AnyCommand] = []
         self.built = 0
         self._refuses, self._losing = refuses, losing
         self.fork_server, pool = employ(self._reply, target="sm_90")
         self.builds = BinaryBuilds(Binaries(pool._start_compiler, most=2), target="sm_90")
-        self.replayer = PersistentReplayer(pool, self.builds)
+        self.pool = pool
+        self.replayer = PersistentReplayer(pool, self.builds, is_kept=is_kept)
 
     @property
     def names(self) -> list[str]:
@@ -124,3 +129,40 @@ async def test_replayer_that_hangs_is_ended(employ: Employ, monkeypatch: pytest.
     assert await device.replayer.hold((KERNEL,), (LAUNCH,)) == ""
     assert device.names.count("LimitReading") == 2
     await device.replayer.close()
+
+
+async def test_kept_replayer_serves_the_next_run_emptied(employ: Employ) -> None:
+    device = Device(employ, is_kept=True)
+    for _ in range(2):
+        assert await device.replayer.hold((KERNEL,), (LAUNCH,)) == ""
+        await device.replayer.close()
+    names = ["HoldKernel", "HoldBinary", "DropKernels"]
+    assert device.names == ["LimitReading", *names, *names]
+    assert device.fork_server.forked.count("replayer") == 1
+
+
+@pytest.mark.parametrize("refused", [protocol.TimeTape, protocol.DropKernels])
+async def test_replayer_that_timed_or_stays_full_is_ended(employ: Employ, refused: type) -> None:
+    device = Device(employ, is_kept=True, refuses=refused)
+    await device.replayer.hold((KERNEL,), (LAUNCH,))
+    if refused is protocol.TimeTape:
+        command = protocol.TimeTape(id="t", tape=TAPE, kernels=("k",), arguments=(), sizes=(), most_bytes=1)
+        await device.replayer.ask(command, deadline_s=5.0)
+    process = device.replayer._process
+    assert process is not None
+    await device.replayer.close()
+    assert not process.child.alive
+
+
+async def test_replayer_cancelled_in_a_command_is_not_kept(employ: Employ) -> None:
+    device = Device(employ, is_kept=True)
+    await device.replayer.hold((KERNEL,), (LAUNCH,))
+    process, device.fork_server.answer = device.replayer._process, lambda *_: None
+    asking = asyncio.create_task(device.replayer.ask(protocol.CloseSlots(id="c"), deadline_s=5.0))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    assert process is not None
+    await device.replayer.close()
+    assert not process.child.alive

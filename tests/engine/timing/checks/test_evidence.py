@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
-from engine.model import CacheState, Case, DType, Tier
+from engine.model import CacheState, Case, DType, FrameworkWork, Severity, Tier
 from engine.model.benchmark import CANDIDATE, Method
 from engine.timing.checks.evidence import early_calls, idle_calls, shared_outputs, uneven_calls
 from engine.timing.facts import Batch, CaseFacts, SideFacts, Stretch
+from tests.engine.toy_problem import toy_problem
 
 CASE = Case(name="big", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
+TOY = toy_problem(CASE)
 
 
 def facts(*chunks: tuple[float, ...], idle: int = 0, method: Method = Method.CUPTI) -> CaseFacts:
@@ -92,9 +95,24 @@ def test_chunks_of_one_call_have_no_finding():
 
 
 def test_idle_calls_are_counted():
-    assert idle_calls(facts((10.0,), (10.0,), idle=1)).message.startswith("2 of 4 timed calls launched no device work")
-    assert idle_calls(facts((10.0,), (10.0,))) is None
-    assert idle_calls(facts((10.0,), (10.0,), idle=1, method=Method.EVENTS)) is None
+    found = idle_calls(facts((10.0,), (10.0,), idle=1), TOY)
+    assert found.message.startswith("2 of 4 timed calls launched no device work")
+    assert idle_calls(facts((10.0,), (10.0,)), TOY) is None
+    assert idle_calls(facts((10.0,), (10.0,), idle=1, method=Method.EVENTS), TOY) is None
+
+
+@pytest.mark.parametrize(
+    ("framework", "severity"),
+    [
+        ((), Severity.SUSPECT),
+        ((FrameworkWork.ALLOCATION, FrameworkWork.METADATA), Severity.NOTE),
+        ((FrameworkWork.VIEWS,), Severity.NOTE),
+        ((FrameworkWork.ALLOCATION, FrameworkWork.COPIES), Severity.SUSPECT),
+    ],
+)
+def test_idle_calls_are_suspect_where_answer_needs_work(framework, severity):
+    problem = replace(TOY, framework=framework)
+    assert idle_calls(facts((10.0,), (10.0,), idle=1), problem).severity is severity
 
 
 @pytest.mark.parametrize(("early", "suspect"), [(0, False), (1, False), (2, True), (10, True)])
