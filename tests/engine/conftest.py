@@ -51,6 +51,10 @@ class FakeForkServer:
         """The pid of the child that was forked last."""
         return FORK_SERVER_PID + len(self.forked)
 
+    def pids_of(self, kind: str) -> list[int]:
+        """The pids of the children of this kind, in the order of their forks."""
+        return [pid for pid, forked in enumerate(self.forked, start=FORK_SERVER_PID + 1) if forked == kind]
+
     async def fork(self, kind: str, *, log_bytes: int, **_: object) -> Child:
         await asyncio.sleep(0)
         self.forked.append(kind)

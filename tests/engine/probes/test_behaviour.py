@@ -108,7 +108,7 @@ class Scene:
                 return protocol.CorrectCounted(id=command.id, outputs=(survival,))
         reply = self._reply(command.id)
         if reply is None:
-            worker = next(pid for pid, forked in enumerate(self.fork_server.forked, start=2) if forked == "worker")
+            worker = self.fork_server.pids_of("worker")[0]
             self.fork_server.die(worker)
         return reply
 

@@ -84,7 +84,7 @@ class Setting:
     @property
     def worker(self) -> int:
         """The pid of the worker that was forked last."""
-        return [pid for pid, kind in enumerate(self.fork_server.forked, start=2) if kind == "worker"][-1]
+        return self.fork_server.pids_of("worker")[-1]
 
     async def verify(self, case: Case) -> CaseResult:
         return await self.verifier.end(await self.verifier.begin(case))
