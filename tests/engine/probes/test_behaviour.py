@@ -152,7 +152,7 @@ async def test_unobservable_behaviour_leaves_layer_unchecked(employ: Employ) -> 
 async def test_a_forged_answer_is_a_proof(employ: Employ, reply: Reply) -> None:
     (finding,), report = await reported(employ, reply)
     assert (finding.check, finding.severity) == ("behaviour", Severity.PROOF)
-    assert finding.message.startswith("asked for its record, the candidate ")
+    assert finding.message.startswith("candidate tampered with the result channel when its record was requested: ")
     assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "the record was forged")
 
 
@@ -174,7 +174,7 @@ async def test_missing_reply_is_reported(employ: Employ, reply: Reply) -> None:
     ("right", "coverage", "why"),
     [
         (4, Coverage.CHECKED, ""),
-        (3, Coverage.NOT_CHECKED, "its worker had exited, and another call of a was wrong"),
+        (3, Coverage.NOT_CHECKED, "its worker had exited, and another call of a failed verification"),
     ],
 )
 async def test_lost_worker_is_replaced_and_called_again(
