@@ -34,7 +34,7 @@ def test_many_inputs_are_counted_and_heaviest_shown():
 
 def test_index_dependency_is_found_by_exchange():
     weight, chosen = torch.randn(30, 7), torch.arange(10, 18)
-    found, count = feeding(definition("aten::embedding"), (weight, chosen, -1), number=0, index=(5, 3))
+    found, count = feeding(definition("aten::embedding"), (weight, chosen, -1, False, False), number=0, index=(5, 3))
     assert indices(found, "weight") == [(15, 3)]
     assert indices(found, "indices") == [(5,)]
     assert (found[-1].value, count) == ("15", 2)

@@ -292,10 +292,10 @@ def test_factor_of_minus_one_is_reported_as_sign():
 
 
 def test_argument_not_added_is_found():
-    every_second = operator("x, y", lambda x, y: torch.where(torch.arange(40) % 2 == 0, x + y, y), mutates=("y",))
+    added = operator("x, y", lambda x, y: torch.where(torch.arange(40) % 2 == 0, x + y, y), returns=0, mutates=("y",))
     x, y = normal(40), normal(40, seed=4)
     got = torch.where(torch.arange(40) % 2 == 0, x, y)
-    assert reported(every_second, (x, y), got, before=y) == (K.MISSING_BIAS, "y is not added")
+    assert reported(added, (x, y), got, before=y) == (K.MISSING_BIAS, "y is not added")
 
 
 def test_small_numbers_do_not_match_other_small_numbers():
