@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import torch
 
 from engine import protocol
+from engine.clock.binding import BindingEntry, bound
 from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments, instruments_of
 from engine.clock.returned import SPLIT_ELEMENTS, copy_out, is_plain_tensor, values_of
@@ -197,6 +198,7 @@ class Stopwatch:
         self, command: protocol.TimeCalls, calls: Calls, instruments: Instruments, notes: tuple[str, ...]
     ) -> protocol.Timed:
         slots = [self._slots[number] for number in command.slots]
+        prepared = self._prepared_calls(command.slots, calls, instruments)
         returned: list[tuple[protocol.ReturnedSpec, ...]] = []
 
         # All slots before the first call and after the last, so that writes into another call's slot are detected.
@@ -212,7 +214,7 @@ class Stopwatch:
             returned.append(specs)
             return copied + (sum(slot.give() for slot in slots) if number == len(slots) - 1 else 0)
 
-        record = calls.single(self._calls_on(command.slots), before=before, after=after)
+        record = calls.single(prepared, before=before, after=after)
         return protocol.Timed(
             id=command.id,
             calls=record.calls,
@@ -224,10 +226,27 @@ class Stopwatch:
             notes=(*notes, *record.notes),
         )
 
+    def _prepared_calls(
+        self, numbers: Sequence[int], calls: Calls, instruments: Instruments
+    ) -> list[Callable[[], object]]:
+        """Single calls on these slots; a `BindingEntry` prepares them outside of the record, on the slots' content."""
+        if not isinstance(self._entry(), BindingEntry):
+            return self._calls_on(numbers)
+        calls.rest()
+        for number in dict.fromkeys(numbers):
+            self._slots[number].fetch()
+        prepared = self._calls_on(numbers)
+        instruments.synchronise()
+        return prepared
+
     def _capture(self, command: protocol.TimeCalls, calls: Calls, instruments: Instruments) -> protocol.AnyReply:
         self._captured = ()
-        if any(self._slots[number].on_host for number in command.slots):
+        message = ""
+        if isinstance(self._entry(), BindingEntry):
+            message = "cannot be captured: each call is prepared from its content, which a graph would keep"
+        elif any(self._slots[number].on_host for number in command.slots):
             message = "cannot be captured: a graph keeps the numbers that were read from an argument in host memory"
+        if message:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
         try:
             kernels = calls.capture(self._calls_on(command.slots))
@@ -262,11 +281,7 @@ class Stopwatch:
 
     def _calls_on(self, numbers: Sequence[int]) -> list[Callable[[], object]]:
         entry = self._entry()
-
-        def on(arguments: tuple[Any, ...]) -> Callable[[], object]:
-            return lambda: entry(*arguments)
-
-        return [on(self._slots[number].arguments) for number in numbers]
+        return [bound(entry, self._slots[number].arguments) for number in numbers]
 
 
 def _slot(
@@ -280,11 +295,7 @@ def _slot(
         storages=storages,
         arguments=values,
         outputs=tensors.part(own, layout.outputs),
-        on_host=tuple(
-            (value, tensors.view(spec, storages[spec.storage]))
-            for spec, value in zip(arguments, values, strict=True)
-            if isinstance(spec, protocol.TensorSpec) and spec.on_cpu and isinstance(value, torch.Tensor)
-        ),
+        on_host=tensors.host_copies(arguments, values, storages),
     )
 
 

@@ -299,6 +299,17 @@ def argument_of(spec: protocol.ValueSpec, storages: Sequence[torch.Tensor]) -> o
     return _addresses(value, storages) if isinstance(value, PointerArray) else with_instances(value)
 
 
+def host_copies(
+    specs: Sequence[protocol.ValueSpec], arguments: Sequence[object], storages: Sequence[torch.Tensor]
+) -> tuple[tuple[torch.Tensor, torch.Tensor], ...]:
+    """The arguments in host memory, each with the view of a storage that it is a copy of."""
+    return tuple(
+        (value, view(spec, storages[spec.storage]))
+        for spec, value in zip(specs, arguments, strict=True)
+        if isinstance(spec, protocol.TensorSpec) and spec.on_cpu and isinstance(value, torch.Tensor)
+    )
+
+
 def _addresses(value: PointerArray, storages: Sequence[torch.Tensor]) -> torch.Tensor:
     """(n,) int64, on the device of the storages."""
     device = storages[0].device if storages else torch.device("cpu")

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import torch
 
+from engine.clock.binding import BindingEntry
 from engine.loading.modules import disable_dropout, give_state
 from engine.model.problems.form import CandidateForm
 
@@ -29,23 +30,14 @@ def entry_of(found: Entry, form: CandidateForm) -> Entry:
     return ModuleEntry(found) if form is CandidateForm.MODULE else found
 
 
-def bound(entry: Entry, arguments: Sequence[Any]) -> Callable[[], Any]:
-    """The call on these arguments; a module is constructed and given its weights now, before recording or timing."""
-    return entry.bind(arguments) if isinstance(entry, ModuleEntry) else lambda: entry(*arguments)
-
-
 _PACKED = "packed"
 
 
-class ModuleEntry:
+class ModuleEntry(BindingEntry):
     """A class of torch.nn.Module as an entry."""
 
     def __init__(self, found: Entry) -> None:
         self._class = found
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Returned value of a new module of the class for the inputs."""
-        return self.bind(arguments)()
 
     def bind(self, arguments: Sequence[Any]) -> Callable[[], Any]:
         """The call of a new module on the inputs.

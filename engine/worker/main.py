@@ -16,6 +16,7 @@ import torch
 import triton
 
 from engine import protocol
+from engine.clock.binding import bound
 from engine.clock.returned import copy_out, values_of
 from engine.clock.stopwatch import Stopwatch
 from engine.devices.hardware.device_memory import DeviceMemoryError, is_lost
@@ -222,7 +223,7 @@ class _Worker:
             self._launches.begin_call({f"storage {i}": part for i, part in enumerate(storages)})
         arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
         values = [tensors.value_of(spec, storages) for spec in command.arguments]
-        call = forms.bound(entry, arguments)
+        call = bound(entry, arguments)
         edges = GuardZones(command.poison, self._device) if self._has_edges(command) else None
         is_plain = command.withhold is None and command.program_order is None
         inputs = [tensor for value in values for tensor in tensors.tensors_in(value)]
@@ -238,7 +239,7 @@ class _Worker:
             edges or contextlib.nullcontext(),
             Poison(command.poison, self._launches.allocations if self._launches is not None else None),
             self._observer.calling(command.case, (*arguments, *inputs), operators=command.observe),
-            self._taping(command, storages),
+            self._taping(command, arguments, storages),
         ):
             returned = call()
             if command.tape:
@@ -264,6 +265,7 @@ class _Worker:
     def _tape_slot(self, command: protocol.TapeSlot) -> protocol.AnyReply:
         """Call the entry on an open slot once more, with the current choices of autotuners, and write the tape."""
         storages, arguments = self._stopwatch.slot(command.slot)
+        call = bound(self._loaded_entry(), arguments)
         if self._recorder is not None:
             self._recorder.turn(on=True)
         try:
@@ -271,7 +273,7 @@ class _Worker:
                 self._observer.calling(command.case, arguments, operators=False),
                 self._tape_recorder.of_call(storages, self._filename),
             ):
-                returned = self._loaded_entry()(*arguments)
+                returned = call()
                 Path(command.tape).write_bytes(self._tape_recorder.tape(values_of(returned)))
         finally:
             if self._recorder is not None:
@@ -280,10 +282,13 @@ class _Worker:
         return protocol.Done(id=command.id)
 
     def _taping(
-        self, command: protocol.Call, storages: Sequence[torch.Tensor]
+        self, command: protocol.Call, arguments: Sequence[Any], storages: Sequence[torch.Tensor]
     ) -> contextlib.AbstractContextManager[None]:
         """Records the tape of a call if the command requests one."""
-        return self._tape_recorder.of_call(storages, self._filename) if command.tape else contextlib.nullcontext()
+        if not command.tape:
+            return contextlib.nullcontext()
+        copies = tensors.host_copies(command.arguments, arguments, storages)
+        return self._tape_recorder.of_call(storages, self._filename, host_copies=copies)
 
     @contextlib.contextmanager
     def _observing_capture(self) -> Iterator[None]:
@@ -317,7 +322,7 @@ class _Worker:
         arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
         return self._device_trace_recorder.record(
             command.id,
-            lambda: entry(*arguments),
+            bound(entry, arguments),
             lambda returned: self._memory.leave(command.arena, returned, command.outputs, command.max_output_bytes),
         )
 

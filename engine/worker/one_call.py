@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from engine import protocol
+from engine.clock.binding import bound
 from engine.loading import loader
 from engine.loading.extensions import serve_extensions
 from engine.protocol import tensors
@@ -61,7 +62,7 @@ def call_once(request: protocol.Sanitize, device: torch.device) -> Any:  # Any: 
     modules = Path(load.modules) if load.modules is not None else None
     found, _ = loader.load(Path(load.path), folder, load.entry, modules)
     arguments = [tensors.argument_of(spec, storages) for spec in call.arguments]
-    return forms.bound(forms.entry_of(found, load.form), arguments)()
+    return bound(forms.entry_of(found, load.form), arguments)()
 
 
 def _contents(arena: protocol.ArenaSpec) -> list[bytes]:

@@ -108,9 +108,22 @@ class TapeRecorder:
         self._data_bytes = 0
 
     @contextlib.contextmanager
-    def of_call(self, storages: Iterable[torch.Tensor], filename: str) -> Iterator[None]:
-        """Context that records a call whose arguments view these storages; lines are those of the file `filename`."""
+    def of_call(
+        self,
+        storages: Iterable[torch.Tensor],
+        filename: str,
+        *,
+        host_copies: Iterable[tuple[torch.Tensor, torch.Tensor]] = (),
+    ) -> Iterator[None]:
+        """Context that records a call whose arguments view these storages; lines are those of the file `filename`.
+
+        `host_copies` are arguments in host memory, each with the view of a storage that it is a copy of.
+        """
         self._start(storages, filename)
+        for copy, content in host_copies:
+            if self._memory.number_of(copy) is None:  # on the CPU it is the view itself
+                self.allocated(copy)
+                self.moved(copy, content)
         self.is_on = True
         try:
             yield

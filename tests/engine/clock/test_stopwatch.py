@@ -11,6 +11,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine import protocol
+from engine.clock.binding import BindingEntry
 from engine.clock.cupti import CuptiError
 from engine.clock.scripted import ScriptedDevice
 from engine.clock.stopwatch import Stopwatch
@@ -94,6 +95,24 @@ class Bench:
         return [self.output(number, *returned).tolist() for number, returned in pairs]
 
 
+class AddsSum(BindingEntry):
+    """Reads the sum of its input when a call is prepared, and adds it in the call."""
+
+    def __init__(self, device: ScriptedDevice) -> None:
+        self._device = device
+
+    def bind(self, arguments: Sequence[Any]) -> Callable[[], Any]:
+        (x,) = arguments
+        self._device.put("prepares", 5000)
+        weight = x.sum()
+
+        def call() -> torch.Tensor:
+            self._device.put("adds", 50)
+            return x + weight
+
+        return call
+
+
 @pytest.fixture
 def bench() -> Bench:
     return Bench()
@@ -106,6 +125,33 @@ def test_single_calls_use_slots_in_order(bench: Bench) -> None:
     assert bench.outputs((2, 0), reply) == [[40, 42, 44, 46, 48, 50], [0, 2, 4, 6, 8, 10]]
     assert (reply.method, reply.reason, reply.late) == ("cupti", "", ())
     assert reply.kernels == (protocol.KernelTime(name="double", device_ns=100, count=2),)
+
+
+def test_preparation_of_a_call_is_not_timed(bench: Bench) -> None:
+    bench.entry = AddsSum(bench.device)
+    reply = bench.timed(protocol.How.SINGLE, 0, 1)
+    assert [(call.span_ns, call.activities) for call in reply.calls] == [(50, 1), (50, 1)]
+    assert bench.outputs((0, 1), reply) == [[15, 16, 17, 18, 19, 20], [85, 86, 87, 88, 89, 90]]
+    assert (reply.late, reply.kernels) == ((), (protocol.KernelTime(name="adds", device_ns=100, count=2),))
+
+
+def test_call_is_prepared_for_the_content_of_each_round(bench: Bench) -> None:
+    bench.entry = AddsSum(bench.device)
+    bench.timed(protocol.How.SINGLE, 0)
+    bench.input(0).copy_(torch.ones(6))
+    reply = bench.timed(protocol.How.SINGLE, 0)
+    assert bench.outputs((0,), reply) == [[7, 7, 7, 7, 7, 7]]
+    bench.input(0).copy_(torch.zeros(6))
+    bench.timed(protocol.How.BURST, 0)
+    assert bench.outputs((0,), bench.collected()) == [[0, 0, 0, 0, 0, 0]]
+
+
+def test_prepared_calls_are_not_captured(bench: Bench) -> None:
+    bench.entry = AddsSum(bench.device)
+    bench.timed(protocol.How.BURST, 0)
+    refused = bench.refused(protocol.TimeCalls(id="i", slots=(0,), how=protocol.How.CAPTURE, cache=CacheState.WARM))
+    assert refused.kind is protocol.FailureKind.UNSUPPORTED
+    assert refused.message.startswith("cannot be captured: each call is prepared from its content")
 
 
 def test_timed_argument_has_own_offset_without_neighbours(bench: Bench) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import torch
 
+from engine.clock.binding import bound
 from engine.model import CandidateForm
-from engine.worker.forms import bound, entry_of
+from engine.worker.forms import entry_of
 
 SEED = torch.tensor(7)
 

@@ -17,6 +17,7 @@ from engine.protocol.proof.tape import (
     ClaimedKernel,
     Given,
     Launched,
+    Moved,
     TapedDescriptor,
     TapedNumber,
     TapedPlace,
@@ -65,6 +66,24 @@ def test_tensors_without_elements_share_a_storage_without_bytes(empty):
     assert values["x"] == values["sizes.0"]
     assert values["x"] == TapedView(storage=1, dtype="float32", offset_bytes=0, shape=(0,), strides=(1,))
     assert [storage.bytes for storage in tape.storages] == [32, 0]
+
+
+def test_host_copy_of_argument_is_a_move_of_it():
+    recorder, copy = TapeRecorder(), X.clone()
+    with recorder.of_call((X.view(torch.uint8),), __file__, host_copies=((copy, X),)):
+        assert recorder.depends((copy,))
+        recorder.read("aten::item", copy)
+        text = recorder.tape(())
+    target = TapedView(storage=1, dtype="float32", offset_bytes=0, shape=(8,), strides=(1,))
+    assert read_tape(text).steps == (Moved(target=target, source=WHOLE),)
+    assert len(read_tape(text).reads) == 1
+
+
+def test_argument_that_is_its_own_host_copy_has_no_move():
+    recorder = TapeRecorder()
+    with recorder.of_call((X.view(torch.uint8),), __file__, host_copies=((X, X),)):
+        text = recorder.tape(())
+    assert read_tape(text).steps == ()
 
 
 def test_a_launch_has_its_arguments_by_name():

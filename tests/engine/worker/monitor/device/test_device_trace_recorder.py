@@ -157,7 +157,7 @@ def test_without_a_recorder_nothing_is_recorded() -> None:
 def test_record_contradicted_by_driver_is_discarded() -> None:
     device = ScriptedDevice()
     device.listener.hear = lambda call: None  # type: ignore[method-assign]  # a driver that tells nothing
-    with pytest.raises(CuptiError, match="the driver and the device's record disagree on a launch of ours"):
+    with pytest.raises(CuptiError, match="the driver and the device's record disagree on a launch of kgtui"):
         record(device, lambda: None)
 
 
