@@ -14,7 +14,7 @@ from problems.kit.values import MIXED_RMS, Special, integers, special_rows
 
 _ROWS = [Special.NAN, Special.INF, Special.NEGATIVE_INF]
 _COLUMNS = [Special.NAN, Special.NEGATIVE_INF]
-_DETOUR, _DETOUR_STEPS = 256.0, 8
+_END_VALUE, _END_STEPS = 256.0, 8
 
 
 def operand(
@@ -44,14 +44,14 @@ def with_detour(left: torch.Tensor) -> torch.Tensor:
     Partial sums are so large between them that half a unit of float16 or bfloat16 is more than the tolerance of the
     answer: a kernel that rounds them to such a dtype between blocks of K is wrong.  In float32 the ends cancel.
     """
-    middle = left[..., _DETOUR_STEPS:-_DETOUR_STEPS]
-    ends = torch.full_like(left[..., :_DETOUR_STEPS], _DETOUR)
+    middle = left[..., _END_STEPS:-_END_STEPS]
+    ends = torch.full_like(left[..., :_END_STEPS], _END_VALUE)
     return torch.cat((ends, middle, -ends), dim=-1)
 
 
 def repeated_ends(right: torch.Tensor) -> torch.Tensor:
     """(..., K, N) whose last rows are a copy of its first."""
-    return torch.cat((right[..., :-_DETOUR_STEPS, :], right[..., :_DETOUR_STEPS, :]), dim=-2)
+    return torch.cat((right[..., :-_END_STEPS, :], right[..., :_END_STEPS, :]), dim=-2)
 
 
 def _special_left(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:

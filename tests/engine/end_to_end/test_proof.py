@@ -162,7 +162,7 @@ async def test_honest_host_scalar_is_reported_without_flag(evaluate):
 async def test_honest_kernel_made_in_call_passes(evaluate):
     judged = await evaluate(made_in_the_call(COPY_KERNEL))
     assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {
-        (Gap.UNSUPPORTED, "silu_kernel is made only when the entry runs, so it cannot be compiled apart from it")
+        (Gap.UNSUPPORTED, "silu_kernel is defined only when the entry runs, so it cannot be compiled separately")
     }
     assert (judged.verdict.outcome, judged.verdict.flagged, judged.verdict.proven) == (Outcome.PASS, False, 0)
 

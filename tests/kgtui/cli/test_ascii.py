@@ -165,7 +165,7 @@ def test_the_help_is_ascii(parser: Any) -> None:
 def test_missing_store_is_reported_in_ascii(typed: Any, home: Path) -> None:
     (home / "sessions.db").mkdir(parents=True)
     ended = typed("mcp", "--ascii", "--device", "cpu", "--target", "none")
-    assert "no server without a store" in ended.err
+    assert "the server does not start without a store" in ended.err
     assert (ended.exit_code, ended.out, ended.err.isascii()) == (2, "", True)
 
 
