@@ -207,7 +207,7 @@ class Reference:
             raise self._failed(f"it answered with {error}") from error
 
     def _failed(self, what: str, doing: str = "") -> ReferenceFaultError:
-        """The error, which every later request gets too: the stream is out of step."""
+        """The error, which every later request gets too: the stream is out of sync."""
         fault = ReferenceFaultError(f"the problem's reference process failed{' ' + doing if doing else ''}: {what}")
         self._fault = fault
         return fault

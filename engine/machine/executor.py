@@ -40,7 +40,7 @@ def execute(
     """Run the kernel for every program of `grid`; storages of `memory` change in place.
 
     `arguments` are those of the kernel's function, in order.  With seed 0 programs run in ascending order, with a
-    negative one in descending order, with any other in a random permutation.
+    negative one in descending order, with any other in a permutation determined by the seed.
 
     Raises:
         UnsupportedError: an operation, type or form that the machine does not execute; memory is unchanged.

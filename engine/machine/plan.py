@@ -1,4 +1,4 @@
-"""Functions prepared for execution: resolved handlers, dead values, and which memory a kernel may write."""
+"""Functions prepared for execution: resolved handlers, dead values, possible writes and waits of a kernel."""
 
 from __future__ import annotations
 

@@ -151,7 +151,10 @@ class ChangeSeen(Message, frozen=True):
 
 
 class Observed(Reply, tag="observed", frozen=True):
-    """Observed effects; `unchecked` has what could not be checked, and why.  Entries beyond the bounds are counted."""
+    """Observed effects; `unchecked` has what could not be checked, and why.
+
+    Entries beyond the bounds are only counted.
+    """
 
     operators: Annotated[tuple[OperatorSeen, ...], msgspec.Meta(max_length=MOST_OPERATORS)] = ()
     actions: Annotated[tuple[ActionSeen, ...], msgspec.Meta(max_length=MOST_ACTIONS)] = ()

@@ -206,8 +206,8 @@ class Compare(CaseCommand, tag="compare", frozen=True):
     """Compare the arena and `outputs` after a call with the values expected of it.
 
     Without `explain` a wrong output is not diagnosed, which takes longer than comparing.  With `digests` the hashes of
-    inputs, expected outputs and outputs are reported, and with `tables` the size of a table of answers.  `other_seed`
-    is that of another content, whose answer the outputs may be.
+    inputs, expected outputs and outputs are reported, and with `tables` the size of a table of answers.  With
+    `other_seed` the elements that are right for the content of that seed are counted, too.
     """
 
     outputs: str

@@ -1,7 +1,7 @@
 """Outputs of a replay that the framework has rearranged: for problems whose answer is itself a rearrangement.
 
 A copy by the framework is allowed there if it keeps the order of a whole tensor, as `contiguous` of an argument does,
-and if its target is not the answer itself, unless a kernel stored that.  If positions choose the places, moves of
+and if its target does not get the answer itself, unless a kernel stored that.  If positions choose the places, moves of
 positions are allowed too: integers of arguments whose type is not that of an output.  Before a launch that gets such
 positions, and so has an answer that depends on them, torch may move elements of arguments freely: a copy of a view
 depends on none of the positions.  Any other move may have done the work of the kernel, and a kernel after it may only
@@ -146,7 +146,7 @@ class Rearranged:
         return min(moves, default=None)
 
     def _move_of_the_answer(self, elements: Sequence[Array], content: Sequence[Array]) -> int | None:
-        """The first move into memory of an output, for which no kernel used positions."""
+        """The first move into a storage whose whole content equals an output; None if there is none."""
         answers = {_digest(one) for one in elements if one.size >= _ENOUGH}
         held = [number for number in self._moves if answers and _digest(content[number]) in answers]
         return min((move for number in held for move in self._moves[number].values()), default=None)

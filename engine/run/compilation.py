@@ -63,7 +63,7 @@ class Compilation:
             self._stage.add(launch)
 
     def add_expected(self, launch: Launch, specialisation: str) -> list[asyncio.Future[None]]:
-        """Compile an expected launch for the device; what must be done before it can be launched."""
+        """Compile an expected launch for the device; returns what must be done before it can be launched."""
         assert self.ahead is not None
         if self._stage is not None and self.ahead is self._builder:
             return self._stage.add(launch, specialisation)

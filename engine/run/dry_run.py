@@ -68,7 +68,7 @@ class DryRun:
         self._is_unreturned = False
 
     async def next_of(self, cases: Sequence[Case]) -> Case:
-        """The first of these cases that is ready; waits for one within the time limit."""
+        """The first of these cases that is ready; after the time limit the first of all."""
         while True:
             for case in cases:
                 if self._ready[case.name].done():

@@ -57,7 +57,7 @@ class RunProcesses:
         return self._open_session(self._process_pool.worker)
 
     def open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
-        """A builder for this target.  It publishes for the device itself; it waits where cases need the processors."""
+        """A builder for this target.  That of the device publishes; others are held while cases need the processors."""
         compilers = range(self._process_pool.most_compilers)
         publication = None
         if target == self._device.target and self.cache_folder is not None:

@@ -51,7 +51,7 @@ class StaticRead:
 
 
 class Request(msgspec.Struct, forbid_unknown_fields=True):
-    """A text to read; `folder` is in the system's spelling, None if no file beside it counts.
+    """A text to read; `folder` is a path as bytes (`os.fsencode`), None if no file beside it counts.
 
     `permits` names the checks whose pattern the operator permits.
     """

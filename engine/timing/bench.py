@@ -77,7 +77,7 @@ class Bench:
         self._comparisons: dict[str, dict[str, Comparison]] = {}
 
     async def run(self, *, end_s: float = math.inf) -> None:
-        """Time every case; stops early when a worker has exited and there is no replacement.
+        """Time every case; stops early if the candidate's worker has exited and is not replaced.
 
         Cases that would end after `end_s`, by the clock of the exchange, are `left_out`.
         """
@@ -103,7 +103,7 @@ class Bench:
         )
 
     async def _timed_case(self, case: Case) -> tuple[CaseBenchmark, tuple[Finding, ...]]:
-        """The record of a case and its findings; one that an exiting or silent process ended is timed once more."""
+        """The record of a case and its findings; timed once more if a process exited or did not reply."""
         first = await self._case(case)
         if first[0].outcome not in _TIMED_AGAIN:
             return first

@@ -31,7 +31,7 @@ _WRONG = frozenset(
 
 
 class WorkerParticipant:
-    """A candidate in its worker.  Every failure of it is a CaseEnded.
+    """A candidate in its worker.  Each of its failures is raised as CaseEnded.
 
     It has exclusive use of the judge's block of this number.
     """

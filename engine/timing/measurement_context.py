@@ -143,7 +143,7 @@ def _require_exclusive_device(state: DeviceState) -> None:
 
 
 def _why_not_sure(before: DeviceState, after: DeviceState) -> str:
-    """Why exclusive use is unknown; "" if the driver lists no other processes, or the device was idle before."""
+    """Why exclusive use is unknown; "" if the driver lists processes, or the device was idle before."""
     unknown = [state for state in (before, after) if state.other_processes is None]
     if not unknown or before.utilisation_percent == 0:
         return ""

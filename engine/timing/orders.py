@@ -90,7 +90,7 @@ class Costs:
 
     @property
     def line(self) -> tuple[float, float]:
-        """Seconds for a chunk, and seconds for each of its calls; all for the calls while only one size is known."""
+        """Fixed seconds of a chunk, and seconds of each call; the first is 0 while only one chunk size is known."""
         counts = [calls for calls, _ in self._seconds_by_calls]
         seconds = [spent for _, spent in self._seconds_by_calls]
         if not counts:

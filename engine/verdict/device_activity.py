@@ -102,7 +102,7 @@ def _origin_by_name(name: str, native: NativeKernels) -> Origin:
 def findings(
     case: str, recorded: protocol.Recorded, *, may_copy: bool = False, native: NativeKernels = _NONE
 ) -> Iterator[Finding]:
-    """Findings that the candidate's own kernels do not compute; if it `may_copy`, copies need none of them."""
+    """Findings on work outside of own kernels, late or hidden work; if it `may_copy`, copies need no own kernel."""
     found = {share.origin: share for share in shares(recorded, native)}
     busy_ns = sum(share.device_ns for share in found.values())
     for origin in (Origin.LIBRARY, Origin.COMPILED, Origin.UNKNOWN, Origin.TORCH):

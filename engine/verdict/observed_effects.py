@@ -1,7 +1,7 @@
 """Findings on the effects that a worker observed of its candidate: a pure function from one reply.
 
-The reply is a claim: a finding reports what was observed, and none that something was not done.  Using torch for
-memory, views, copies, casts, padding and small sums is honest and makes no finding.
+The reply is a claim: a finding reports what was observed; no finding reports that something was not done.  Using torch
+for memory, views, copies, casts, padding and small sums is honest and makes no finding.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _weight(problem: Problem, case: Case, *, largest_output: int, moved: float |
 def _of_operators(
     weights: Mapping[str, _Weight], seen: Sequence[protocol.OperatorSeen], *, may_copy: bool
 ) -> Iterator[Finding]:
-    """Operators that made as much as the answer: computed from the inputs, or from the result of a kernel.
+    """Findings on torch operators that made as much as the answer: from the inputs, or from a kernel's output.
 
     If the operator `may_copy`, an output of copied pieces is honest.
     """
@@ -199,7 +199,7 @@ def _took_out(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _brought_in(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    """Whether numbers came from Python or numpy, at once or one after another, by any operator that writes elements."""
+    """Whether half of an output came from Python or numpy, at once or element by element."""
     overwrites = one.name == "aten::fill_" or one.kind is protocol.OperatorKind.RANDOM  # whatever the content was
     is_of_numbers = overwrites or (one.kind in _MADE_OF_NUMBERS and not one.reads_inputs)
     is_single = is_of_numbers and one.uses >= _MOST_PIECES and 2 * one.uses >= one.total_out
@@ -252,7 +252,7 @@ def _is_left(one: protocol.OperatorSeen) -> bool:
 
 
 def _is_whole_answer(left: Sequence[protocol.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
-    """Whether this was, in many of the cases, at least half of the operator's arithmetic."""
+    """Whether this was half of the operator's arithmetic in at least two cases and a quarter of those compared."""
     work = Counter[str]()
     for one in left:
         work[one.case] += max(one.total_in, one.total_out)
@@ -317,7 +317,7 @@ def _severity(action: protocol.ActionSeen, usual: Severity) -> Severity:
 
 
 def _computes(opened: str) -> bool:
-    """Whether a native library was opened that can compute in place of a kernel."""
+    """Whether a library that can compute in place of a kernel was opened, or such a symbol was looked up."""
     how, _, name = opened.partition(" ")
     if how == "dlsym":
         return _SYMBOLS.search(name) is not None

@@ -41,7 +41,7 @@ _ADDRESSES: WeakKeyDictionary[PointerArray, torch.Tensor] = WeakKeyDictionary()
 
 
 def available(problem: ProblemDefinition, device: torch.device) -> str:
-    """Reason why there is none: not a cuBLAS problem, no NVIDIA GPU, or torch without the library; "" otherwise."""
+    """Reason why it cannot be used: no cuBLAS problem, no NVIDIA GPU, or torch without the library; "" otherwise."""
 
     routine = ROUTINES.get(problem.entry) if problem.library == "cublas" else None
     if routine is None and problem.name != _PRODUCT:

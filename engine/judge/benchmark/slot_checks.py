@@ -159,7 +159,7 @@ def _left(layout: Layout, written: Written, returned: tuple[protocol.ReturnedSpe
 def _wrong(
     got: Sequence[torch.Tensor | OutputReport], expected: Sequence[torch.Tensor], tolerance: Tolerance
 ) -> torch.Tensor:
-    """Whether this output of each call is wrong, with all values compared together; another type or shape is."""
+    """Whether this output of each call is wrong: another type or shape, or by its values, compared together."""
     alike = {
         number: (value, wanted)
         for number, (value, wanted) in enumerate(zip(got, expected, strict=True))

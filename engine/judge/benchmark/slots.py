@@ -269,7 +269,7 @@ class Slots:
 
 
 def memory_by_block(make: Callable[[], cases.Memory]) -> Callable[[int, int], Block]:
-    """Memory for each block by its number, of at least the given size; workers never share a block."""
+    """A function from a block's number and least size in bytes to its memory; no two numbers share memory."""
     memories: dict[int, cases.Memory] = {}
 
     def block(number: int, size_bytes: int) -> Block:

@@ -29,7 +29,7 @@ class Call:
     """A finished call; `got` has a report in place of an output that could not be taken.
 
     The rest is as in CalledCase; `names` are those of the outputs, `rounding` the absolute error of each that is
-    allowed in addition to the tolerance, none by default.
+    allowed in any case, however small the expected values are, none by default.
     """
 
     problem: ProblemDefinition
@@ -49,7 +49,7 @@ class Call:
 
 
 def allowing(tolerance: Tolerance, error: float) -> Tolerance:
-    """A tolerance that also allows this absolute error; one that requires bitwise equality is not changed."""
+    """A tolerance that allows at least this absolute error; one that requires bitwise equality is not changed."""
     if not error or not (tolerance.relative or tolerance.absolute):
         return tolerance
     absolute = tolerance.absolute or _NEGLIGIBLE

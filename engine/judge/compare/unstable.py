@@ -39,8 +39,8 @@ def settled(
     """The outputs with each wrong element that the reference may produce, too, replaced by the expected one.
 
     None if elements remain wrong.  The reference runs 16 times at most; 8 times if more than one element in a thousand
-    is wrong, and not again after the fourth run if none is explained by then.  A run that fails on moved inputs, which
-    may be outside of its domain, explains none.
+    is wrong, and then not again after the fourth run if none is explained by then.  The result is also None if the
+    reference fails on moved inputs, which may be outside of its domain.
     """
     if not any(_is_moved(tensor) for value in arguments for tensor in tensors_in(value)):
         return None

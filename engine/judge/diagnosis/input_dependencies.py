@@ -82,7 +82,7 @@ def _heaviest(derivative: torch.Tensor) -> tuple[list[int], int]:
 
 
 class _Exchange:
-    """Searches the elements of one argument that the output element depends on, by giving them other values."""
+    """Searches for elements of one argument that the output element depends on, by giving them other values."""
 
     def __init__(
         self, problem: ProblemDefinition, inputs: Arguments, number: int, index: tuple[int, ...], place: int

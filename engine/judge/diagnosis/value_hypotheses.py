@@ -125,7 +125,7 @@ def _indices(inputs: Arguments, place: int, name: str) -> Iterator[Hypothesis]:
 
 
 def _negative_as_zero(inputs: Arguments, place: int, name: str, negative: torch.Tensor) -> Iterator[Hypothesis]:
-    """All negative numbers clamped to 0, of which the last one counts; or one of them, which then was the last."""
+    """All negative indices clamped to 0; or one of them alone, whose element was then the last to be written."""
     tensor = tensor_at(inputs, place)
     sources = len(negative) + int((tensor == 0).sum())
     symptom = Symptom.TWO_SOURCES if sources > 1 else Symptom.NEGATIVE_INDEX

@@ -1,6 +1,6 @@
 """Host memory that a case needs, estimated before any of it is allocated.
 
-An upper bound from the least work of the case: each byte of its arguments and outputs exists once as it is, copied for
+An estimate from the least work of the case: each byte of its arguments and outputs exists once as it is, copied for
 the call, copied for the reference, and in float64, which is at most four times as wide as float16.
 """
 

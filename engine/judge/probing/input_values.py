@@ -47,7 +47,7 @@ class Place:
 def one_element(
     tensor: torch.Tensor, rng: torch.Generator, *, factor: float, hidden: bool = True, in_range: bool = False
 ) -> Place:
-    """One element and another value for it, `factor` times a typical one; `in_range` of the finite ones there.
+    """One element and a new value, `factor` times a typical one; `in_range` limits it to the finite values there.
 
     A `hidden` one is where a sample would miss it: not near either end, and at no multiple of a small number, if the
     tensor is large enough for that.  Its value is at most half of the largest one of the type.

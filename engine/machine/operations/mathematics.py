@@ -69,7 +69,7 @@ def _reciprocal_root(numbers: Array) -> Array:
 
 
 def _fused(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c rounded once: through float64 for f16 and f32 (exact but for a second rounding), by libm in f64."""
+    """a * b + c: through float64 for f16 and f32, where the sum is rounded twice; f64 rounds product and sum."""
     if a.dtype != np.float64:
         return (a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype)
     return a * b + c

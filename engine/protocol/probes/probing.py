@@ -47,7 +47,7 @@ Ledger: TypeAlias = Annotated[tuple[Withheld, ...], msgspec.Meta(max_length=MOST
 
 
 class Withhold(Message, frozen=True):
-    """Suppress all launches of these kernels during a call; no launches at all when there are none.
+    """Suppress all launches of these kernels during a call; of every kernel if `kernels` is empty.
 
     With `look` the named kernels are launched, too, and for every launch it is reported whether it only moved data.
     With `may_copy_case` a launch that copies memory of the case does not count as such: the operator asks for it.

@@ -52,7 +52,7 @@ class TapedNumber(Message, tag_field="kind", tag="number", frozen=True):
 class TapedDescriptor(Message, tag_field="kind", tag="descriptor", frozen=True):
     """A tensor descriptor made on the host: its base, and shape and strides in elements.
 
-    The shape of its blocks is part of the specialisation.  `rounds_to_tf32` is whether loads round float32.
+    The shape of its blocks is part of the specialisation.  `rounds_to_tf32` is whether loads round float32 to TF32.
     """
 
     base: TapedView
@@ -141,7 +141,7 @@ Step: TypeAlias = Filled | Moved | LookedUp | Given | Addressed | Launched
 
 
 class ClaimedKernel(Message, frozen=True):
-    """What the worker compiled a specialisation to, and the arguments that this takes: it can refute, not prove."""
+    """The worker's claimed TTIR of a specialisation, and the arguments that it takes: it can refute, not prove."""
 
     ttir: Annotated[str, msgspec.Meta(max_length=MOST_MODULE_CHARACTERS)]
     arguments: Annotated[tuple[Word, ...], msgspec.Meta(max_length=MOST_ARGUMENTS)]

@@ -19,7 +19,7 @@ CHUNK_BYTES = 8 << 20
 
 
 class WindowError(Exception):
-    """The file is no plain file, or was truncated."""
+    """The path is no plain file, or the file was truncated."""
 
 
 class ByteWindow:

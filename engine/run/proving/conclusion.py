@@ -147,10 +147,10 @@ def bytes_of_constants(used: Iterable[Given]) -> int:
 
 
 def can_hold_the_answer(used: Iterable[Given], replayed: Replayed) -> bool:
-    """Whether constants as large as an answer can be where it was looked up, and not computed.
+    """Whether the constants are large enough to be a table in which the answer was looked up, not computed.
 
-    They are the same on all contents, and older than those: they hold no answers that depend on the content, unless
-    they are a table with one for each value that the content can have.
+    Constants are the same for all contents, and made before them: they can contain answers that depend on the content
+    only as a table with an entry for each value that the content can have.
     """
     return bytes_of_constants(used) >= replayed.table_bytes
 
@@ -178,7 +178,7 @@ def _of_unknown_origin(tape: Tape, numbers: Collection[int]) -> list[Given]:
 
 
 def _computes(operator: str) -> bool:
-    """Whether an operator does more than light arithmetic, sums, look-ups and moves, as honest host code does."""
+    """Whether an operator does more than the light arithmetic, sums, look-ups and moves of honest host code."""
     return operator.rpartition("::")[2].partition(".")[0] not in _ASSISTING
 
 

@@ -140,7 +140,7 @@ class ProvingStage:
         self._emitter.emit(events.CaseProven(at_s=self._emitter.now(), number=number, total=total, proof=proof))
 
     async def _within_engine(self, one: Passed, work: Callable[[], Awaitable[_T]]) -> _T | CaseProof:
-        """Result of `work`; an engine error that occurs twice is a separate gap, never the kernel's."""
+        """Result of `work`, repeated as in `done_again`; an engine error is a separate gap, never the kernel's."""
         if self._failures >= _MOST_FAILURES:
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason="not tried: the engine failed before")
         try:

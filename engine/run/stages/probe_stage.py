@@ -21,7 +21,7 @@ class ProbingStage:
     """Runs every probe, or those `chosen`, on one candidate; `run` once.
 
     Raises:
-        EngineError: a file among the probes is none.
+        EngineError: a file in the folder of probes defines no probe.
     """
 
     def __init__(self, *, lab: Lab, emitter: EventEmitter, chosen: Sequence[Probe] | None = None) -> None:

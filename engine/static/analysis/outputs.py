@@ -1,4 +1,4 @@
-"""Functions that return a tensor without writing to it."""
+"""Functions that return an allocated tensor to which nothing was written."""
 
 from __future__ import annotations
 

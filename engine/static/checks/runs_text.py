@@ -80,6 +80,6 @@ def _is_plain(reading: Reading, node: ast.expr) -> bool:
 
 
 def _is_assembled(reading: Reading, node: ast.expr) -> bool:
-    """Whether the text is decoded or joined from literals, which templates do not need."""
+    """Whether the text is decoded, which templates do not need."""
     parts = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
     return any("decode" in (part.func.attr if isinstance(part.func, ast.Attribute) else "") for part in parts)

@@ -171,7 +171,7 @@ def _is_uneven(mean_us: float, typical_us: float, slack_us: float) -> bool:
 
 
 def _drain_us(facts: CaseFacts, problem: Problem, peaks: Peaks | None) -> float | None:
-    """Time to write the output of a call that is still in the second-level cache, at most all of it."""
+    """Time to write back the output that may still be in the second-level cache, at most a full cache."""
     if peaks is None or facts.l2_bytes is None:
         return None
     return min(problem.cost(facts.case).bytes_written, facts.l2_bytes) / peaks.copy_bytes_per_s * 1e6

@@ -53,7 +53,7 @@ def without_times(side: SideFacts, why: str) -> Timing:
 
 
 def compared(candidate: SideFacts, side: SideFacts, rng: random.Random) -> tuple[Comparison, Method]:
-    """The candidate against `side`, and the method: the candidate's, or events if both have them.
+    """The candidate against `side`, and the method: the candidate's if both have it, otherwise events.
 
     Raises:
         ValueError: there is no such comparison; the message has the reason.

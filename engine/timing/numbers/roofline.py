@@ -130,7 +130,7 @@ def _floor(moved_bytes: float, flops: int, peaks: Peaks, peak: float | None) -> 
 
 
 def _least_moved(cost: Cost, l2_bytes: int | None, cache: CacheState) -> int:
-    """The bytes moved between memory and a cache that is emptied before when it is cold."""
+    """The bytes moved between memory and the cache, which is empty before the call if `cache` is COLD."""
     read = cost.bytes_read if cache is CacheState.COLD else _beyond(cost.bytes_read, l2_bytes)
     return read + _beyond(cost.bytes_written, l2_bytes)
 

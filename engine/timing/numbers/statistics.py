@@ -199,8 +199,8 @@ def _interval_of_median(logarithms: Sequence[float], rng: random.Random) -> tupl
     An expanded percentile bootstrap (Hesterberg, "What Teachers Should Know About the Bootstrap", The American
     Statistician 69, 2015): the plain percentile interval of a few values is too narrow, and which of its sides is the
     longer one is chance.  Its width is distributed evenly about the median, and multiplied by the ratio of Student's t
-    to the normal quantile and by that of the variances over n - 1 and over n; both vanish as values are added.  _MARGIN
-    stays.
+    to the normal quantile and by that of the standard deviations with divisors n - 1 and n; both approach 1 as values
+    are added.  _MARGIN stays.
     """
     count, centre = len(logarithms), statistics.median(logarithms)
     low, high = _percentiles([_median_of(rng.choices(logarithms, k=count)) for _ in range(RESAMPLES)])

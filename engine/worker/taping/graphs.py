@@ -1,8 +1,8 @@
 """CUDA graphs on a tape: captured work is recorded once, and belongs to each call that replays the graph.
 
-A captured step works on the memory that it was captured with, with its content at that time.  So each step is kept with
-its tensors, and is put on the tape before the graph runs, when unknown memory still has the content that the graph will
-read.
+A captured step works on the memory that it was captured with, and on its content when the graph runs.  So each step is
+kept with its tensors, and is put on the tape before the graph runs, when unknown memory still has the content that the
+graph will read.
 
 Captures are recorded whenever they happen: also while the candidate is loaded and in calls that are timed, since a
 later call may replay the graph.
@@ -82,7 +82,7 @@ class Capture:
         """No operation: the step itself names the tensors that it takes."""
 
     def read(self, operator: str, tensor: torch.Tensor) -> None:
-        """No operation: a graph captures no reads of the host."""
+        """Make the capture incomplete: a graph captures no reads by the host."""
         self.leave_incomplete(f"the host read results while a CUDA graph was captured: {operator}"[:200])
 
     def allocated(self, result: object) -> None:

@@ -89,7 +89,7 @@ class TapedMemory:
             )
 
     def places_of(self, addresses: Sequence[int]) -> tuple[TapedPlace, ...] | None:
-        """The places in storages of the tape at these addresses; None unless all of them have one."""
+        """The places in storages of the tape at these addresses; None if one is outside of all storages."""
         starts = sorted(self._known)
         places = []
         for address in addresses:

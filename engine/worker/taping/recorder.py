@@ -79,7 +79,7 @@ class TakenLaunch(Protocol):
 
     @property
     def claimed(self) -> ClaimedKernel | None:
-        """What the specialisation was compiled to; None where that is no TTIR."""
+        """The TTIR and arguments of the specialisation; None if it was not compiled to TTIR."""
         ...
 
 
