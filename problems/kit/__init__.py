@@ -1,4 +1,4 @@
-"""Parts that the modules of the catalogue share: cases, input values, layouts, tolerances, and torch on demand.
+"""Shared parts of the catalogue's modules: cases, input values, layouts, tolerances, and torch on demand.
 
 Nothing here may import torch when it is itself imported; `torch` below is the real module only for
 the type checker.  Problems import from this package, never from its modules.

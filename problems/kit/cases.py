@@ -1,4 +1,4 @@
-"""Cases from lists of sizes, dtypes and options, so that a problem reads as a table."""
+"""Cases from lists of sizes, dtypes and options, so that a problem is written as a table."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _MOST_DIMENSIONS = 6
 def cases_over(
     tier: Tier, label: str, *, dtype: DType | list[DType], **axes: Parameter | Sequence[Parameter]
 ) -> tuple[Case, ...]:
-    """One case for every combination of the lists among `dtype` and `axes`, the dtype varying slowest.
+    """One case for every combination of the lists among `dtype` and `axes`; the dtype varies slowest.
 
-    Anything but a list is the same in all of them.  `label` names the cases: "{shape} {dtype} {layout}"
-    becomes "64x781 bf16 transposed"; an axis that varies must be in it.
+    Values other than lists are the same in all cases.  `label` names the cases: "{shape} {dtype} {layout}" becomes
+    "64x781 bf16 transposed"; every varying axis must occur in it.
 
     Raises:
-        ValueError: an axis varies and the label does not tell its values apart.
+        ValueError: two values of an axis give the same label.
     """
     choices = {"dtype": dtype, **axes}
     lists = {name: value if isinstance(value, list) else [value] for name, value in choices.items()}
@@ -53,9 +53,9 @@ def result_dtype(case: Case) -> DType:
 
 
 def _spelled(axis: str, value: Parameter) -> str:
-    """A value as a case name shows it: (64, 781) is 64x781, but 64,781 for `dims`; DType.BFLOAT16 is bf16.
+    """A value as shown in a case name: (64, 781) is 64x781, but 64,781 for `dims`; DType.BFLOAT16 is bf16.
 
-    A longer row of equal numbers than a shape has is counted: sixteen times 1024 is "16 of 1024".
+    Equal numbers, more of them than a shape has dimensions, are counted: sixteen times 1024 is "16 of 1024".
     """
     if isinstance(value, DType):
         return value.short

@@ -1,9 +1,9 @@
-"""Parts that copies with a cast share: values that every target can hold, the tolerance of a cast, the cost.
+"""Shared parts of copies with a cast: values that every target can hold, the tolerance of a cast, the cost.
 
 A cast to a floating dtype rounds to the nearest value, ties to even, and overflows to infinity; float64 may go through
-float32 on its way to a half type.  A cast to an integer dtype drops the fraction; to bool, it asks for being other than
-0, which NaN is, and a complex number with one part other than 0.  To other real dtypes a complex number keeps its real
-part.  Numbers beyond an integer dtype, NaN and infinities included, are outside of the contract.
+float32 on its way to a half type.  A cast to an integer dtype truncates towards 0. A cast to bool is true for every
+value other than 0, including NaN and complex numbers with one nonzero part. A cast of a complex number to another real
+dtype keeps the real part.  Numbers beyond an integer dtype, NaN and infinities included, are outside of the contract.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from problems.kit.tolerances import EXACT
 from problems.kit.values import torch_dtype
 
 COPIES = (FrameworkWork.COPIES, FrameworkWork.ALLOCATION, FrameworkWork.VIEWS, FrameworkWork.METADATA)
-"""The framework may copy and cast: these operators are nothing else."""
+"""The framework may copy and cast, since these operators do nothing else."""
 _INTEGERS = (DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8)
 _MOST = 120.0  # every integer dtype holds it
 
@@ -27,8 +27,8 @@ def castable(
 ) -> torch.Tensor:
     """Values of `source` that `target` can hold.
 
-    From 0 to 120 with fractions for integer targets of floats, and whole for narrower integers; any values for others,
-    a third of them 0 for bool, and of complex numbers another third imaginary.
+    For integer targets from 0 to 120, with fractions if the source is floating. For other targets any values; for bool
+    a third of them is 0, and of complex numbers another third is imaginary.
     """
     if target in _INTEGERS and source not in (target, DType.BOOL):
         values = (torch.rand(case.shape(shape), generator=rng) * _MOST).to(torch_dtype(source))
@@ -47,7 +47,7 @@ def _with_zeros(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
 
 
 def cast(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """x in another dtype, new memory, by the rules of the module."""
+    """x in another dtype, in new memory, by the rules of the module docstring."""
     if dtype == torch.bool:
         return x != 0
     real = x.real if x.is_complex() and not dtype.is_complex else x
@@ -55,7 +55,7 @@ def cast(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def cast_tolerance(source: DType, target: DType) -> Tolerance:
-    """Equal to the bit, but for casts to a floating dtype of less precision: a unit in the last place.
+    """Bitwise equality; one unit in the last place for casts to a floating dtype of lower precision.
 
     Hardware rounds, Triton's interpreter truncates, and float64 may be rounded twice; values that become subnormal err
     by a share of the smallest step, far below a typical element.
@@ -67,7 +67,7 @@ def cast_tolerance(source: DType, target: DType) -> Tolerance:
 
 
 def copy_cost(case: Case, *, read: int, written: int) -> Cost:
-    """Elements of the case's dtype that are read, and of the answer's that are written."""
+    """Elements of the case's dtype are read, and elements of the result's dtype are written."""
     return Cost(flops=0, bytes_read=read * case.dtype.bytes, bytes_written=written * result_dtype(case).bytes)
 
 

@@ -1,8 +1,7 @@
 """A stand-in for torch that imports it on the first use of an attribute.
 
-Importing torch takes seconds and may open a device context; a catalogue that is only listed or
-searched must not pay for it.  The stand-in never enters `sys.modules`, so a look there still tells
-whether the real torch was loaded.
+Importing torch takes seconds and may open a device context; listing or searching the catalogue must not cost this.  The
+stand-in never enters `sys.modules`, which therefore still shows whether the real torch was loaded.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ class DeferredModule(ModuleType):
     """Proxy of the module `name`, which is imported on the first access to an attribute."""
 
     def __getattr__(self, attribute: str) -> object:
-        # Test collectors and debuggers ask every global for names such as __wrapped__; that is no use of torch.
+        # Test collectors and debuggers look up names such as __wrapped__ on every global; that must not import torch.
         if attribute.startswith("__") and attribute.endswith("__"):
             raise AttributeError(f"{self.__name__} is deferred and has no {attribute} yet")
         return getattr(importlib.import_module(self.__name__), attribute)

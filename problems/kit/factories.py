@@ -1,7 +1,7 @@
-"""Parts that factories of tensors share: dtypes and devices as arguments, constant answers, the cost.
+"""Shared parts of tensor factories: dtypes and devices as arguments, constant results, the cost.
 
-The entry gets the device as text, "cpu" or "cuda": nothing else says where the answer belongs.  A factory may be left
-to the framework's own allocation; one that fills may use plain fills too.
+The entry gets the device as text, "cpu" or "cuda": no other argument determines the device of the result. A candidate
+may use the framework's allocation, and for a factory that fills also the framework's fills.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from problems.kit.movement import case_values, count
 from problems.kit.values import torch_dtype
 
 ALLOCATES = (FrameworkWork.ALLOCATION, FrameworkWork.METADATA)
-"""The framework may make the answer, whose content is not specified."""
+"""The framework may allocate the result, whose content is not specified."""
 FILLS = (*ALLOCATES, FrameworkWork.COPIES)
-"""The framework may make and fill the answer."""
+"""The framework may allocate and fill the result."""
 CONSTANT = "the answer is one constant, which depends on no input"
 SAME_FOR_ALL = dict.fromkeys(
     ("mean", "backwards", "answer_to_other_inputs", "answer_of_another_case", "bfloat16_arithmetic",
      "tensorfloat32_arithmetic", "single_arithmetic", "integers_in_single", "nan_dropped", "infinities_clamped"),
     CONSTANT,
 )  # fmt: skip
-"""Lies that an answer of one constant cannot be told from."""
+"""Lies (`problems.rules.lies`) that equal a constant result and therefore cannot be rejected."""
 
 
 def device_of(rng: torch.Generator) -> str:
-    """The device that inputs are made on, as text: "cpu" or "cuda"."""
+    """The device on which inputs are made, as text: "cpu" or "cuda"."""
     return rng.device.type
 
 
 def given_dtype(case: Case) -> torch.dtype | None:
-    """The argument `dtype`: the dtype of the case, or None where the parameter `given` is false."""
+    """The argument `dtype`: the dtype of the case, or None if the parameter `given` is false."""
     return torch_dtype(case.dtype) if case.claim("given") else None
 
 
 def filled(size: list[int], value: complex, dtype: torch.dtype, device: str | torch.device) -> torch.Tensor:
-    """A tensor of one value, cast to the dtype as an element is."""
+    """A tensor of one value, cast to the dtype by the rules for elements."""
     wide = torch.complex128 if isinstance(value, complex) else torch.float64 if isinstance(value, float) else None
     return torch.tensor(value, dtype=wide, device=device).to(dtype).expand(size).contiguous()
 
 
 def made(case: Case, dtype: DType, *, size: str = "size") -> Cost:
-    """Nothing is read; every element is written once."""
+    """Cost of a factory: nothing is read; every element is written once."""
     return Cost(flops=0, bytes_read=0, bytes_written=count(case.shape(size)) * dtype.bytes)
 
 
@@ -75,5 +75,5 @@ def like_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def like_cost(case: Case) -> Cost:
-    """Every element is written once; nothing of self is read."""
+    """Cost: every element is written once; nothing of self is read."""
     return made(case, result_dtype(case))

@@ -1,7 +1,7 @@
-"""The same values in other memory layouts: what a kernel that ignores strides gets wrong.
+"""The same values in other memory layouts: a kernel that ignores strides gives wrong results.
 
-The bytes between the elements are filled with values of the tensor itself, out of place: a kernel
-that reads them gives a plausible wrong answer, and the checks must see it without the help of a NaN.
+The memory between the elements is filled with values of the tensor itself, at wrong positions: a kernel that reads them
+gives a plausible wrong result, which the checks must detect without a NaN.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _GAP = 3
 
 
 def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:
-    """`tensor` in the layout called `layout`: same shape and dtype, and the same values but for EXPANDED.
+    """`tensor` in the layout called `layout`: same shape and dtype and, except for EXPANDED, the same values.
 
-    TRANSPOSED stores the last two dimensions swapped, STRIDED leaves a gap after every element, OFFSET
-    starts three elements into its storage, so that its address is no multiple of 16 bytes, PADDED
-    is cut out of a tensor that is wider in dimension 1, as one part of a wider projection is, and
-    EXPANDED repeats the first entry of dimension 0 with stride 0.  IRREGULAR combines three of them, for any
-    rank: dimensions stored in reverse order, a gap after every element, an offset of three elements.
+    TRANSPOSED stores the last two dimensions swapped, STRIDED leaves a gap after every element, OFFSET starts three
+    elements into its storage, so that its address is no multiple of 16 bytes, PADDED is a slice of a tensor that is
+    wider in dimension 1, such as one part of a wider projection, and EXPANDED repeats the first entry of dimension 0
+    with stride 0.  IRREGULAR combines three of them, for any rank: dimensions stored in reverse order, a gap after
+    every element, an offset of three elements.
     """
     match Layout(layout):
         case Layout.CONTIGUOUS:
@@ -59,6 +59,6 @@ def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:
 
 
 def _with_gaps(tensor: torch.Tensor) -> torch.Tensor:
-    """`tensor` with a gap of one element after every element, filled with its other elements."""
+    """`tensor` with a gap of one element after every element; the gaps hold its other elements."""
     others = tensor.flip(-1) if tensor.dim() else tensor
     return torch.stack((tensor, others), dim=-1)[..., 0]

@@ -1,4 +1,4 @@
-"""Parts that operators which only move data share: values of any dtype, the exact tolerance, and the cost in bytes."""
+"""Shared parts of operators that only move data: values of any dtype, the exact tolerance, and the cost in bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY_DTYPE = [
     DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16, DType.FLOAT64, DType.INT64, DType.INT32, DType.INT16, DType.INT8,
     DType.UINT8, DType.BOOL, DType.COMPLEX64, DType.COMPLEX128,
 ]  # fmt: skip
-"""The dtypes of operators that move data of any kind."""
+"""The dtypes of operators that move data of any type."""
 
 _RANGES = {
     DType.INT64: (-(2**62), 2**62),
@@ -34,25 +34,25 @@ def any_values(
 ) -> torch.Tensor:
     """Values of any dtype in the layout called `layout`.
 
-    Floats are `mixed`, integers from their whole range (int64 half of it), both parts of a complex number are mixed.
+    Floats are `mixed`, integers cover their whole range (int64 half of it), both parts of complex numbers are `mixed`.
     With `special`, half of the elements of a floating tensor are NaN, infinite, -0.0, very large or subnormal.
     """
     return laid_out(_values(shape, dtype, rng, special=special), layout)
 
 
 def case_values(case: Case, rng: torch.Generator, *, shape: str = "shape", layout: str = "layout") -> torch.Tensor:
-    """`any_values` of the shape and layout that these parameters of the case name; special if `values` says so."""
+    """`any_values` of the case's shape and layout parameters; special if the parameter `values` is "special"."""
     special = case.params.get("values") == "special"
     return any_values(case.shape(shape), case.dtype, rng, special=special, layout=case.word(layout))
 
 
 def exact(case: Case) -> Tolerance:
-    """A copy: equal to the bit."""
+    """A copy: bitwise equality."""
     return EXACT
 
 
 def copied(case: Case, *, read: int, written: int, index_bytes: int = 0) -> Cost:
-    """No arithmetic: elements of the case's dtype that are read and written, and bytes of indices or masks read."""
+    """No arithmetic: elements of the case's dtype read and written, and bytes of indices or masks read."""
     return Cost(flops=0, bytes_read=read * case.dtype.bytes + index_bytes, bytes_written=written * case.dtype.bytes)
 
 

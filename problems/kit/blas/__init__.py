@@ -1,4 +1,4 @@
-"""Parts that the routines of BLAS share: buffers with increments and leading dimensions, scalars, cases, families.
+"""Shared parts of the BLAS routines: buffers with increments and leading dimensions, scalars, cases, families.
 
 Imports the modules of `problems.kit` and no torch; problems import from this package, never from its modules.
 """

@@ -13,10 +13,10 @@ from problems.kit.deferred import torch
 
 
 def band_buffer(case: Case, n: int, k: int, rng: torch.Generator, *, is_unit: bool) -> tuple[torch.Tensor, int]:
-    """A buffer for a band of k diagonals beside the main one, and its leading dimension.
+    """A buffer for a band of k diagonals besides the main one, and its leading dimension.
 
-    The corners of the array that belong to no element hold numbers; in "unread nan" they are NaN, and so are the
-    padding and a diagonal of ones, which are not read either.
+    The corners of the array, which belong to no element, hold numbers. In "unread nan" they are NaN, and so are the
+    padding and an implicit diagonal of ones, which are not read either.
     """
     buffer, leading, _ = matrix_buffer(case, k + 1, n, case.size("padding"), rng)
     if case.word("values") == UNREAD_NAN:
@@ -31,6 +31,6 @@ def band_buffer(case: Case, n: int, k: int, rng: torch.Generator, *, is_unit: bo
 
 
 def diagonal_of(buffer: torch.Tensor, leading: int, n: int, k: int, uplo: str, distance: int) -> torch.Tensor:
-    """(n - distance,): element p couples p and p + distance; a view."""
+    """(n - distance,): element p is the matrix element that couples indices p and p + distance; a view."""
     array = matrix_of(buffer, leading, k + 1, n)[0]
     return array[k - distance, distance:] if uplo == "U" else array[distance, : n - distance]

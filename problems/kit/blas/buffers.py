@@ -1,6 +1,6 @@
-"""Flat buffers for the arguments of BLAS, longer than needed; values between and behind elements are unchanged.
+"""Flat buffers for the arguments of BLAS, longer than needed; values between and after elements must not change.
 
-What a routine must not read holds plausible numbers, or NaN where a case says so.
+Memory that a routine must not read holds plausible numbers, or NaN if the case requests it.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from problems.kit.layouts import laid_out
 from problems.kit.values import Special, normal, special_rows
 
 FINITE_ONLY, UNREAD_NAN, SPECIAL = "normal", "unread nan", "special"
-"""What a case's parameter `values` may be: finite numbers, NaN in what is not read, special values in what is."""
+"""Values of the case parameter `values`: finite numbers, NaN in memory that is not read, special values in elements."""
 
 
 def batch_of(case: Case) -> int:
-    """How many problems the case has at once; 1 where it names no batch."""
+    """Size of the batch of the case; 1 if it has no parameter `batch`."""
     return case.size("batch") if "batch" in case.params else 1
 
 
 def vector_span(n: int, increment: int) -> int:
-    """The elements of a buffer from the first to the last of n that are `increment` apart."""
+    """The slice of a buffer from the first to the last of n elements that are `increment` apart."""
     return (n - 1) * abs(increment) + 1 if n else 0
 
 
 def vector_buffer(
     case: Case, n: int, increment: int, rng: torch.Generator, *, tail: int = 3, batch: int = 1
 ) -> tuple[torch.Tensor, int]:
-    """A buffer for `batch` vectors and the stride between them; `tail` elements are behind each."""
+    """A buffer for `batch` vectors and the stride between them; `tail` elements follow each vector."""
     stride = vector_span(n, increment) + tail
     return normal((batch * stride,), case.dtype, rng), stride
 
@@ -40,7 +40,7 @@ def matrix_buffer(
 ) -> tuple[torch.Tensor, int, int]:
     """A buffer for `batch` matrices, their leading dimension, and the stride between them.
 
-    `padding` rows are below each column, and `gap` elements behind each matrix.
+    `padding` rows follow the rows of each matrix, and `gap` elements follow each matrix.
     """
     leading = max(rows, 1) + padding
     stride = leading * columns + gap
@@ -48,7 +48,7 @@ def matrix_buffer(
 
 
 def fill_padding(buffer: torch.Tensor, leading: int, rows: int) -> None:
-    """Put NaN into the rows of one matrix beyond its own."""
+    """Write NaN into the padding rows of one matrix."""
     buffer.view(-1, leading)[:, rows:] = torch.nan
 
 
@@ -57,14 +57,14 @@ def special_lines(
 ) -> None:
     """Make the first lines of a matrix along `dim` special, in place.
 
-    Complex lines are NaN throughout: the result of infinities in a complex product is unspecified.
+    Complex lines are entirely NaN: the result of infinities in a complex product is unspecified.
     """
     kinds = [Special.NAN] if dtype in COMPLEX_DTYPES else list(rows)
     values.copy_(special_rows(values, rng, rows=kinds[: values.shape[1 if dim == 0 else 0]], dim=dim))
 
 
 def scattered_vector(buffer: torch.Tensor, n: int, increment: int, values: Sequence[Special]) -> torch.Tensor:
-    """A copy of the buffer with each of `values` in one element of its vector, evenly spread."""
+    """A copy of the buffer in which each of `values` replaces one element of the vector, evenly spread."""
     made, step = buffer.clone(), max(n // (len(values) + 1), 1) * abs(increment)
     for number, value in enumerate(values, start=1):
         made[number * step] = float(value)

@@ -15,7 +15,7 @@ from problems.kit.tolerances import rounded
 from problems.kit.values import Special
 
 NOTHING_READ = "nothing to read"
-"""A case's `values` where alpha or k is 0: A and B are NaN throughout."""
+"""Value of the case parameter `values` if alpha or k is 0: all elements of A and B are NaN."""
 
 _ROWS = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.SUBNORMAL]
 _COLUMNS = [Special.NAN, Special.NEGATIVE_INF]
@@ -25,9 +25,9 @@ _OLD = [*[Special.NEGATIVE_ZERO] * len(_ROWS), Special.NAN, Special.INF, Special
 def gemm_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """A, B, C: flat buffers of leading dimension times columns; element (i, j) of A is A[i + j * lda].
 
-    Rows beyond the matrix, `padding` of them in every column, stay as they are.  Where beta is 0, C need not hold
-    numbers: there it is NaN, and must not be read.  "special" has special values in rows of op(A), columns of op(B)
-    and in C, and NaN in the padding.  In "nothing to read" A and B are NaN throughout.
+    The `padding` rows after the rows of a matrix must not change. If beta is 0, C is NaN and must not be read.
+    "special" has special values in rows of op(A), columns of op(B) and in C, and NaN in the padding.  In "nothing to
+    read" all elements of A and B are NaN.
     """
     (a, lda, _), (b, ldb, _), (c, ldc, _) = gemm_buffers(case, rng)
     a, b, c = placed(case, a, b, c)
@@ -49,10 +49,10 @@ def gemm_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def strided_gemm_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """A, B, C: flat buffers; matrix b begins at b times the stride, and `gap` elements behind each stay as they are.
+    """A, B, C: flat buffers; matrix b begins at b times the stride, and `gap` elements after each must not change.
 
-    "shared" has one A for the whole batch, with a stride of 0; "far" has one batch, and strides of 2 ** 40 elements,
-    which a batch of one never takes.  The rest is as in a single product.
+    "shared" has one A for the whole batch, with a stride of 0; "far" has a batch of one matrix and strides of 2 ** 40
+    elements, which are therefore never used. The rest is as in `gemm_inputs`.
     """
     (a, lda, stride_a), (b, ldb, stride_b), (c, ldc, stride_c) = gemm_buffers(case, rng)
     a, b, c = placed(case, a, b, c)
@@ -68,7 +68,7 @@ def strided_gemm_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def gemm_buffers(case: Case, rng: torch.Generator) -> tuple[tuple[torch.Tensor, int, int], ...]:
-    """For A, B and C the buffer, the leading dimension and the stride of the batch."""
+    """The buffer, the leading dimension and the batch stride of A, B and C."""
     m, n, k, batch = case.size("m"), case.size("n"), case.size("k"), batch_of(case)
     transa, transb = tuple(case.word("trans").upper())
     a_shape, b_shape = (m, k) if transa == "N" else (k, m), (k, n) if transb == "N" else (n, k)
@@ -92,7 +92,7 @@ def _make_special(
     shapes: tuple[tuple[int, int], ...],
     rng: torch.Generator,
 ) -> None:
-    """Special rows in op(A), columns in op(B) and rows in C, those of the first batch; NaN below all of it."""
+    """Special rows in op(A), columns in op(B) and rows in C, all in matrix 0 of the batch; NaN in all padding rows."""
     transa, transb = tuple(case.word("trans").upper())
     along = 1 if transa == "N" else 0, 0 if transb == "N" else 1, 1
     for (buffer, leading, stride), shape, dim, kinds in zip(made, shapes, along, (_ROWS, _COLUMNS, _OLD), strict=True):
@@ -133,7 +133,7 @@ def gemm_eager(
     transa: str, transb: str, m: int, n: int, k: int, alpha: complex, a: torch.Tensor, lda: int,
     b: torch.Tensor, ldb: int, beta: complex, c: torch.Tensor, ldc: int,
 ) -> torch.Tensor:  # fmt: skip
-    """The library's own product and sum on views of the buffers."""
+    """PyTorch's product and sum on views of the buffers."""
     left, right = operand_of(a, lda, m, k, transa.upper())[0], operand_of(b, ldb, k, n, transb.upper())[0]
     matrix = matrix_of(c, ldc, m, n)[0]
     if alpha == 0 or k == 0:
@@ -147,7 +147,7 @@ def strided_gemm_eager(
     transa: str, transb: str, m: int, n: int, k: int, alpha: complex, a: torch.Tensor, lda: int, stride_a: int,
     b: torch.Tensor, ldb: int, stride_b: int, beta: complex, c: torch.Tensor, ldc: int, stride_c: int, batch: int,
 ) -> torch.Tensor:  # fmt: skip
-    """The library's own batched product and sum on views of the buffers."""
+    """PyTorch's batched product and sum on views of the buffers."""
     left = operand_of(a, lda, m, k, transa.upper(), batch=batch, stride=stride_a)
     right = operand_of(b, ldb, k, n, transb.upper(), batch=batch, stride=stride_b)
     matrix = matrix_of(c, ldc, m, n, batch=batch, stride=stride_c)
@@ -159,14 +159,14 @@ def strided_gemm_eager(
 
 
 def gemm_tolerance(case: Case) -> Tolerance:
-    """Sums over K and the sum with C, which may cancel; a complex product is two terms."""
+    """Sums over K and the sum with C, which may cancel; a complex product has two terms."""
     return rounded(case.dtype, terms=parts_of(case.dtype) * case.size("k") + 4)
 
 
 def gemm_cost(case: Case) -> Cost:
-    """A product and a sum for each of M * N * K, none where alpha is 0; C is read only where beta is not 0.
+    """One multiply-add for each of M * N * K, none if alpha is 0; C is read only if beta is not 0.
 
-    A complex product and sum are four of each.
+    A complex multiply-add is four real ones.
     """
     m, n, batch = case.size("m"), case.size("n"), batch_of(case)
     k = case.size("k") if scalar_of(case, "alpha") != 0 else 0

@@ -1,4 +1,4 @@
-"""The cases of matrix products: sizes around the blocks of kernels, all operations, scalars, padding, batches."""
+"""The cases of matrix products: sizes around the block sizes of kernels, all operations, scalars, padding, batches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 
 def strided_gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
-    """The cases of a batch with fixed strides, "shared" where A is one for all of it."""
+    """The cases of a batch with fixed strides; in "shared" the whole batch uses one A."""
     rows = product_table(dtype, "{batch}x {m}x{n}x{k} {trans}", batch=2, gap=0, strides="own")
     half = scalar_parameter(dtype, 0.5)
     return (
@@ -35,7 +35,7 @@ def strided_gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 
 def far_gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
-    """The cases of a batch whose sizes are 64 bits wide: strides that 32 bits do not hold, too."""
+    """The cases of a batch with 64-bit sizes, some with strides that do not fit into 32 bits."""
     rows = product_table(dtype, "{batch}x {m}x{n}x{k} {trans}", batch=1, gap=0, strides="own")
     half = scalar_parameter(dtype, 0.5)
     return strided_gemm_cases(dtype=dtype) + rows(
@@ -44,13 +44,13 @@ def far_gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 
 def product_table(dtype: DType, label: str, **plain: int | str) -> CaseTable:
-    """Rows of products, C = A @ B without padding unless a row has other fields."""
+    """Rows of the case table of products: C = A @ B without padding unless a row overrides fields."""
     one, zero = scalar_parameter(dtype, 1.0), scalar_parameter(dtype, 0.0)
     return case_table(label, dtype=dtype, trans="NN", alpha=one, beta=zero, padding=0, **plain)
 
 
 def product_rows(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:
-    """Rows that single products and batches share."""
+    """Table rows that single products and batches share."""
     operations = _COMPLEX_OPERATIONS if dtype in COMPLEX_DTYPES else _REAL_OPERATIONS
     scale = partial(scalar_parameter, dtype)
     zero, one, half = scale(0.0), scale(1.0), scale(0.5, -0.5)

@@ -39,10 +39,10 @@ _BEFORE = [*[Special.NEGATIVE_ZERO] * len(_LINES), Special.NAN, Special.INF, Spe
 
 
 def gemv_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """A: a flat column-major buffer, x, y: flat buffers; values between and behind the elements are unchanged.
+    """A: a flat column-major buffer, x, y: flat buffers; values between and after the elements must not change.
 
-    Where beta is 0, y need not hold numbers: there it is NaN, and must not be read.  "special" has special values in
-    rows of op(A) and in y, and NaN below the columns of A.  In "nothing to read" A and x are NaN throughout.
+    If beta is 0, y is NaN and must not be read.  "special" has special values in rows of op(A) and in y, and NaN in the
+    padding of A. In "nothing to read" all elements of A and x are NaN.
     """
     (a, lda, _), (x, _), (y, _) = gemv_buffers(case, rng)
     a, x, y = placed(case, a, x, y)
@@ -54,7 +54,7 @@ def gemv_inputs(case: Case, rng: torch.Generator) -> Arguments:
 def strided_gemv_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """A, x, y: flat buffers; those of batch b begin at b times their stride.
 
-    "shared" has one A for the whole batch, with a stride of 0.  The rest is as in a single product.
+    "shared" has one A for the whole batch, with a stride of 0.  The rest is as in `gemv_inputs`.
     """
     (a, lda, stride_a), (x, stride_x), (y, stride_y) = gemv_buffers(case, rng)
     a, x, y = placed(case, a, x, y)
@@ -67,7 +67,7 @@ def strided_gemv_inputs(case: Case, rng: torch.Generator) -> Arguments:
 def gemv_buffers(
     case: Case, rng: torch.Generator
 ) -> tuple[tuple[torch.Tensor, int, int], tuple[torch.Tensor, int], tuple[torch.Tensor, int]]:
-    """For A the buffer, the leading dimension and the stride of the batch; for x and y the buffer and the stride."""
+    """The buffer, the leading dimension and the batch stride of A; the buffer and the batch stride of x and y."""
     m, n, batch, values = case.size("m"), case.size("n"), batch_of(case), case.word("values")
     count_x, count_y = (n, m) if case.word("trans") == "N" else (m, n)
     incx, incy = case.size("incx"), case.size("incy")
@@ -119,7 +119,7 @@ def gemv_eager(
     trans: str, m: int, n: int, alpha: complex, a: torch.Tensor, lda: int, x: torch.Tensor, incx: int, beta: complex,
     y: torch.Tensor, incy: int,
 ) -> torch.Tensor:  # fmt: skip
-    """The library's own product and sum on views of the buffers."""
+    """PyTorch's product and sum on views of the buffers."""
     return strided_gemv_eager(trans, m, n, alpha, a, lda, 0, x, incx, 0, beta, y, incy, 0, 1)
 
 
@@ -127,7 +127,7 @@ def strided_gemv_eager(
     trans: str, m: int, n: int, alpha: complex, a: torch.Tensor, lda: int, stride_a: int, x: torch.Tensor, incx: int,
     stride_x: int, beta: complex, y: torch.Tensor, incy: int, stride_y: int, batch: int,
 ) -> torch.Tensor:  # fmt: skip
-    """The library's own batched product and sum on views of the buffers."""
+    """PyTorch's batched product and sum on views of the buffers."""
     if m == 0 or n == 0:
         return y
     matrix = transformed(matrix_of(a, lda, m, n, batch=batch, stride=stride_a), trans)
@@ -140,13 +140,13 @@ def strided_gemv_eager(
 
 
 def gemv_tolerance(case: Case) -> Tolerance:
-    """A sum over the length of x, and the sum with y, which may cancel; a complex product is two terms."""
+    """A sum over the length of x, and the sum with y, which may cancel; a complex product has two terms."""
     terms = case.size("n") if case.word("trans") == "N" else case.size("m")
     return rounded(case.dtype, terms=parts_of(case.dtype) * terms + 4)
 
 
 def gemv_cost(case: Case) -> Cost:
-    """A product and a sum for each element of A, none where alpha is 0; y is read only where beta is not 0."""
+    """One multiply-add for each element of A, none if alpha is 0; y is read only if beta is not 0."""
     m, n = case.size("m"), case.size("n")
     batch = batch_of(case) if m and n else 0
     count_x, count_y = (n, m) if case.word("trans") == "N" else (m, n)
@@ -164,7 +164,7 @@ def gemv_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 
 def strided_gemv_cases(*, dtype: DType) -> tuple[Case, ...]:
-    """The cases of a batch with fixed strides, "shared" where A is one for all of it."""
+    """The cases of a batch with fixed strides; in "shared" the whole batch uses one A."""
     rows = gemv_table(dtype, "{batch}x {m}x{n} {trans} inc {incx} {incy}", batch=2, strides="own")
     return (
         *gemv_rows(dtype, rows),
@@ -176,13 +176,13 @@ def strided_gemv_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 
 def gemv_table(dtype: DType, label: str, **plain: int | str) -> CaseTable:
-    """Rows of products, y = A @ x of dense operands unless a row has other fields."""
+    """Rows of the case table of products: y = A @ x of dense operands unless a row overrides fields."""
     one, zero = scalar_parameter(dtype, 1.0), scalar_parameter(dtype, 0.0)
     return case_table(label, dtype=dtype, trans="N", alpha=one, beta=zero, incx=1, incy=1, padding=0, **plain)
 
 
 def gemv_rows(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:
-    """Rows that single products and batches share."""
+    """Table rows that single products and batches share."""
     scale = partial(scalar_parameter, dtype)
     operations = ["N", "T", "C"] if dtype in COMPLEX_DTYPES else ["N", "T"]
     zero, one, half = scale(0.0), scale(1.0), scale(0.5, -0.25)

@@ -1,6 +1,6 @@
 """Batches of pointers: each matrix or vector is in a separate buffer, at irregular distances.
 
-The entry gets the addresses as an int64 tensor; it writes through them and returns nothing.
+The entry gets the addresses as an int64 tensor, writes to these addresses and returns nothing.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from problems.kit.blas.trsm import trsm_buffers, trsm_eager, trsm_reference
 from problems.kit.cases import Arguments
 from problems.kit.deferred import torch
 
-_TAILS = (0, 320, 64, 448, 192)  # padding elements behind the buffers of a batch, cyclic
+_TAILS = (0, 320, 64, 448, 192)  # padding elements after the buffers of a batch, repeated cyclically
 
 
 def pointers_to(case: Case, buffer: torch.Tensor, stride: int, *, is_shared: bool = False) -> PointerArray:
-    """The buffers of a batch, views of one, with tails of different lengths; one buffer for all if shared."""
+    """The buffers of a batch, views of one tensor, with tails of various lengths; one buffer for all if shared."""
     parts: list[torch.Tensor] = []
     for number in range(1 if is_shared else batch_of(case)):
         part = buffer[number * stride : (number + 1) * stride]
@@ -29,7 +29,7 @@ def pointers_to(case: Case, buffer: torch.Tensor, stride: int, *, is_shared: boo
 
 
 def pointer_gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
-    """The cases of a batch of products, "shared" where one A is pointed at by all of it."""
+    """The cases of a batch of products; in "shared" all pointers refer to one A."""
     rows = product_table(dtype, "{batch}x {m}x{n}x{k} {trans}", batch=3, strides="own")
     half = scalar_parameter(dtype, 0.5)
     return (
@@ -41,7 +41,7 @@ def pointer_gemm_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 
 def pointer_gemm_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """Aarray, Barray, Carray: pointers to flat buffers as a single product has them."""
+    """Aarray, Barray, Carray: pointers to flat buffers as in a single product."""
     (a, lda, stride_a), (b, ldb, stride_b), (c, ldc, stride_c) = gemm_buffers(case, rng)
     is_shared = case.word("strides") == "shared"
     alpha, beta = scalar_of(case, "alpha"), scalar_of(case, "beta")
@@ -68,13 +68,13 @@ def pointer_gemm_eager(
     transa: str, transb: str, m: int, n: int, k: int, alpha: complex, a: PointerArray, lda: int, b: PointerArray,
     ldb: int, beta: complex, c: PointerArray, ldc: int, batch: int,
 ) -> None:  # fmt: skip
-    """The library's own product, one after another."""
+    """PyTorch's product for one matrix after another."""
     for left, right, old in zip(a.tensors, b.tensors, c.tensors, strict=True):
         gemm_eager(transa, transb, m, n, k, alpha, left, lda, right, ldb, beta, old, ldc)
 
 
 def pointer_gemv_cases(*, dtype: DType) -> tuple[Case, ...]:
-    """The cases of a batch of matrix-vector products, "shared" where one A is pointed at by all of it."""
+    """The cases of a batch of matrix-vector products; in "shared" all pointers refer to one A."""
     rows = gemv_table(dtype, "{batch}x {m}x{n} {trans} inc {incx} {incy}", batch=3, strides="own")
     return (
         *gemv_rows(dtype, rows),
@@ -85,7 +85,7 @@ def pointer_gemv_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 
 def pointer_gemv_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """Aarray, xarray, yarray: pointers to flat buffers as a single product has them."""
+    """Aarray, xarray, yarray: pointers to flat buffers as in a single product."""
     (a, lda, stride_a), (x, stride_x), (y, stride_y) = gemv_buffers(case, rng)
     is_shared = case.word("strides") == "shared"
     alpha, beta = scalar_of(case, "alpha"), scalar_of(case, "beta")
@@ -112,13 +112,13 @@ def pointer_gemv_eager(
     trans: str, m: int, n: int, alpha: complex, a: PointerArray, lda: int, x: PointerArray, incx: int, beta: complex,
     y: PointerArray, incy: int, batch: int,
 ) -> None:  # fmt: skip
-    """The library's own product, one after another."""
+    """PyTorch's product for one matrix after another."""
     for matrix, vector, old in zip(a.tensors, x.tensors, y.tensors, strict=True):
         gemv_eager(trans, m, n, alpha, matrix, lda, vector, incx, beta, old, incy)
 
 
 def pointer_trsm_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """Aarray, Barray: pointers to flat buffers as a single solve has them."""
+    """Aarray, Barray: pointers to flat buffers as in a single solve."""
     (a, lda, stride_a), (b, ldb, stride_b) = trsm_buffers(case, rng)
     words = (case.word(name) for name in ("side", "uplo", "trans", "diag"))
     return (
@@ -131,7 +131,7 @@ def pointer_trsm_reference(
     side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: complex, a: PointerArray, lda: int,
     b: PointerArray, ldb: int, batch: int,
 ) -> tuple[torch.Tensor, ...]:  # fmt: skip
-    """The solutions in the buffers of B; by substitution in float64 or complex128."""
+    """The solutions, in the buffers of B; by substitution in float64 or complex128."""
     solves = zip(a.tensors, b.tensors, strict=True)
     return tuple(
         trsm_reference(side, uplo, trans, diag, m, n, alpha, matrix, lda, right, ldb)[1] for matrix, right in solves
@@ -142,6 +142,6 @@ def pointer_trsm_eager(
     side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: complex, a: PointerArray, lda: int,
     b: PointerArray, ldb: int, batch: int,
 ) -> None:  # fmt: skip
-    """The library's own solver, one after another."""
+    """PyTorch's solver for one matrix after another."""
     for matrix, right in zip(a.tensors, b.tensors, strict=True):
         trsm_eager(side, uplo, trans, diag, m, n, alpha, matrix, lda, right, ldb)

@@ -1,4 +1,4 @@
-"""Rank-one updates A = alpha * x * y^T + A of a general matrix; y is conjugated in some.
+"""Rank-one updates A = alpha * x * y^T + A of a general matrix; some routines conjugate y.
 
 Shapes: x: (m,), y: (n,), A: (m, n).
 """
@@ -25,10 +25,10 @@ _SPECIAL_OF_A = [*[Special.NEGATIVE_ZERO] * len(_SPECIAL_OF_X), Special.NAN, Spe
 
 
 def ger_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x, y: flat buffers, A: a flat column-major buffer; values between and behind the elements are unchanged.
+    """x, y: flat buffers, A: a flat column-major buffer; values between and after the elements must not change.
 
-    "special" has special values in the first elements of x and in rows of A, and NaN below its columns.  In "nothing
-    to read", where alpha is 0, x and y are NaN throughout.
+    "special" has special values in the first elements of x and in rows of A, and NaN in its padding. In "nothing to
+    read", where alpha is 0, all elements of x and y are NaN.
     """
     m, n, incx, incy = case.size("m"), case.size("n"), case.size("incx"), case.size("incy")
     x, _ = vector_buffer(case, m, incx, rng)
@@ -61,7 +61,7 @@ def ger_reference(
 def ger_eager(
     m: int, n: int, alpha: complex, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int, a: torch.Tensor, lda: int
 ) -> torch.Tensor:
-    """The library's own outer product on views of the buffers."""
+    """PyTorch's outer product on views of the buffers."""
     if alpha != 0:
         outer = torch.outer(vector_of(x, m, incx)[0], vector_of(y, n, incy)[0])
         matrix_of(a, lda, m, n)[0].add_(outer, alpha=alpha)
@@ -75,7 +75,7 @@ def ger_tolerance(case: Case) -> Tolerance:
 
 
 def ger_cost(case: Case) -> Cost:
-    """A product and a sum for each element of A, and a product for each of x; nothing where alpha is 0."""
+    """One multiply-add for each element of A, and one multiplication for each of x; nothing if alpha is 0."""
     m, n = case.size("m"), case.size("n")
     used = scalar_of(case, "alpha") != 0
     read, written = m * n + m + n if used else 0, m * n if used else 0
@@ -84,7 +84,7 @@ def ger_cost(case: Case) -> Cost:
 
 
 def ger_cases(*, dtype: DType) -> tuple[Case, ...]:
-    """Sizes around the blocks of kernels, scalars, increments of both signs, padding, special values."""
+    """Sizes around the block sizes of kernels, scalars, increments of both signs, padding, special values."""
     scale = partial(scalar_parameter, dtype)
     rows = case_table("{m}x{n} inc {incx} {incy}", dtype=dtype, alpha=scale(1.0), incx=1, incy=1, padding=0)
     return (

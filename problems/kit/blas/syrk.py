@@ -1,6 +1,6 @@
 """Rank-k updates of one triangle of a symmetric matrix: C = alpha * op(A) @ op(A)^T + beta * C.
 
-Shapes: op(A): (n, k), C: (n, n); A is not conjugated, complex or not.
+Shapes: op(A): (n, k), C: (n, n); A is never conjugated.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _LINES_OF_A = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.SUBNORMAL
 
 
 def syrk_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """A, C: flat column-major buffers; one triangle of C is read and written, the other stays as it is.
+    """A, C: flat column-major buffers; one triangle of C is read and written, the other must not change.
 
-    Where beta is 0 the triangle of C is NaN, and must not be read.  "special" has special values in rows of op(A); in
-    "unread nan" the other triangle and the padding are NaN; in "nothing to read", where alpha is 0, A is.
+    If beta is 0, the triangle of C is NaN and must not be read.  "special" has special values in rows of op(A); in
+    "unread nan" the other triangle and the padding are NaN; in "nothing to read", where alpha is 0, A is NaN.
     """
     n, k, uplo, trans = case.size("n"), case.size("k"), case.word("uplo"), case.word("trans")
     rows, columns = (n, k) if trans == "N" else (k, n)
@@ -65,7 +65,7 @@ def syrk_eager(
     uplo: str, trans: str, n: int, k: int, alpha: complex, a: torch.Tensor, lda: int, beta: complex, c: torch.Tensor,
     ldc: int,
 ) -> torch.Tensor:  # fmt: skip
-    """The library's own product of the whole matrix; one triangle of it is kept."""
+    """PyTorch's product of the whole matrix; one triangle of it is stored."""
     factor, matrix = operand_of(a, lda, n, k, trans)[0], matrix_of(c, ldc, n, n)[0]
     total = scaled_or_zero(beta, matrix)
     if alpha != 0 and k > 0:
@@ -75,12 +75,12 @@ def syrk_eager(
 
 
 def syrk_tolerance(case: Case) -> Tolerance:
-    """Sums over K and the sum with C, which may cancel; a complex product is two terms."""
+    """Sums over K and the sum with C, which may cancel; a complex product has two terms."""
     return rounded(case.dtype, terms=parts_of(case.dtype) * case.size("k") + 4)
 
 
 def syrk_cost(case: Case) -> Cost:
-    """A product and a sum for each of K and each element of a triangle; C is read only where beta is not 0."""
+    """One multiply-add for each of K and each element of a triangle; C is read only if beta is not 0."""
     n = case.size("n")
     k = case.size("k") if scalar_of(case, "alpha") != 0 else 0
     triangle = n * (n + 1) // 2
@@ -93,7 +93,7 @@ def syrk_cost(case: Case) -> Cost:
 
 
 def syrk_cases(*, dtype: DType) -> tuple[Case, ...]:
-    """Sizes around the blocks of kernels, both triangles and operations, scalars, padding, unread elements."""
+    """Sizes around the block sizes of kernels, both triangles and operations, scalars, padding, unread elements."""
     scale = partial(scalar_parameter, dtype)
     zero, one, half = scale(0.0), scale(1.0), scale(0.5, -0.25)
     rows = case_table("{n}x{k} {uplo}{trans}", dtype=dtype, uplo="L", trans="N", alpha=one, beta=zero, padding=0)

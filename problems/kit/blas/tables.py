@@ -1,4 +1,4 @@
-"""Tables of BLAS cases: a default value needs no column, and no word in the name of a case."""
+"""Tables of BLAS cases: a default value needs no column, and does not appear in the name of a case."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class CaseTable(Protocol):
 
 
 def case_table(label: str, *, dtype: DType, **plain: Axis) -> CaseTable:
-    """Rows of cases of one dtype, with the values of `plain` where a row gives no other.
+    """Rows of cases of one dtype; `plain` holds the default values.
 
-    A case is named by `label`, and by each axis outside of it that is not plain: "alpha 0.5", "offset".
+    A case is named by `label`, and by each further axis whose value is not the default: "alpha 0.5", "offset".
     """
     defaults: Mapping[str, Axis] = {"values": "normal", "layout": Layout.CONTIGUOUS, **plain}
 

@@ -1,4 +1,4 @@
-"""Symmetric and triangular matrices, of which one triangle is read, and triangular solves.
+"""Symmetric and triangular matrices, one triangle of which is read, and triangular solves.
 
 Matrices to solve with are well-conditioned by construction: off the diagonal the elements are normal with standard
 deviation 1 / (2 sqrt(n)), on it they are of either sign with sizes from 1 to 2.  Then E|x_i|^2 grows by a factor of at
@@ -18,13 +18,13 @@ from problems.kit.tolerances import rounded
 from problems.kit.values import normal
 
 NAN_FIRST = "nan first"
-"""A case's `values` where the first element of each right-hand side to be solved for is NaN: all of them are then."""
+"""Value of the parameter `values` for a NaN in the first solved element: all unknowns of that right-hand side are NaN."""
 
 SOLVES_LEAVE_OPEN = {"infinities_clamped": "infinities in a triangular solve are outside of the contract"}
 
 
 def symmetric_buffer(case: Case, n: int, rng: torch.Generator) -> tuple[torch.Tensor, int]:
-    """A buffer for a matrix of order n of which the triangle `uplo` is read, and its leading dimension.
+    """A buffer for a matrix of order n whose triangle `uplo` is read, and its leading dimension.
 
     The other triangle holds numbers like those of the first; in "unread nan" it is NaN, and so is the padding.
     """
@@ -35,10 +35,10 @@ def symmetric_buffer(case: Case, n: int, rng: torch.Generator) -> tuple[torch.Te
 
 
 def triangular_buffer(case: Case, n: int, rng: torch.Generator) -> tuple[torch.Tensor, int, int]:
-    """A buffer for well-conditioned matrices of order n, one for each of the batch, leading dimension and stride.
+    """A buffer for a batch of well-conditioned matrices of order n, its leading dimension and its stride.
 
-    What is not read, the other triangle and a diagonal of ones, holds numbers like those that are; in "unread nan" it
-    is NaN, and so is the padding.
+    Elements that are not read (the other triangle, an implicit diagonal of ones) hold numbers of the same distribution;
+    in "unread nan" they are NaN, and so is the padding.
     """
     batch = batch_of(case)
     buffer, leading, stride = matrix_buffer(case, n, n, case.size("padding"), rng, batch=batch)
@@ -77,18 +77,18 @@ def solved_from(side: str, matrix: torch.Tensor, uplo: str, trans: str, diag: st
 
 
 def is_forward(uplo: str, trans: str) -> bool:
-    """Whether op(A) is lower triangular, so that the first unknown is solved for first."""
+    """Whether op(A) is lower triangular, so that forward substitution applies."""
     return (uplo == "L") == (trans == "N")
 
 
 def solve_tolerance(case: Case) -> Tolerance:
-    """A substitution of as many terms as the matrix has rows; the matrix is well-conditioned."""
+    """A substitution with as many terms as the matrix has rows; the matrix is well-conditioned."""
     order = case.size("n") if "side" not in case.params or case.word("side") == "R" else case.size("m")
     return rounded(case.dtype, terms=parts_of(case.dtype) * order + 4)
 
 
 def _hide(buffer: torch.Tensor, leading: int, unread: torch.Tensor) -> None:
-    """Put NaN where (n, n) `unread` is true, and below the columns of every matrix in the buffer."""
+    """Write NaN where (n, n) `unread` is true, and into the padding rows of every matrix in the buffer."""
     n = len(unread)
     columns = buffer.view(-1, leading)
     columns[:, n:] = torch.nan
@@ -96,6 +96,6 @@ def _hide(buffer: torch.Tensor, leading: int, unread: torch.Tensor) -> None:
 
 
 def _away_from_zero(shape: tuple[int, ...], dtype: DType, rng: torch.Generator) -> torch.Tensor:
-    """Numbers of any direction with sizes from 1 to 2."""
+    """Numbers of random sign or phase, with magnitudes from 1 to 2."""
     drawn = normal(shape, dtype, rng)
     return drawn.sgn() * (1 + torch.rand(shape, generator=rng, dtype=drawn.real.dtype))

@@ -21,7 +21,7 @@ from problems.kit.layouts import Layout
 def trsm_buffers(
     case: Case, rng: torch.Generator
 ) -> tuple[tuple[torch.Tensor, int, int], tuple[torch.Tensor, int, int]]:
-    """For A and B the buffer, the leading dimension and the stride of the batch."""
+    """The buffer, the leading dimension and the batch stride of A and B."""
     m, n, side = case.size("m"), case.size("n"), case.word("side")
     a, lda, stride_a = triangular_buffer(case, m if side == "L" else n, rng)
     b, ldb, stride_b = matrix_buffer(case, m, n, case.size("padding"), rng, batch=batch_of(case))
@@ -40,7 +40,7 @@ def trsm_reference(
     side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: complex, a: torch.Tensor, lda: int,
     b: torch.Tensor, ldb: int,
 ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
-    """The solution in the place of B, as the returned tensor and as the argument; by substitution."""
+    """The solution in place of B, as the returned tensor and as the argument; by substitution."""
     final, order = b.clone(), m if side == "L" else n
     matrix, right = matrix_of(a, lda, order, order)[0], matrix_of(final, ldb, m, n)[0]
     if alpha == 0:
@@ -54,7 +54,7 @@ def trsm_eager(
     side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: complex, a: torch.Tensor, lda: int,
     b: torch.Tensor, ldb: int,
 ) -> torch.Tensor:  # fmt: skip
-    """The library's own solver on views of the buffers."""
+    """PyTorch's solver on views of the buffers."""
     order, right = m if side == "L" else n, matrix_of(b, ldb, m, n)[0]
     if alpha == 0:
         right.zero_()
@@ -68,7 +68,7 @@ def trsm_eager(
 
 
 def solve_cost(case: Case) -> Cost:
-    """A product and a sum for each element of the triangle and each right-hand side; nothing is read for alpha 0."""
+    """One multiply-add for each element of the triangle and each right-hand side; nothing is read if alpha is 0."""
     m, n, batch = case.size("m"), case.size("n"), batch_of(case)
     order, others = (m, n) if case.word("side") == "L" else (n, m)
     triangle = order * (order + 1) // 2 - (order if case.word("diag") == "U" else 0)
@@ -81,7 +81,7 @@ def solve_cost(case: Case) -> Cost:
 
 
 def trsm_cases(label: str, *, dtype: DType, **batching: int) -> tuple[Case, ...]:
-    """Sides, triangles, operations and diagonals; sizes around the blocks of kernels, scalars, elements not read."""
+    """Sides, triangles, operations and diagonals; sizes around the block sizes of kernels, scalars, unread elements."""
     scale = partial(scalar_parameter, dtype)
     rows = case_table(
         label, dtype=dtype, side="L", uplo="L", trans="N", diag="N", alpha=scale(1.0), padding=0, **batching

@@ -21,12 +21,12 @@ _NOISE = 0.5
 
 
 def vector_table(dtype: DType) -> CaseTable:
-    """Rows of cases of two vectors with unit increments unless a row has other fields."""
+    """Rows of the case table of two vectors with unit increments unless a row overrides fields."""
     return case_table("{n} inc {incx} {incy}", dtype=dtype, incx=1, incy=1)
 
 
 def copy_cases(*, dtype: DType) -> tuple[Case, ...]:
-    """Lengths around the blocks of kernels, increments of both signs, special values."""
+    """Lengths around the block sizes of kernels, increments of both signs, special values."""
     rows = vector_table(dtype)
     return (
         *rows(Tier.SMOKE, n=1024),
@@ -44,7 +44,7 @@ def copy_cases(*, dtype: DType) -> tuple[Case, ...]:
 
 
 def copy_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x, y: flat buffers; values between and behind the elements are unchanged.
+    """x, y: flat buffers; values between and after the elements must not change.
 
     "special" has special values at random places of both.
     """
@@ -64,7 +64,7 @@ def copy_reference(n: int, x: torch.Tensor, incx: int, y: torch.Tensor, incy: in
 
 
 def copy_eager(n: int, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int) -> torch.Tensor:
-    """The library's own copy between views of the buffers."""
+    """PyTorch's copy between views of the buffers."""
     write_vector(y, incy, vector_of(x, n, incx))
     return y
 
@@ -91,7 +91,7 @@ def axpy_reference(
 
 
 def axpy_eager(n: int, alpha: complex, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int) -> torch.Tensor:
-    """The library's own sum on views of the buffers."""
+    """PyTorch's sum on views of the buffers."""
     total = torch.add(vector_of(y, n, incy), vector_of(x, n, incx), alpha=alpha)
     write_vector(y, incy, total)
     return y
@@ -103,7 +103,7 @@ def axpy_tolerance(case: Case) -> Tolerance:
 
 
 def axpy_cost(case: Case) -> Cost:
-    """A product and a sum an element; the one element of a vector with increment 0 is read once."""
+    """One multiply-add an element; the single element of a vector with increment 0 is read once."""
     n = case.size("n")
     read = n + (n if case.size("incx") else min(n, 1))
     return Cost(
@@ -114,7 +114,7 @@ def axpy_cost(case: Case) -> Cost:
 
 
 def dot_cases(*, dtype: DType) -> tuple[Case, ...]:
-    """Lengths around the blocks of kernels, increments of both signs, NaN, and infinities of real numbers."""
+    """Lengths around the block sizes of kernels, increments of both signs, NaN, and infinities of real numbers."""
     rows = vector_table(dtype)
     special = [Special.NAN] if dtype in COMPLEX_DTYPES else [Special.NAN, Special.INF, Special.BOTH_INF]
     return (
@@ -136,8 +136,8 @@ def dot_cases(*, dtype: DType) -> tuple[Case, ...]:
 def dot_inputs(case: Case, rng: torch.Generator, *, conjugated: bool = False) -> Arguments:
     """x, y: flat buffers, result: one element that is only written.
 
-    y is a multiple of x, or of its conjugate, and noise: the products add up to about 0.6 n instead of cancelling, so
-    that a relative error says something.  "nan", "inf" and "inf and -inf" have such elements in x.
+    y is a multiple of x, or of its conjugate, plus noise: the products add up to about 0.6 n instead of cancelling, so
+    that a relative error is meaningful. "nan", "inf" and "inf and -inf" have such elements in x.
     """
     n, incx, incy = case.size("n"), case.size("incx"), case.size("incy")
     (x, _), (y, _) = (vector_buffer(case, n, increment, rng) for increment in (incx, incy))
@@ -174,17 +174,17 @@ def dot_reference(
 
 
 def dot_eager(n: int, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int, result: torch.Tensor) -> torch.Tensor:
-    """The library's own dot product of views of the buffers."""
+    """PyTorch's dot product of views of the buffers."""
     return result.copy_(torch.dot(vector_of(x, n, incx)[0], vector_of(y, n, incy)[0]))
 
 
 def dot_tolerance(case: Case) -> Tolerance:
-    """A sum of n products; a complex product is two terms."""
+    """A sum of n products; a complex product has two terms."""
     return rounded(case.dtype, terms=parts_of(case.dtype) * case.size("n"))
 
 
 def dot_cost(case: Case) -> Cost:
-    """A product and a sum an element."""
+    """One multiply-add an element."""
     n = case.size("n")
     return Cost(
         flops=2 * n * parts_of(case.dtype) ** 2,

@@ -1,8 +1,7 @@
 """The vectors and matrices in the flat buffers of BLAS, as views: increments, leading dimensions, batches.
 
-Element i of a vector with increment inc is at i * inc; with a negative increment it is at (i - n + 1) * inc, so
-that the vector begins at the far end.  Element (i, j) of a matrix is at i + j * leading.  Batch b begins at
-b * stride.
+Element i of a vector with increment inc is at i * inc; with a negative increment it is at (i - n + 1) * inc, so that
+element 0 is at the end of the buffer.  Element (i, j) of a matrix is at i + j * leading.  Batch b begins at b * stride.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ from problems.kit.deferred import torch
 
 
 def vector_of(buffer: torch.Tensor, n: int, increment: int, *, batch: int = 1, stride: int = 0) -> torch.Tensor:
-    """(batch, n): the elements in the order of the vectors; a copy where the increment is negative."""
+    """(batch, n): the elements in logical order; a copy if the increment is negative."""
     view = _ascending(buffer, n, increment, batch, stride)
     return view.flip(-1) if increment < 0 else view
 
 
 def write_vector(buffer: torch.Tensor, increment: int, values: torch.Tensor, *, stride: int = 0) -> None:
-    """Put `values` (batch, n) where `vector_of` reads them."""
+    """Write `values` (batch, n) to the elements that `vector_of` reads."""
     batch, n = values.shape
     _ascending(buffer, n, increment, batch, stride).copy_(values.flip(-1) if increment < 0 else values)
 
@@ -51,13 +50,13 @@ def widened(values: torch.Tensor) -> torch.Tensor:
 
 
 def in_triangle(n: int, uplo: str, *, like: torch.Tensor) -> torch.Tensor:
-    """(n, n), true on the diagonal and below it ("L") or above it ("U")."""
+    """(n, n): true on the diagonal and below it ("L") or above it ("U")."""
     every = torch.ones((n, n), dtype=torch.bool, device=like.device)
     return every.tril() if uplo == "L" else every.triu()
 
 
 def symmetric_of(triangle: torch.Tensor, uplo: str) -> torch.Tensor:
-    """The symmetric matrix of which (n, n) holds one triangle; the other is not read."""
+    """The symmetric matrix of which (n, n) `triangle` holds one triangle; the other is not read."""
     half = torch.where(in_triangle(triangle.shape[-1], uplo, like=triangle), triangle, 0)
     return torch.where(in_triangle(triangle.shape[-1], uplo, like=triangle), half, half.mT)
 
@@ -72,10 +71,10 @@ def triangular_of(triangle: torch.Tensor, uplo: str, diag: str) -> torch.Tensor:
 
 
 def scaled_or_zero(beta: complex, old: torch.Tensor) -> torch.Tensor:
-    """beta * old, and zero where beta is 0: then `old` is not read, and may be NaN."""
+    """beta * old, or zero if beta is 0: then `old` is not read, and may be NaN."""
     return torch.zeros_like(old) if beta == 0 else beta * old
 
 
 def _ascending(buffer: torch.Tensor, n: int, increment: int, batch: int, stride: int) -> torch.Tensor:
-    """(batch, n): the elements of the vectors in the order of their addresses, a view."""
+    """(batch, n): the elements of the vectors in ascending order of address, a view."""
     return buffer.as_strided((batch, n), (stride, abs(increment)))

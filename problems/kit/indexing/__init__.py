@@ -1,1 +1,1 @@
-"""Parts that operators with index tensors share.  Imports no torch when it is imported."""
+"""Shared parts of operators with index tensors. Importing this package does not import torch."""

@@ -1,8 +1,8 @@
 """Lists of index tensors from the parameters of a case, for `index` and the operators that write at indices.
 
-`axes` names the indexed dimensions ("0 2"); the list has None for those between them.  `form` has the shape of each
-index tensor ("5,1 4"), or is "mask": one mask over all of the axes, true for half of its elements.  `picks` says how
-often one place is picked: "any" number of times (the default), "distinct", or "thrice".
+`axes` names the indexed dimensions ("0 2"); the list has None for dimensions between them. `form` gives the shape of
+each index tensor ("5,1 4"), or is "mask": one mask over all of the axes, true for half of its elements. `picks` is how
+often one position is selected: "any" number of times (the default), "distinct", or "thrice".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def make_indices(case: Case, rng: torch.Generator) -> list[Value]:
 
 
 def selected_shape(case: Case) -> tuple[int, ...]:
-    """The shape of what the indices select of self."""
+    """The shape of the selection of self by the indices."""
     shape, axes = case.shape("shape"), _axes(case)
     rest = [size for axis, size in enumerate(shape) if axis not in axes]
     before = axes[0] if axes == list(range(axes[0], axes[-1] + 1)) else 0
@@ -41,13 +41,13 @@ def selected_shape(case: Case) -> tuple[int, ...]:
 
 
 def index_elements(case: Case) -> tuple[int, int]:
-    """How many elements of self the indices select, repetitions counted, and the bytes of the indices."""
+    """Number of selected elements of self, repetitions counted, and the bytes of the indices."""
     index_bytes = count(_sizes(case)) if case.word("form") == "mask" else sum(map(count, _forms(case))) * 8
     return count(selected_shape(case)), index_bytes
 
 
 def _index_shape(case: Case) -> tuple[int, ...]:
-    """The common shape of the index tensors; of a mask, the number of its true elements."""
+    """The common shape of the index tensors; for a mask, the number of its true elements."""
     if case.word("form") == "mask":
         return (count(_sizes(case)) // 2,)
     forms = _forms(case)
@@ -58,7 +58,7 @@ def _index_shape(case: Case) -> tuple[int, ...]:
 
 def _coordinates(case: Case, rng: torch.Generator) -> list[torch.Tensor]:
     forms, sizes = _forms(case), _sizes(case)
-    if len(set(forms)) == 1:  # positions are drawn jointly in all dimensions
+    if len(set(forms)) == 1:  # positions are drawn jointly over all dimensions
         flat = _picked(count(forms[0]), count(sizes), case, rng).view(forms[0])
         found: list[torch.Tensor] = []
         for size in reversed(sizes):

@@ -1,4 +1,4 @@
-"""The problem of `index_put_` and of `_index_put_impl_`, its worker: cases, inputs, reference, tolerance, cost."""
+"""The problem of `index_put_` and its implementation `_index_put_impl_`: cases, inputs, reference, tolerance, cost."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ over = partial(
     values="mixed", form="4", axes="0", picks="distinct", accumulate=False, spread="full",
 )  # fmt: skip
 over_adding = partial(over, picks="thrice", accumulate=True)
-"""Cases that add to every picked place three times."""
+"""Cases that add to every selected position three times."""
 
 
 def inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self, indices, values, accumulate.
 
-    Values have the shape that the indices select, or with `spread` "one" are a single one that is broadcast.
+    Values have the shape of the selection, or with `spread` "one" there is a single value that is broadcast.
     """
     x, indices = case_values(case, rng), make_indices(case, rng)
     shape = (1,) if case.word("spread") == "one" else selected_shape(case)
@@ -34,17 +34,17 @@ def inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def written(x: torch.Tensor, indices: IndexList, values: torch.Tensor, *, accumulate: bool) -> torch.Tensor:
-    """self after the call, by flat positions; floating sums in double precision."""
+    """self after the call, by flat positions; floating-point sums in double precision."""
     return put(x, positions(x.shape, indices), values, accumulate=accumulate)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A copy, or a sum of four terms in any order: what was there and three values."""
+    """A copy, or a sum of four terms in any order: the old element and three values."""
     return accumulated(case.dtype, terms=4) if case.claim("accumulate") else EXACT
 
 
 def cost(case: Case) -> Cost:
-    """Values and indices are read, places are written once; where values are added the places are read as well."""
+    """Values and indices are read, selected positions are written once and, if values are added, also read."""
     selected, index_bytes = index_elements(case)
     places = selected // 3 if case.word("picks") == "thrice" else selected
     values = 1 if case.word("spread") == "one" else selected

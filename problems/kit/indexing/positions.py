@@ -1,7 +1,7 @@
-"""Parts that operators with index tensors share: flat positions by the rules of advanced indexing, sums at positions.
+"""Flat positions by the rules of advanced indexing, and sums at positions, for operators with index tensors.
 
-The rules are those of "Advanced indexing" in the manuals of NumPy and PyTorch, written out here: no library call
-for indexing takes part, so that the references are independent of the operators that they judge.
+The rules are those of "Advanced indexing" in the manuals of NumPy and PyTorch, implemented here without any library
+call for indexing, so that the references are independent of the operators that they verify.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ IndexList = Sequence["torch.Tensor | None"]
 
 
 def positions(shape: Sequence[int], indices: IndexList) -> torch.Tensor:
-    """Flat positions, in a contiguous tensor of `shape`, of what the indices select; int64, in the result's shape.
+    """Flat positions of the selection in a contiguous tensor of `shape`; int64, in the shape of the result.
 
     An index tensor of integers selects along one dimension, negative numbers counted from its end; a mask of bool or
     uint8 represents the coordinates of its true elements, one tensor for each of its dimensions; None and missing
-    indices take a whole dimension.  All index tensors are broadcast together.  Their common dimensions come in place of
-    the indexed dimensions where those are adjacent, and first where they are not.
+    indices take a whole dimension.  All index tensors are broadcast together. Their common dimensions replace the
+    indexed dimensions if these are adjacent, and come first if they are not.
     """
     spread = _without_masks(indices)
     spread += [None] * (len(shape) - len(spread))
@@ -44,7 +44,7 @@ def positions(shape: Sequence[int], indices: IndexList) -> torch.Tensor:
 
 
 def put(x: torch.Tensor, flat: torch.Tensor, values: torch.Tensor, *, accumulate: bool) -> torch.Tensor:
-    """A copy of x with `values` written or added at flat positions; floating sums in double precision."""
+    """A copy of x with `values` written or added at flat positions; floating-point sums in double precision."""
     spread = values.broadcast_to(flat.shape).flatten()
     if not accumulate:
         return _overwritten(x, flat.flatten(), spread)
@@ -56,14 +56,14 @@ def put(x: torch.Tensor, flat: torch.Tensor, values: torch.Tensor, *, accumulate
 
 
 def wide_dtype(dtype: torch.dtype) -> torch.dtype:
-    """The dtype that references sum in: float64, complex128, int64."""
+    """The dtype in which references sum: float64, complex128 or int64."""
     if dtype.is_complex:
         return torch.complex128
     return torch.float64 if dtype.is_floating_point else torch.int64
 
 
 def accumulated(dtype: DType, *, terms: int) -> Tolerance:
-    """Sums or products of `terms` terms that may each be rounded to `dtype`, in any order, and may cancel.
+    """Tolerance of sums or products of `terms` terms, each possibly rounded to `dtype`, in any order; they may cancel.
 
     Every step costs at most one unit in the last place of a partial result (truncation in place of rounding); a partial
     sum of normally distributed terms is at most about four times the root mean square of the output.
@@ -74,12 +74,12 @@ def accumulated(dtype: DType, *, terms: int) -> Tolerance:
 
 
 def repeated(count: int, below: int, times: int, rng: torch.Generator) -> torch.Tensor:
-    """`count * times` indices below `below` in random order, each of `count` different ones `times` times; int64."""
+    """`count` distinct indices below `below`, each `times` times, in random order; int64."""
     return distinct(count, below, rng).repeat(times)[torch.randperm(count * times, generator=rng)]
 
 
 def with_negatives(index: torch.Tensor, size: int) -> torch.Tensor:
-    """The same indices, every second one counted from the end: -1 is the last of `size`."""
+    """The same indices, every second one counted from the end: -1 is the last of `size` elements."""
     flat = index.flatten().clone()
     flat[::2] -= size
     return flat.view(index.shape)
@@ -101,7 +101,7 @@ def _overwritten(x: torch.Tensor, flat: torch.Tensor, values: torch.Tensor) -> t
 
 
 def _along(size: int, stride: int, dims: int, device: torch.device) -> torch.Tensor:
-    """Steps along the first of `dims` dimensions, the others of size 1."""
+    """The integers 0, 1, ... along the first of `dims` dimensions; the other dimensions have size 1."""
     return (torch.arange(size, device=device) * stride).view(size, *(1 for _ in range(dims - 1)))
 
 

@@ -1,4 +1,4 @@
-"""Small steps that most operators of this library share: layouts of all arguments, and an exact answer."""
+"""Helpers of most operators of this library: layouts of all arguments, and an exact tolerance."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ NO_FLOATS: Mapping[str, str] = {
     "nan_dropped": "no argument is a floating point tensor that can hold NaN",
     "infinities_clamped": "no argument is a floating point tensor that can hold an infinity",
 }
-"""For `cannot_reject` of operators on integers and codes."""
+"""Reason in `cannot_reject` for operators on integers and codes."""
 
 NOT_QUANTISED: Mapping[str, str] = {
     "nan_dropped": "the quantised value of NaN is unspecified",
     "infinities_clamped": "the quantised value of an infinity is unspecified",
 }
-"""For `cannot_reject` of operators that compute in 16 bits before they quantise."""
+"""Reason in `cannot_reject` for operators that compute in 16 bits before they quantise."""
 
 SPECIAL_FACTORS = (Special.NAN, Special.INF, Special.NEGATIVE_INF)
 """Elements of special operands of a product."""
 
 
 def arranged(case: Case, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """The tensors in the layout that the parameter `layout` of the case names."""
+    """The tensors in the layout of the case's parameter `layout`."""
     return tuple(laid_out(tensor, case.word("layout")) for tensor in tensors)
 
 
 def exact(case: Case) -> Tolerance:
-    """Copies, integers and codes: nothing is rounded."""
+    """Exact tolerance of copies, integers and codes: nothing is rounded."""
     return EXACT

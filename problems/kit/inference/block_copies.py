@@ -1,4 +1,4 @@
-"""Copies of whole blocks inside of caches, by pairs of a source and a target."""
+"""Copies of whole blocks within caches, given as pairs of a source and a target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from problems.kit.values import distinct, mixed, scattered
 
 
 def drawn_caches(case: Case, rng: torch.Generator) -> list[torch.Tensor]:
-    """As many caches of (blocks, ...) as the case has layers; "special" ones hold NaN, infinities and extremes."""
+    """One cache of (blocks, ...) for each layer of the case; "special" ones hold NaN, infinities and extremes."""
     shape = (case.size("blocks"), *case.shape("block"))
     caches = [mixed(shape, case.dtype, rng) for _ in range(case.size("layers"))]
     if case.word("values") == "special":
@@ -20,7 +20,7 @@ def drawn_caches(case: Case, rng: torch.Generator) -> list[torch.Tensor]:
 
 
 def drawn_pairs(case: Case, rng: torch.Generator) -> torch.Tensor:
-    """(P, 2), int64: targets all different, sources among the other blocks."""
+    """(P, 2), int64: distinct targets, and sources that are not targets."""
     pairs, blocks = case.size("pairs"), case.size("blocks")
     order = distinct(blocks, blocks, rng)
     others = order[pairs:]
@@ -42,7 +42,7 @@ def copy_eagerly(cache: torch.Tensor, block_mapping: torch.Tensor) -> None:
 
 
 def copy_cost(case: Case, *, caches: int) -> Cost:
-    """Each target written once, each source read once at least."""
+    """Each target is written once, each source is read at least once."""
     pairs, blocks = case.size("pairs"), case.size("blocks")
     block_bytes = math.prod(case.shape("block")) * case.dtype.bytes
     read = min(pairs, blocks - pairs)

@@ -1,7 +1,7 @@
 """Paged caches: block tables of sequences, slots of tokens, and elements that are stored as fp8 codes.
 
-A cache is a tensor of blocks of `block_size` tokens.  Token t of a sequence is in the block table[t // block_size], at
-the place t % block_size.  A slot is block * block_size + place.
+A cache is a tensor of blocks of `block_size` tokens.  Token t of a sequence is in block table[t // block_size], at
+position t % block_size. A slot is block * block_size + position.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from problems.kit.values import Special, distinct, mixed, scattered, torch_dtype
 
 AUTO, FP8 = "auto", "fp8"
 SPECIAL = (Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO, Special.SUBNORMAL)
-"""Elements of a special cache; no large ones, whose products with a query leave no digit of a logit."""
+"""Special elements of a cache; no large ones, whose products with a query would leave no accuracy in a logit."""
 
 
 def blocks_of(lengths: Sequence[int], block_size: int) -> list[int]:
-    """How many blocks each sequence takes up."""
+    """Number of blocks of each sequence."""
     return [-(-length // block_size) for length in lengths]
 
 
 def paged_table(lengths: Sequence[int], block_size: int, blocks: int, rng: torch.Generator) -> torch.Tensor:
-    """(sequences, the most blocks of one and 1 more), int32: blocks in disorder, none of them in use twice.
+    """(sequences, largest number of blocks of a sequence + 1), int32: blocks in random order, each used at most once.
 
-    Entries behind the last block of a sequence name any block: they must not count.
+    Entries after the last block of a sequence are arbitrary block numbers and must be ignored.
     """
     counts = blocks_of(lengths, block_size)
     table = torch.randint(0, blocks, (len(counts), max(counts, default=0) + 1), generator=rng, dtype=torch.int32)
@@ -37,12 +37,12 @@ def paged_table(lengths: Sequence[int], block_size: int, blocks: int, rng: torch
 
 
 def starts_of(lengths: Sequence[int]) -> torch.Tensor:
-    """(sequences + 1,), int32: where each sequence begins in a buffer of all tokens, and where the last ends."""
+    """(sequences + 1,), int32: the start of each sequence in a buffer of all tokens, and the end of the last."""
     return torch.tensor([0, *lengths]).cumsum(0).int()
 
 
 def slots(case: Case, tokens: int, count: int, rng: torch.Generator) -> torch.Tensor:
-    """(T,), int64: different slots under `count`, -1 for the `skipped` tokens of the case."""
+    """(T,), int64: distinct slots below `count`, -1 for the `skipped` tokens of the case."""
     mapping = distinct(tokens, count, rng)
     mapping[distinct(case.size("skipped"), tokens, rng)] = -1
     return mapping
@@ -57,7 +57,7 @@ def cache_like(shape: tuple[int, ...], case: Case, rng: torch.Generator) -> torc
 
 
 def to_be_cached(shape: tuple[int, ...], case: Case, rng: torch.Generator, *, scale: float) -> torch.Tensor:
-    """Values of the case's dtype; such as have one code, whatever is rounded, where they are stored as fp8."""
+    """Values of the case's dtype; if they are stored as fp8, only values whose code does not depend on rounding."""
     if case.word("cache") == FP8:
         return off_the_ties(shape, case.dtype, rng, scale=scale)
     tensor = mixed(shape, case.dtype, rng)
@@ -65,22 +65,22 @@ def to_be_cached(shape: tuple[int, ...], case: Case, rng: torch.Generator, *, sc
 
 
 def stored(values: torch.Tensor, kv_cache_dtype: str, scale: torch.Tensor) -> torch.Tensor:
-    """Content of a cache for `values`: the same, or the codes of values / scale, computed in float64."""
+    """Content of a cache for `values`: the values themselves, or the codes of values / scale, computed in float64."""
     return values if kv_cache_dtype == AUTO else e4m3_codes(values.double() / scale.double())
 
 
 def stored_eagerly(values: torch.Tensor, kv_cache_dtype: str, scale: torch.Tensor) -> torch.Tensor:
-    """As `stored`, in float32 with PyTorch's conversion."""
+    """Like `stored`, in float32 with PyTorch's conversion."""
     return values if kv_cache_dtype == AUTO else cast_to_e4m3(values.float() / scale)
 
 
 def loaded(cache: torch.Tensor, kv_cache_dtype: str, scale: torch.Tensor) -> torch.Tensor:
-    """The float64 values of a cache, or of codes times their scale."""
+    """The float64 values of a cache: the elements themselves, or codes times their scale."""
     return cache.double() if kv_cache_dtype == AUTO else e4m3_values(cache) * scale.double()
 
 
 def loaded_eagerly(cache: torch.Tensor, kv_cache_dtype: str, scale: torch.Tensor) -> torch.Tensor:
-    """As `loaded`, in float32 with PyTorch's conversion; values stored unchanged keep their dtype."""
+    """Like `loaded`, in float32 with PyTorch's conversion; values stored unchanged keep their dtype."""
     return cache if kv_cache_dtype == AUTO else cast_from_e4m3(cache) * scale
 
 
@@ -90,7 +90,7 @@ def cache_bytes(case: Case) -> int:
 
 
 def gathered_rows(table: torch.Tensor, lengths: Sequence[int], starts: Sequence[int], block_size: int) -> torch.Tensor:
-    """(tokens, 2), int64: block and place of every token of every sequence, sequence by sequence.
+    """(tokens, 2), int64: block and position of every token, sequence by sequence.
 
     The tokens of sequence i are those from `starts[i]` on.
     """
@@ -105,7 +105,7 @@ def gathered_rows(table: torch.Tensor, lengths: Sequence[int], starts: Sequence[
 def rows_eagerly(
     block_table: torch.Tensor, cu_seq_lens: torch.Tensor, seq_starts: torch.Tensor | None, block_size: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Block and place of every token, by tensor operations alone."""
+    """Block and position of every token, by tensor operations only."""
     lengths = (cu_seq_lens[1:] - cu_seq_lens[:-1]).long()
     sequence = torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
     position = torch.arange(len(sequence), device=lengths.device) - cu_seq_lens[sequence].long()

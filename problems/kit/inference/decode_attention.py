@@ -1,9 +1,9 @@
-"""Attention of one query for each sequence over a paged cache: the part that both versions of the operator share.
+"""Attention of one query for each sequence over a paged cache: the shared part of both versions of the operator.
 
 Keys are (blocks, Hkv, D / x, B, x) with x elements of 16 bytes, values (blocks, Hkv, D, B).  The logit of token t of a
-sequence of L tokens is scale * q . k[t] + slope[h] * (t - L + 1).  In the block-sparse pattern, on when its vertical
-stride exceeds 1, the tokens are in blocks of their own size; block j is attended to when it is one of the last
-`local_blocks`, or when (j + offset) % vert_stride is 0.  The offset is 1 + step * (tp_rank * Hq + h) for a step of 0 or
+sequence of L tokens is scale * q . k[t] + slope[h] * (t - L + 1).  In the block-sparse pattern, which is active if its
+vertical stride exceeds 1, the tokens form blocks of a separate size; block j is attended to if it is one of the last
+`local_blocks`, or if (j + offset) % vert_stride is 0.  The offset is 1 + step * (tp_rank * Hq + h) for a step of 0 or
 more, else 1 - step * (tp_rank * Hkv + kv_head).
 """
 
@@ -34,7 +34,7 @@ K_SCALE, V_SCALE = 0.02, 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Sparsity:
-    """The block-sparse pattern, as the operator takes it."""
+    """The block-sparse pattern, in the operator's parameters."""
 
     tp_rank: int
     local_blocks: int
@@ -43,7 +43,7 @@ class Sparsity:
     head_sliding_step: int
 
     def attended(self, length: int, *, head: int, heads: int, kv_head: int, kv_heads: int) -> torch.Tensor:
-        """(length,), bool: the tokens that a head attends to."""
+        """(length,), bool: true for tokens that a head attends to."""
         if self.vert_stride <= 1:
             return torch.ones(length, dtype=torch.bool)
         step = self.head_sliding_step
@@ -57,7 +57,7 @@ class Sparsity:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """Inputs of every version: query: (S, Hq, D), the caches, tables, lengths, slopes and scales."""
+    """Inputs of both versions: query: (S, Hq, D), the caches, tables, lengths, slopes and scales."""
 
     query: torch.Tensor
     key_cache: torch.Tensor
@@ -70,9 +70,9 @@ class Drawn:
 
 
 def draw(case: Case, rng: torch.Generator) -> Drawn:
-    """Inputs of the sizes that a case names; an fp8 cache holds any code but NaN.
+    """Inputs with the sizes of a case; an fp8 cache holds any codes except NaN.
 
-    "special" queries have NaN and infinities, and so have some values that are attended to.
+    "special" queries have NaN and infinities, and so do some of the attended values.
     """
     lengths, heads, head_size = case.shape("lengths"), case.size("heads"), case.size("head_size")
     block_size, kv_heads = case.size("block_size"), case.size("kv_heads")
@@ -102,7 +102,7 @@ def draw(case: Case, rng: torch.Generator) -> Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class Attention:
-    """One call: the inputs, the scale of the logits, the kind of cache and the pattern."""
+    """One call: the inputs, the scale of the logits, the kind of cache and the block-sparse pattern."""
 
     drawn: Drawn
     scale: float
@@ -130,7 +130,7 @@ class Attention:
         return logits.masked_fill(~torch.stack(attended).to(logits.device), -math.inf), values
 
     def answers(self, *, exact: bool) -> Iterator[torch.Tensor]:
-        """(Hq, D) for each sequence; zeros for an empty one."""
+        """(H, D) of each sequence, H = Hq; zeros for an empty sequence."""
         for sequence in range(len(self.drawn.lengths)):
             logits, values = self.logits(sequence, exact=exact)
             yield weighted(torch.softmax(logits, dim=-1), logits, values)
@@ -167,7 +167,7 @@ def attention_of(
     blocksparse_block_size: int = 64,
     blocksparse_head_sliding_step: int = 0,
 ) -> Attention:
-    """The call with the arguments of the operator from `query` on."""
+    """The call with the operator's arguments, from `query` on."""
     drawn = Drawn(
         query=query, key_cache=key_cache, value_cache=value_cache, tables=block_tables, lengths=seq_lens,
         slopes=alibi_slopes, k_scale=k_scale, v_scale=v_scale,
@@ -180,13 +180,13 @@ def attention_of(
 
 
 def weighted(weights: torch.Tensor, logits: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """(H, L), (H, L), (H, L, D) -> (H, D): the sum of the values by their weights, over tokens that are attended to."""
+    """(H, L), (H, L), (H, L, D) -> (H, D): the weighted sum of the values over the attended tokens."""
     values = values.masked_fill((logits == -math.inf).unsqueeze(-1), 0.0)
     return torch.einsum("hl,hld->hd", weights, values)
 
 
 def cost_of(case: Case, lengths: Sequence[int]) -> tuple[int, int]:
-    """Operations, and bytes that are read: every key and value of the sequences once."""
+    """Operations, and bytes read: every key and value of the sequences once."""
     tokens, head_size = sum(lengths), case.size("head_size")
     cached = 1 if case.word("cache") != AUTO else case.dtype.bytes
     query_bytes = len(lengths) * case.size("heads") * head_size * case.dtype.bytes

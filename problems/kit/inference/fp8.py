@@ -17,7 +17,7 @@ _LEAST_NORMAL_EXPONENT = 1 - _BIAS
 
 
 def e4m3_values(codes: torch.Tensor) -> torch.Tensor:
-    """The float64 values of e4m3fn codes, uint8 of any shape."""
+    """float64 values of e4m3fn codes, uint8 of any shape."""
     bits = codes.int()
     exponent, mantissa = bits >> _MANTISSA_BITS & 0xF, (bits & 0x7).double()
     is_normal = exponent > 0
@@ -28,7 +28,7 @@ def e4m3_values(codes: torch.Tensor) -> torch.Tensor:
 
 
 def e4m3_codes(values: torch.Tensor) -> torch.Tensor:
-    """The e4m3fn codes of float64 values: to the nearest, ties to the even code; beyond 448 saturated; NaN is 0x7F."""
+    """The e4m3fn codes of float64 values: to nearest, ties to even; saturated at 448; NaN is 0x7F."""
     positive = e4m3_values(torch.arange(_LARGEST_CODE + 1, dtype=torch.uint8, device=values.device))
     midpoints = (positive[1:] + positive[:-1]) / 2
     size = values.abs().clamp(max=E4M3_MAX).nan_to_num(nan=0.0).contiguous()
@@ -40,20 +40,20 @@ def e4m3_codes(values: torch.Tensor) -> torch.Tensor:
 
 
 def cast_to_e4m3(values: torch.Tensor) -> torch.Tensor:
-    """The codes by PyTorch's own conversion of float32, saturated first: what a user would write."""
+    """The codes by PyTorch's conversion of float32, saturated first, as in usual PyTorch code."""
     return values.float().clamp(-E4M3_MAX, E4M3_MAX).to(torch.float8_e4m3fn).view(torch.uint8)
 
 
 def cast_from_e4m3(codes: torch.Tensor) -> torch.Tensor:
-    """The float32 values by PyTorch's own conversion."""
+    """The float32 values by PyTorch's conversion."""
     return codes.contiguous().view(torch.float8_e4m3fn).float()
 
 
 def off_the_ties(shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, scale: float) -> torch.Tensor:
     """Values of `dtype` whose quotient by `scale` is within 1/50 of an e4m3 value.
 
-    Half the distance of two neighbours is at least 1/30 of the larger one, so that no order of honest roundings in
-    float32 changes a code.  Some values exceed 448 by far and saturate; zeros of both signs and subnormals occur.
+    Half the distance between two neighbours is at least 1/30 of the larger one, so no order of roundings in float32
+    changes a code.  Some values far exceed 448 and saturate; zeros of both signs and subnormals occur.
     """
     codes = torch.randint(0, 256, shape, generator=rng, dtype=torch.uint8)
     codes = codes.masked_fill(codes & 0x7F == 0x7F, 0x12)

@@ -23,7 +23,7 @@ BLOCK = 32
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """One block format by its number; `middle` is the code of 0 in formats without offset."""
+    """One block format, identified by its number; `middle` is the code of 0 in formats without offset."""
 
     name: str
     bits: int
@@ -75,7 +75,7 @@ def drawn(shape: tuple[int, ...], quant_type: int, rng: torch.Generator) -> torc
 
 
 def quantised_activations(x: torch.Tensor) -> torch.Tensor:
-    """`x` rounded, 32 neighbours at a time, to 255 levels from minus to plus their largest magnitude, as kernels do."""
+    """`x` rounded, in groups of 32 neighbours, to 255 levels between plus and minus their largest magnitude."""
     blocks = x.float().reshape(*x.shape[:-1], x.shape[-1] // BLOCK, BLOCK)
     step = blocks.abs().amax(-1, keepdim=True) / 127
     levels = (blocks / step.clamp(min=torch.finfo(torch.float32).tiny)).round()
@@ -83,15 +83,15 @@ def quantised_activations(x: torch.Tensor) -> torch.Tensor:
 
 
 def activation_tolerance(case: Case, *, outputs: int) -> Tolerance:
-    """Activations quantised to 8 bits.
+    """Tolerance of products whose activations are quantised to 8 bits.
 
-    A step is 1/127 of the largest of 32 values, up to three times a typical one.  Errors are even within half a step,
-    so that their root mean square is 3 / 127 / sqrt(12) = 0.7 % of a typical activation and, as they are independent,
-    of a typical output.  Seven times that is allowed: a run compares some 10,000 outputs, of which five times is
-    exceeded once in 170 runs.
+    A step is 1/127 of the largest of 32 values, up to three times a typical one.  Errors are uniform within half a
+    step, so their root mean square is 3 / 127 / sqrt(12) = 0.7 % of a typical activation and, as they are independent,
+    of a typical output.  Seven times that is allowed: a run compares some 10,000 outputs, and five times is exceeded
+    once in 170 runs.
 
-    The scale of few outputs is that of a sum of K products of activations, whose mean square is 1, and of weights:
-    codes that are even over 2 ** bits, (4 ** bits) / 12, by scales from 0.5 to 1, 7 / 12.
+    If there are few outputs, their scale is that of a sum of K products of activations (mean square 1) and weights:
+    codes uniform over 2 ** bits values (mean square (4 ** bits) / 12) times scales from 0.5 to 1 (7 / 12).
     """
     usual = Tolerance(relative=0.01, absolute=0.049)
     codes = 2.0 ** FORMATS[case.size("type")].bits
@@ -104,7 +104,7 @@ CANNOT_REJECT: Mapping[str, str] = {
     "nan_dropped": "activations that are not finite have no quantised form",
     "infinities_clamped": "activations that are not finite have no quantised form",
 }
-"""For `cannot_reject` of the products with quantised activations."""
+"""Reasons in `cannot_reject` for products with quantised activations."""
 
 
 def product_inputs(case: Case, rng: torch.Generator) -> Arguments:
@@ -120,17 +120,17 @@ def product_reference(w: torch.Tensor, x: torch.Tensor, quant_type: int, row: in
 
 
 def product_eager(w: torch.Tensor, x: torch.Tensor, quant_type: int, row: int) -> torch.Tensor:
-    """Activations quantised as kernels do, a product in float32."""
+    """Activations quantised as in kernels, then a product in float32."""
     return (quantised_activations(x) @ decoded(w, quant_type, torch.float32).T).to(x.dtype)
 
 
 def product_tolerance(case: Case) -> Tolerance:
-    """That of activations of 8 bits."""
+    """The tolerance of activations quantised to 8 bits."""
     return activation_tolerance(case, outputs=case.size("batch") * case.size("row"))
 
 
 def product_cost(case: Case) -> Cost:
-    """A product and a sum for each weight and row; every byte is read once."""
+    """One multiply-add for each weight and row; every byte is read once."""
     batch, k, row = case.size("batch"), case.size("k"), case.size("row")
     return Cost(
         flops=2 * batch * k * row,

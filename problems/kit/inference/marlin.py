@@ -1,9 +1,9 @@
-"""The weight layouts of the Marlin kernels, as permutations of (K, N) matrices of integers.
+"""The weight layouts of the Marlin kernels as permutations of (K, N) integer matrices.
 
-Weights are cut into tiles of 16 x 16, row of tiles by row of tiles.  Four tiles side by side are one group of 1024
-values in the order in which the 32 lanes of a warp hold the operand of a tensor core (mma.m16n8k16): lane i owns column
-i // 4 of each half of a tile, and the rows 2 (i % 4) + 0, 1, 8, 9.  Eight values of 4 bits, or four of 8 bits, make a
-word with the even ones before the odd ones (Frantar et al., MARLIN, 2024; vLLM, csrc/quantization).
+Weights are cut into tiles of 16 x 16, in row-major order of tiles. Four adjacent tiles of a row form a group of 1024
+values, in the order in which the 32 lanes of a warp hold the operand of a tensor core (mma.m16n8k16): lane i holds
+column i // 4 of each half of a tile, and the rows 2 (i % 4) + 0, 1, 8, 9.  Eight values of 4 bits, or four of 8 bits,
+form a word with the even ones before the odd ones (Frantar et al., MARLIN, 2024; vLLM, csrc/quantization).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from problems.kit.inference.packing import EVEN_BEFORE_ODD, drawn_words, pack, u
 TILE = 16
 _GROUP = 4 * TILE * TILE
 ORDERS = {4: EVEN_BEFORE_ODD, 8: (0, 2, 1, 3)}
-"""The neighbours at the places of a word, by the bits of a value; AWQ uses the same order."""
+"""For each number of bits, the values at the positions of a word; AWQ uses the same order."""
 _SINGLE_SCALE_ORDER = tuple(2 * row + column for row in range(4) for column in (0, 1, 8, 9, 16, 17, 24, 25))
 _GROUP_SCALE_ORDER = tuple(row + 8 * column for row in range(8) for column in range(8))
 
 
 def dense_order() -> torch.Tensor:
-    """(1024,): place in a group of 4 tiles, counted tile by tile and row by row -> the value that is stored there."""
+    """(1024,): position in a group of 4 tiles, counted tile by tile and row by row -> index of the stored value."""
     places = []
     for lane in range(32):
         rows = [2 * (lane % 4) + step for step in (0, 1, 8, 9)]
@@ -42,7 +42,7 @@ def to_tiles(values: torch.Tensor, bits: int, order: torch.Tensor | None = None)
 
 
 def from_tiles(words: torch.Tensor, bits: int, columns: int, order: torch.Tensor | None = None) -> torch.Tensor:
-    """(K, N) integers, int64, of the words that `to_tiles` made."""
+    """(K, N) integers, int64, from the words of `to_tiles`."""
     order = dense_order() if order is None else order
     groups = unpack(words, bits, order=ORDERS[bits]).reshape(len(words), -1, _GROUP)
     tiles = groups[..., order.argsort().to(words.device)].reshape(len(words), columns // TILE, TILE, TILE)
@@ -50,17 +50,17 @@ def from_tiles(words: torch.Tensor, bits: int, columns: int, order: torch.Tensor
 
 
 def scale_order(groups: int) -> torch.Tensor:
-    """Place in 64 scales of a row, or in 32 where there is one group only -> the column whose scale is stored there."""
+    """Position among 64 scales of a row, or 32 if there is only one group -> the column of the scale stored there."""
     return torch.tensor(_SINGLE_SCALE_ORDER if groups == 1 else _GROUP_SCALE_ORDER)
 
 
 def permuted_scales(scales: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
-    """(groups, N) -> (groups, N) as the kernels read them."""
+    """(groups, N) -> (groups, N) in the order that the kernels read."""
     return scales.reshape(len(scales), -1, len(order))[..., order].reshape(scales.shape)
 
 
 def restored_scales(scales: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
-    """The argument of `permuted_scales`."""
+    """The inverse of `permuted_scales`."""
     return permuted_scales(scales, order.argsort().to(scales.device))
 
 
@@ -80,6 +80,6 @@ def expert_inputs(case: Case, rng: torch.Generator, packed: tuple[int, int]) -> 
 
 
 def expert_cost(case: Case) -> Cost:
-    """No arithmetic that counts; every word is read and written once."""
+    """No arithmetic is counted; every word is read and written once."""
     moved_bytes = case.size("experts") * case.size("k") * case.size("n") * case.size("bits") // 8
     return Cost(flops=0, bytes_read=moved_bytes, bytes_written=moved_bytes)

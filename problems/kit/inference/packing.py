@@ -1,7 +1,7 @@
 """Integers of 4 or 8 bits packed into int32 words, and the products of activations with such weights.
 
-Place i of a word is its bits from `bits * i` on.  A word of GPTQ holds neighbours in their order.  A word of AWQ, and a
-word of 4-bit weights that gptq_shuffle has made, holds the neighbours 0, 2, 4, 6, 1, 3, 5, 7 at the places 0 to 7.
+Position i of a word is its bits from `bits * i` on. A word of GPTQ holds neighbours in order. A word of AWQ, and a word
+of 4-bit weights after gptq_shuffle, holds the neighbours 0, 2, 4, 6, 1, 3, 5, 7 at the positions 0 to 7.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _WORD_BITS = 32
 
 
 def pack(values: torch.Tensor, bits: int, *, dim: int = -1, order: tuple[int, ...] | None = None) -> torch.Tensor:
-    """int32 words of the integers `values`, from 0 up to 2 ** bits - 1, packed along `dim`.
+    """The integers `values`, from 0 to 2 ** bits - 1, packed into int32 words along `dim`.
 
-    `order[i]` is the neighbour at place i; without it they are in their order.
+    `order[i]` is the neighbour at position i; without `order` neighbours keep their order.
     """
     count = _WORD_BITS // bits
     last = values.long().movedim(dim, -1)
@@ -29,7 +29,7 @@ def pack(values: torch.Tensor, bits: int, *, dim: int = -1, order: tuple[int, ..
 
 
 def unpack(words: torch.Tensor, bits: int, *, dim: int = -1, order: tuple[int, ...] | None = None) -> torch.Tensor:
-    """The integers, int64, that `pack` made `words` of."""
+    """The integers, int64, in the words of `pack`."""
     count = _WORD_BITS // bits
     shifts = bits * torch.arange(count, device=words.device)
     parts = words.movedim(dim, -1).long().unsqueeze(-1) >> shifts & (1 << bits) - 1
@@ -39,7 +39,7 @@ def unpack(words: torch.Tensor, bits: int, *, dim: int = -1, order: tuple[int, .
 
 
 def drawn_words(shape: tuple[int, ...], rng: torch.Generator) -> torch.Tensor:
-    """int32 words of which every bit is drawn."""
+    """int32 words of random bits."""
     return torch.randint(-(2**31), 2**31, shape, generator=rng).int()
 
 
@@ -52,14 +52,14 @@ def dequantised(values: torch.Tensor, zeros: torch.Tensor, scales: torch.Tensor,
 
 
 def rows_by_group(rows: int, groups: int, device: torch.device) -> torch.Tensor:
-    """(rows,), int64: the group of each row where all groups have neighbours, and as many."""
+    """(rows,), int64: the group of each row if groups are of equal size and hold adjacent rows."""
     return torch.arange(rows, device=device) // (rows // groups)
 
 
 def product_tolerance(dtype: DType, terms: int) -> Tolerance:
-    """A product with weights that may be rounded to `dtype` first, carried in float32 and rounded once.
+    """Tolerance of a product whose weights may be rounded to `dtype`, summed in float32 and rounded once.
 
-    The rounding of a weight is at most half a unit, of either sign: over a sum it comes to less than a unit of a
+    The rounding of a weight is at most half a unit, of either sign: over a sum that amounts to less than one unit of a
     typical output, and two are allowed.
     """
     wide = rounded(dtype, roundings=2, terms=terms)

@@ -7,7 +7,7 @@ from problems.kit.inference.fp8 import e4m3_codes
 
 
 def operand(shape: tuple[int, int], kind: str, rng: torch.Generator) -> torch.Tensor:
-    """int8 of all levels, or e4m3fn values around 0."""
+    """int8 over all levels, or e4m3fn values around 0."""
     if kind == "int8":
         return torch.randint(-128, 128, shape, generator=rng, dtype=torch.int8)
     return e4m3_codes(torch.randn(shape, generator=rng, dtype=torch.float64) * 4).view(torch.float8_e4m3fn)

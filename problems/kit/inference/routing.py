@@ -1,4 +1,4 @@
-"""Pairs of tokens and experts sorted by expert, padded to whole blocks, and the comparison of such lists."""
+"""Pairs of tokens and experts, sorted by expert and padded to whole blocks, and the comparison of such lists."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from problems.kit.deferred import torch
 
 
 def aligned(chosen: torch.Tensor, experts: int, block_size: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The numbers of pairs, expert by expert and ascending, padded with the number of pairs; the expert of each block.
+    """Indices of pairs, by expert and ascending, padded with the number of pairs; and the expert of each block.
 
     `chosen` is the expert of each pair; pairs of an expert outside of 0 to `experts` - 1 are left out.  Both int64.
     """
@@ -24,16 +24,16 @@ def aligned(chosen: torch.Tensor, experts: int, block_size: int) -> tuple[torch.
 
 
 def block_bounds(owners: torch.Tensor, block_size: int) -> list[tuple[int, int]]:
-    """Start and end of the entries of each expert, where `owners` has the expert of every block."""
+    """Start and end of the entries of each expert; `owners` is the expert of every block."""
     counts = torch.unique_consecutive(owners, return_counts=True)[1].tolist()
     ends = [block_size * sum(counts[: number + 1]) for number in range(len(counts))]
     return list(zip([0, *ends], ends, strict=False))
 
 
 def out_of_place(got: torch.Tensor, expected: torch.Tensor, bounds: Sequence[tuple[int, int]]) -> torch.Tensor:
-    """Booleans, as many as `expected`: the entries that are wrong, where the order inside each of `bounds` is free.
+    """Mask in the shape of `expected`: true for wrong entries; the order within each of `bounds` is free.
 
-    Inside of bounds the sorted entries are compared; entries outside of all of them are not.
+    Within bounds the sorted entries are compared; entries outside of all bounds are ignored.
     """
     wrong = torch.zeros(expected.shape, dtype=torch.bool, device=expected.device)
     for start, end in bounds:

@@ -1,8 +1,8 @@
 """Weights with two of every four neighbours along K, in the layout of the 2:4 sparse Marlin kernel.
 
-The kept values are a (K / 2, N) matrix, in tiles as in the dense layout but with an order of their own.  The positions
-of the two kept values of a quadruple are 2 bits each, the first in the lower ones; four quadruples along K make an
-int16 of a matrix with N rows and K / 16 columns.  Its elements are moved as the sparse tensor cores read them (CUTLASS,
+The kept values are a (K / 2, N) matrix, in tiles as in the dense layout but in a different order.  The positions of the
+two kept values of a quadruple are 2 bits each, the first in the lower ones; four quadruples along K make an int16 of a
+matrix with N rows and K / 16 columns.  Its elements are moved as the sparse tensor cores read them (CUTLASS,
 reorder_meta): rows by `_meta_row`, then, in every 2 x 2 square, the upper right and lower left one swapped, then all
 stored in pairs of columns, one pair after another.
 """
@@ -16,7 +16,7 @@ _QUADRUPLE, _PER_META, _NIBBLE = 4, 4, 4
 
 
 def sparse_order() -> torch.Tensor:
-    """(1024,): as `marlin.dense_order`, for the kept values."""
+    """(1024,): like `marlin.dense_order`, for the kept values."""
     places = []
     for lane in range(32):
         rows = [2 * (lane % 4) + step for step in (0, 1, 8, 9)]
@@ -28,14 +28,14 @@ def sparse_order() -> torch.Tensor:
 
 
 def sparse_scale_order(groups: int) -> torch.Tensor:
-    """Place in 64 scales of a row -> the column whose scale is stored there; with one group they keep their places."""
+    """Position among 64 scales of a row -> the column of the scale stored there; the same if there is one group."""
     if groups == 1:
         return torch.arange(64)
     return torch.tensor([8 * row + column for row in range(8) for column in (0, 4, 1, 5, 2, 6, 3, 7)])
 
 
 def to_meta(positions: torch.Tensor) -> torch.Tensor:
-    """(K / 4, 2, N) positions from 0 to 3, ascending -> (K / 32, 2 N) int16 as the kernel reads them."""
+    """(K / 4, 2, N) positions from 0 to 3, ascending -> (K / 32, 2 N) int16 in the layout that the kernel reads."""
     quadruples, _, columns = positions.shape
     nibbles = positions[:, 0] | positions[:, 1] << 2
     shifts = _NIBBLE * torch.arange(_PER_META, device=positions.device)
@@ -47,7 +47,7 @@ def to_meta(positions: torch.Tensor) -> torch.Tensor:
 
 
 def from_meta(meta: torch.Tensor) -> torch.Tensor:
-    """The positions, int64, that `to_meta` was given."""
+    """The positions, int64, from the result of `to_meta`."""
     columns = meta.shape[1] // 2
     per_column = 2 * len(meta)
     elements = meta.flatten().long()[_meta_places(columns, per_column).to(meta.device)].reshape(columns, per_column)
@@ -64,7 +64,7 @@ def spread(kept: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
 
 
 def _meta_places(rows: int, columns: int) -> torch.Tensor:
-    """(rows * columns,): row by row, the flat place of each element of the matrix of positions."""
+    """(rows * columns,): the flat position of each element of the matrix of positions, in row-major order."""
     row, column = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
     row = _meta_row(row)
     to_left = ((row % 2 == 0) & (column % 2 == 1)).long()

@@ -1,8 +1,8 @@
 """Quantisation to int8 and e4m3fn, and the comparison of quantised outputs in steps.
 
-A quotient near the middle between two levels may be rounded to either, so that an honest kernel is a step off there.
-`compared` allows one step, for a small share of the elements: a kernel that truncates, or has a wrong scale, is a step
-off in about half of them.
+A quotient near the middle between two levels may be rounded to either, so a correct kernel may be off by one step
+there. `compared` allows one step for a small share of the elements; a kernel that truncates, or uses a wrong scale, is
+off by one step in about half of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from problems.kit.inference.fp8 import E4M3_MAX, e4m3_codes
 
 INT8_MAX = 127.0
 FEW_TIES, COARSE_INPUTS, ROUNDED_BEFORE = 0.002, 0.06, 0.15
-"""Shares of elements that may be a step off: of float32 inputs; of 16-bit inputs, whose quotients are often in the
+"""Shares of elements that may be off by one step: of float32 inputs; of 16-bit inputs, whose quotients are often in the
 middle between two levels (6.6 % of e4m3fn quotients of normal bfloat16 numbers whose largest is 6.125; an error in the
 last place of float32 moves 3.4 % of them); and of values that may be rounded to 16 bits before they are quantised."""
 
@@ -23,28 +23,28 @@ _ALWAYS_ALLOWED = 4
 
 
 def quantised(values: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """float64 quotients as int8 or float8_e4m3fn: to the nearest, ties to even, saturated."""
+    """float64 quotients as int8 or float8_e4m3fn: rounded to nearest, ties to even, saturated."""
     if dtype == torch.int8:
         return values.round().clamp(-INT8_MAX - 1, INT8_MAX).to(torch.int8)
     return e4m3_codes(values).view(torch.float8_e4m3fn)
 
 
 def quantised_eagerly(values: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """The same in float32 by PyTorch's own conversions."""
+    """The same in float32 by PyTorch's conversions."""
     if dtype == torch.int8:
         return values.float().round().clamp(-INT8_MAX - 1, INT8_MAX).to(torch.int8)
     return values.float().clamp(-E4M3_MAX, E4M3_MAX).to(torch.float8_e4m3fn)
 
 
 def largest_level(dtype: torch.dtype) -> float:
-    """127 or 448."""
+    """The largest level: 127 or 448."""
     return INT8_MAX if dtype == torch.int8 else E4M3_MAX
 
 
 def compared(
     called: CalledCase, *, share: float, scale_error: float, rows: int | None = None
 ) -> tuple[OutputMatch, ...]:
-    """One answer for each output: quantised ones in steps, others by a relative error of `scale_error`.
+    """One result for each output: quantised ones in steps, others by a relative error of `scale_error`.
 
     Rows of quantised outputs from `rows` on are not compared.
     """
@@ -59,9 +59,9 @@ def compared(
 def settled_rows(
     rows: int, draw: Callable[[int], torch.Tensor], is_settled: Callable[[torch.Tensor], torch.Tensor]
 ) -> torch.Tensor:
-    """The first `rows` rows that `draw` makes and `is_settled` keeps: such as no honest rounding changes the answer of.
+    """The first `rows` rows from `draw` that `is_settled` accepts: no permitted rounding changes their result.
 
-    `draw(n)` makes n rows, `is_settled` answers with a boolean for each.
+    `draw(n)` returns n rows, `is_settled` a boolean for each.
     """
     kept = draw(0)
     while len(kept) < rows:
@@ -95,7 +95,7 @@ def _by_relative_error(got: torch.Tensor, wanted: torch.Tensor, allowed: float) 
 
 
 def _levels(values: torch.Tensor) -> torch.Tensor:
-    """Integers that differ by one for neighbouring levels; NaN is far from all."""
+    """Integers that differ by one for adjacent levels; NaN is far from all others."""
     if values.dtype == torch.int8:
         return values.long()
     codes = values.contiguous().view(torch.uint8).long()
