@@ -1,6 +1,6 @@
-"""Audits that were made: a file with the weaknesses of each problem, by its id.
+"""Stored audits: a file with the weaknesses of each problem, by its id.
 
-An audit is of one version of a problem, so a file that changed since has none.
+An audit applies to one version of a problem; a file that has changed since then counts as not audited.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Audit(msgspec.Struct, frozen=True):
 
 
 class Audits:
-    """The audits in a file, which need not be there."""
+    """The audits in a file; a missing or unreadable file counts as empty."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -36,15 +36,15 @@ class Audits:
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=dict[str, _Audit])
         except (OSError, msgspec.MsgspecError):
-            return {}  # made again by the next audit
+            return {}  # written again by the next audit
 
     def of(self, problem: ProblemId) -> tuple[str, ...]:
-        """A sentence on each weakness of a problem; () where it has none, or this version was not audited."""
+        """One sentence for each weakness of a problem; () if it has none, or if this version was not audited."""
         found = self._known.get(_key(problem))
         return found.weaknesses if found is not None and found.version == problem.version else ()
 
     def of_file(self, source: str, name: str, file: Path) -> tuple[str, ...]:
-        """The same without loading the problem, whose version is the hash of its file where it has one."""
+        """The same as `of`, without loading the problem: a version, if there is one, is the hash of its file."""
         found = self._known.get(f"{source} {name}")
         if found is None or not found.weaknesses:
             return ()
@@ -56,7 +56,7 @@ class Audits:
         return f"{source} {name}" in self._known
 
     def add(self, found: Mapping[ProblemId, tuple[str, ...]]) -> None:
-        """Keep these audits.
+        """Store these audits.
 
         Raises:
             OSError: the file cannot be written.
@@ -79,7 +79,7 @@ class Audits:
 
 
 def audits_beside(descriptions: Path) -> Audits:
-    """The audits that are kept beside the file of descriptions."""
+    """The audits file in the folder of the file of descriptions."""
     return Audits(descriptions.with_name("audits.json"))
 
 

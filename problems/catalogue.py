@@ -1,8 +1,9 @@
 """The built-in catalogue: one module for each operator, in the folder of its library.
 
-`aten/softmax.py` defines `PROBLEM`, the problem called "aten::softmax".  The folders are scanned; there is no list
-to keep.  Nothing here imports torch: the functions of a problem take it from `problems.kit`, which loads it when
-they are called.  Names and descriptions are read from the text of the files; only `problem` and `load` import one.
+`aten/softmax.py` defines `PROBLEM`, the problem called "aten::softmax".  The folders are scanned, so no list of
+operators has to be maintained.  Nothing here imports torch: the functions of a problem take it from `problems.kit`,
+which loads it when they are called.  Names and descriptions are read from the text of the files; only `problem` and
+`load` import one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Catalogue:
         return ID if self._package == "problems" else f"{ID}:{self._package}"
 
     def names(self) -> tuple[str, ...]:
-        """Library by library, each in the order of the alphabet."""
+        """In the order of the libraries, each in alphabetical order."""
         roots = self._roots()
         return tuple(
             f"{library}::{stem}"
@@ -54,10 +55,10 @@ class Catalogue:
         return file
 
     def describe(self, name: str) -> ProblemDescription:
-        """Description of a problem by its file, which is read and not run.
+        """Description of a problem from its file, which is parsed and not executed.
 
         Raises:
-            EngineError: it is no problem file.
+            EngineError: it is not a problem file.
         """
         library, _, stem = name.partition("::")
         return describe(self.file(name), name=name, source=self.id, shown=f"{self._package}/{library}/{stem}.py")
@@ -76,7 +77,7 @@ class Catalogue:
         file = f"{self._package}/{library}/{stem}.py"
         try:
             module = importlib.import_module(f"{self._package}.{library}.{stem}")
-        except Exception as error:  # the edge to plug-ins: whatever a module raises is reported with its file
+        except Exception as error:  # boundary to plug-ins: any exception of a module is reported with its file
             raise EngineError(f"{file}: cannot be imported: {type(error).__name__}: {error}") from error
         return checked_definition(module, name=name, file=file)
 
@@ -90,10 +91,10 @@ def open_source(argument: str) -> Catalogue:
 
 
 def checked_definition(module: object, *, name: str, file: str) -> ProblemDefinition:
-    """The definition that a problem file promises by its name.
+    """The definition in a problem file, whose name must match the file.
 
     Raises:
-        EngineError: there is none, or it has another name.
+        EngineError: there is no definition, or its name differs.
     """
     found = getattr(module, "PROBLEM", None)
     if not isinstance(found, ProblemDefinition):

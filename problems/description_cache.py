@@ -1,8 +1,7 @@
-"""Descriptions of problem files, kept in a file, so that a list of all problems parses only those that changed.
+"""Cached descriptions of problem files, so that a list of all problems parses only changed files.
 
-An entry counts as long as its file has the size and the time of modification that it had, and as long as the modules
-that read and hold descriptions are the same, by the hash of their text.  A cache that cannot be read or written is
-only slower.
+An entry is valid while the size and modification time of its file are unchanged, and while the modules that read and
+store descriptions are unchanged, by the hash of their text. A cache that cannot be read or written costs only time.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class _Kept(msgspec.Struct, frozen=True):
 
 
 class DescriptionCache:
-    """The descriptions of one list: `described` for each of its files, then `write`."""
+    """The descriptions of one list. Call `described` for each of its files, then `write`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -47,7 +46,7 @@ class DescriptionCache:
         self._now: dict[str, _Entry] = {}
 
     def described(self, file: Path, read: Callable[[], ProblemDescription]) -> ProblemDescription:
-        """The description of a problem file: the one that was kept, or what `read` makes.
+        """The description of a problem file: the cached one, or the result of `read`.
 
         Raises:
             EngineError: as `read` does.
@@ -64,7 +63,7 @@ class DescriptionCache:
         return replace(kept.described, file=file)
 
     def write(self) -> None:
-        """Keep what was described, if any of it is new."""
+        """Write the descriptions to the cache if any of them is new."""
         if self._now == self._before:
             return
         content = msgspec.json.encode(_Kept(readers=self._readers, entries=self._now), enc_hook=str)
@@ -82,7 +81,7 @@ class DescriptionCache:
         return kept.entries if kept.readers == self._readers else {}
 
 
-def _path_of(kind: type, value: Any) -> Any:  # Any: msgspec asks for the types that JSON does not have
+def _path_of(kind: type, value: Any) -> Any:  # Any: msgspec requires hooks for types that JSON does not have
     return kind(value)
 
 

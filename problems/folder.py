@@ -1,8 +1,8 @@
-"""Problems of the user's own: a folder of files, each defining `PROBLEM` as a file of the catalogue does.
+"""Problems of the user: a folder of files, each of which defines `PROBLEM` like a file of the catalogue.
 
-`DIR/rope.py` is the problem "user::rope".  Its version is the hash of its text: a changed file is another problem for
-the judge, which refuses to load a version that is not there any more.  Names and descriptions are read without running
-a file, so that a broken one does not break the list.
+`DIR/rope.py` is the problem "user::rope".  Its version is the hash of its text: a changed file is a different problem
+for the judge, which refuses to load a version that no longer exists. Names and descriptions are read without running a
+file, so that a broken file does not break the list.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HEAVY = ("torch", "triton", "numpy")
 
 
 class Folder:
-    """The problem files of one folder; those that begin with an underscore are none."""
+    """The problem files of one folder; files whose names begin with an underscore are ignored."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
@@ -39,7 +39,7 @@ class Folder:
         return f"{__name__}:{self._folder}"
 
     def names(self) -> tuple[str, ...]:
-        """In the order of the alphabet."""
+        """In alphabetical order."""
         stems = sorted(file.stem for file in self._folder.glob("*.py") if not file.name.startswith("_"))
         return tuple(f"{LIBRARY}::{stem}" for stem in stems)
 
@@ -56,10 +56,10 @@ class Folder:
         return file
 
     def describe(self, name: str) -> ProblemDescription:
-        """Description of a problem by its file, which is read and not run.
+        """Description of a problem from its file, which is parsed and not executed.
 
         Raises:
-            EngineError: it is no problem file, or imports torch at once.
+            EngineError: it is not a problem file, or it imports torch at module level.
         """
         file = self.file(name)
         described = describe(file, name=name, source=self.id, shown=str(file))
@@ -77,7 +77,7 @@ class Folder:
         """The code of a problem; runs its file.
 
         Raises:
-            EngineError: the file is broken, or is not of this version.
+            EngineError: the file is broken, or has another version.
         """
         file = self.file(name)
         content = _content(file)
@@ -103,7 +103,7 @@ def _content(file: Path) -> bytes:
 
 
 def _require_light(file: Path) -> None:
-    """Raise EngineError where running the file would import torch: the screen runs it too, and must not."""
+    """Raise EngineError if running the file would import torch: the screen runs it too, and must not import torch."""
     for node in parse(file.read_text(encoding="utf-8")).body:
         match node:
             case ast.Import(names=names):
@@ -121,23 +121,23 @@ def _require_light(file: Path) -> None:
 
 
 def _definition(file: Path, content: bytes, name: str) -> ProblemDefinition:
-    """The definition that running the file makes."""
+    """Run the file and return its definition."""
     loader = _Content(file, content)
     name_of_module = f"problems_of_folder_{_version(content)[:16]}_{file.stem}"
     spec = importlib.util.spec_from_loader(name_of_module, loader, origin=str(file))
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module  # dataclasses look their module up
+    sys.modules[module.__name__] = module  # dataclasses look up their module in sys.modules
     try:
         loader.exec_module(module)
-    except Exception as error:  # the edge to a user's file: whatever it raises is reported with its line
+    except Exception as error:  # boundary to a user's file: any exception is reported with its line
         del sys.modules[module.__name__]
         raise EngineError(f"{file}:{_line(error, file)}: {type(error).__name__}: {error}") from error
     return checked_definition(module, name=name, file=str(file))
 
 
 class _Content(importlib.abc.InspectLoader):
-    """Runs the content that was hashed, and not what the file holds by then."""
+    """Loader of the content that was hashed, whatever the file contains later."""
 
     def __init__(self, file: Path, content: bytes) -> None:
         self._file, self._content = file, content
@@ -152,7 +152,7 @@ class _Content(importlib.abc.InspectLoader):
 
 
 def _line(error: Exception, file: Path) -> int:
-    """Line of the file with the error."""
+    """Line of the error in the file."""
     if isinstance(error, SyntaxError):
         return error.lineno or 1
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]

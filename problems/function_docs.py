@@ -1,4 +1,4 @@
-"""Docstrings of the functions that a problem file names, read from syntax trees: nothing is imported or run."""
+"""Docstrings of the functions that a problem file refers to, read from syntax trees; nothing is imported or run."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from engine.model.parsing import parse
 
 _PACKAGE = "problems"
 _FOLDER = Path(__file__).parent
-_MOST_STEPS = 8  # imports and assignments from a name to its function; more are a circle
+_MOST_STEPS = 8  # imports and assignments from a name to its function; a longer chain is taken for a cycle
 
 
 def docstring_of(file: Path, name: str) -> str:
-    """The docstring of `name` in `file`; "" where there is none.
+    """The docstring of `name` in `file`; "" if there is none.
 
     Names imported from this package are followed to their definition, and `partial(function, ...)` to its function.
 
@@ -39,7 +39,7 @@ def docstring_of(file: Path, name: str) -> str:
 
 
 def _definition(tree: ast.Module, name: str) -> ast.stmt | None:
-    """The last statement at the top level that binds the name."""
+    """The last statement at module level that binds the name."""
     for statement in reversed(tree.body):
         match statement:
             case ast.FunctionDef(name=defined) if defined == name:
@@ -53,7 +53,7 @@ def _definition(tree: ast.Module, name: str) -> ast.stmt | None:
 
 @lru_cache(maxsize=64)
 def _file_of(module: str) -> Path | None:
-    """The file of a module of this package; None of any other."""
+    """The file of a module of this package; None for any other module."""
     first, *parts = module.split(".")
     if first != _PACKAGE:
         return None

@@ -22,11 +22,11 @@ from problems.suites.source import SuiteSource
 
 _SUGGESTIONS = 3
 _LEAST_SIMILARITY = 0.5
-_LEAST_PART = 3  # fewest letters of a part of a name that suggest the name
+_LEAST_PART = 3  # shortest part of a name that suggests the name
 
 
 class ProblemIndex:
-    """The problems of several sources by name.  Where two checkouts of one suite share a name, the first has it."""
+    """The problems of several sources by name. If two checkouts of a suite share a name, the first one is used."""
 
     def __init__(
         self, sources: Sequence[ProblemSource], *, cache: Path | None = None, audits: Audits | None = None
@@ -37,7 +37,7 @@ class ProblemIndex:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The full names, source by source."""
+        """The full names, in the order of the sources."""
         return tuple(self._source_by_name)
 
     @cached_property
@@ -49,10 +49,10 @@ class ProblemIndex:
         return found
 
     def resolve(self, name: str) -> str:
-        """The full name of the problem called `name`, in full, or bare where only one library has it.
+        """The full name of a problem; the library may be omitted from `name` if only one library has that problem.
 
         Raises:
-            UsageError: no problem is called that, or several are.
+            UsageError: no problem has this name, or several have it.
         """
         if name in self._source_by_name:
             return name
@@ -69,7 +69,7 @@ class ProblemIndex:
         """The problem called `name`.
 
         Raises:
-            UsageError: no problem is called that, or several are.
+            UsageError: no problem has this name, or several have it.
             EngineError: its file is broken.
         """
         full = self.resolve(name)
@@ -78,12 +78,12 @@ class ProblemIndex:
         return replace(problem, weakness=weaknesses[0]) if weaknesses else problem
 
     def weakness(self, name: str) -> str:
-        """First weakness by an audit of the problem called `name`; "" without any; runs nothing."""
+        """The first weakness in the audit of the problem called `name`; "" if there is none. Runs nothing."""
         full = self.resolve(name)
         source = self._source_by_name[full]
         if self._audits is None:
             return ""
-        if isinstance(source, SuiteSource):  # an export has many tasks in one file, in several versions
+        if isinstance(source, SuiteSource):  # an export has many tasks in one file, with different versions
             found = self._audits.of(source.problem(full).id) if self._audits.knows(source.id, full) else ()
         else:
             found = self._audits.of_file(source.id, full, source.file(full))
@@ -94,12 +94,12 @@ class ProblemIndex:
         return isinstance(self._source_by_name[self.resolve(name)], SuiteSource)
 
     def describe(self, name: str) -> ProblemDescription:
-        """Description of the problem called `name` by its file and an audit; raises as `find`, and runs nothing."""
+        """Description of the problem called `name` from its file and its audit; raises like `find`; runs nothing."""
         full = self.resolve(name)
         return replace(self._source_by_name[full].describe(full), weakness=self.weakness(full))
 
     def descriptions(self) -> tuple[tuple[ProblemDescription, ...], tuple[str, ...]]:
-        """Every problem that can be described, and a sentence on each that cannot."""
+        """All available descriptions, and one sentence for each problem that cannot be described."""
         described, broken = [], []
         cache = DescriptionCache(self._cache) if self._cache is not None else None
         for name, source in self._source_by_name.items():
@@ -117,7 +117,7 @@ class ProblemIndex:
         return tuple(described), tuple(broken)
 
     def nearest(self, name: str) -> tuple[str, ...]:
-        """Up to three full names that `name` may have been meant for, the likeliest first."""
+        """Up to three full names that resemble `name`, the most similar first."""
         spellings: dict[str, list[str]] = {}
         for full in self.names:
             spellings.setdefault(_bare(full).lower(), []).append(full)
@@ -132,16 +132,16 @@ class ProblemIndex:
 def open_index(
     *, folders: Sequence[Path] = (), suites: Sequence[SuiteSource] = (), cache: Path | None = None
 ) -> ProblemIndex:
-    """The problems of the catalogue, of the user's own folders and of suites, of two of one name the first.
+    """The problems of the catalogue, of the user's folders and of suites; of two with one name the first is used.
 
-    Descriptions of the catalogue and the folders are kept in the file `cache`.
+    Descriptions of the catalogue and the folders are cached in the file `cache`.
     """
     audits = audits_beside(cache) if cache is not None else None
     return ProblemIndex((Catalogue(), *map(Folder, folders), *suites), cache=cache, audits=audits)
 
 
 def _core(spelling: str) -> str:
-    """A name in small letters without the parts that all routines of a library share: sgemm of cublassgemm_v2."""
+    """The name in lower case without the parts that all routines of a library share: sgemm for cublasSgemm_v2."""
     return spelling.removeprefix("cublas").removesuffix("_v2")
 
 
