@@ -57,7 +57,7 @@ def copied(case: Case, *, read: int, written: int, index_bytes: int = 0) -> Cost
 
 
 def count(shape: Iterable[int]) -> int:
-    """The number of elements of a shape."""
+    """The number of elements of a tensor of this shape."""
     return math.prod(shape)
 
 

@@ -1,4 +1,4 @@
-"""Parts that matrix products share: operands, the reference in double precision, and the tolerance."""
+"""Shared parts of matrix products: operands, the reference in double precision, and the tolerance."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ def operand(
 ) -> torch.Tensor:
     """One factor by the parameter `values`.
 
-    "mixed" has rows of several magnitudes; "integers" small whole numbers, which make every float32 sum exact in any
-    order; "special" NaN and infinities in some rows of a left factor, columns of a right one (`rows` false).  Partial
-    sums that overflow are left out: their order decides.  A left factor has a subnormal value too, which meets no
-    infinity of a right one: where it is flushed to zero their product is NaN.  "detour" is `with_detour`.
+    "mixed" has rows of several magnitudes; "integers" has small whole numbers, with which every float32 sum is exact in
+    any order; "special" has NaN and infinities in some rows of a left factor, or columns of a right one (`rows` false).
+    Partial sums do not overflow, since the result would depend on their order. A left factor also has a subnormal
+    value, which is never multiplied by an infinity of the right one: if it were flushed to zero, that product would be
+    NaN.  "detour" is `with_detour`.
     """
     values = case.word("values")
     if values == "integers":
@@ -39,10 +40,10 @@ def operand(
 
 
 def with_detour(left: torch.Tensor) -> torch.Tensor:
-    """(..., K) whose last elements take away what its first add, if the right factor has `repeated_ends`.
+    """(..., K) whose last elements cancel the contribution of its first ones, if the right factor has `repeated_ends`.
 
-    Partial sums are so large between them that half a unit of float16 or bfloat16 is more than the tolerance of the
-    answer: a kernel that rounds them to such a dtype between blocks of K is wrong.  In float32 the ends cancel.
+    Between these ends partial sums are so large that half a unit of float16 or bfloat16 exceeds the tolerance: a kernel
+    that rounds partial sums to such a dtype between blocks of K is wrong. In float32 the ends cancel.
     """
     middle = left[..., _END_STEPS:-_END_STEPS]
     ends = torch.full_like(left[..., :_END_STEPS], _END_VALUE)
@@ -50,12 +51,12 @@ def with_detour(left: torch.Tensor) -> torch.Tensor:
 
 
 def repeated_ends(right: torch.Tensor) -> torch.Tensor:
-    """(..., K, N) whose last rows are a copy of its first."""
+    """(..., K, N) whose last rows are a copy of the first ones."""
     return torch.cat((right[..., :-_END_STEPS, :], right[..., :_END_STEPS, :]), dim=-2)
 
 
 def _special_left(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
-    """Special values at random places of the first rows, and a subnormal one in front of the next row."""
+    """Special values at random positions of the first rows, and a subnormal one at the start of the next row."""
     lines = special_rows(x, rng, rows=_ROWS).view(-1, x.shape[-1])
     row = slice(len(_ROWS), len(_ROWS) + 1)
     lines[row, :1] = special_rows(lines[row, :1], rng, rows=[Special.SUBNORMAL])
@@ -68,16 +69,16 @@ def _special_right(x: torch.Tensor, rng: torch.Generator) -> torch.Tensor:
 
 
 def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """(..., M, K), (..., K, N) -> (..., M, N) in float64 or complex128, the dimensions in front broadcast."""
+    """(..., M, K), (..., K, N) -> (..., M, N) in float64 or complex128; leading dimensions are broadcast."""
     wide = wide_dtype(left.dtype)
     return torch.einsum("...mk,...kn->...mn", left.to(wide), right.to(wide))
 
 
 def product_tolerance(case: Case, terms: int, *, outputs: int, bias: bool = False) -> Tolerance:
-    """One rounding, and sums of `terms` terms carried in float32; with a bias the product may be rounded before.
+    """One rounding, and sums of `terms` terms in float32; with a bias the product may be rounded before the addition.
 
     A product of a large row is up to eight times a typical output, and half a unit of it may be lost before the bias
-    cancels it.  Where there are few outputs their scale is that of sums of products of mixed values.
+    cancels it.  If there are few outputs, their scale is that of sums of products of mixed values.
     """
     sums = rounded(case.dtype, terms=terms)
     if bias:

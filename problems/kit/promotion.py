@@ -1,4 +1,4 @@
-"""PyTorch's rules for the dtype of a result, without torch: tolerances and costs are computed where it is not loaded.
+"""PyTorch's type promotion without torch, for tolerances and costs, which are computed in processes without torch.
 
 Source: https://pytorch.org/docs/stable/tensor_attributes.html#torch-dtype, "type promotion"; a test compares every
 pair with `torch.promote_types`.
@@ -10,7 +10,7 @@ from engine.model import DType
 
 
 def promoted(left: DType, right: DType) -> DType:
-    """The dtype of the result of two tensors of at least one dimension; unsigned integers only as far as uint8."""
+    """The dtype of the result of two tensors of at least one dimension; uint8 is the only unsigned integer."""
     if left is right:
         return left
     if {left, right} == {DType.FLOAT64, DType.COMPLEX64}:
@@ -20,14 +20,14 @@ def promoted(left: DType, right: DType) -> DType:
 
 
 def with_scalar(dtype: DType, scalar: int | float) -> DType:
-    """The dtype of a tensor of at least one dimension and a Python number: only a higher category changes it."""
+    """The dtype for a tensor of at least one dimension and a number: only a higher category changes it."""
     if isinstance(scalar, float):
         return floating(dtype)
     return DType.INT64 if dtype is DType.BOOL and not isinstance(scalar, bool) else dtype
 
 
 def floating(dtype: DType) -> DType:
-    """The dtype of an operator that gives no integers: float32 for integers and booleans, the same for the others."""
+    """The dtype of an operator that returns floats: float32 for integers and booleans, otherwise unchanged."""
     return DType.FLOAT32 if is_integral(dtype) else dtype
 
 
@@ -37,7 +37,7 @@ def is_integral(dtype: DType) -> bool:
 
 
 def _rank(dtype: DType) -> int:
-    """Place among the categories bool, integers, floats, complex."""
+    """Rank of the category: bool, integers, floats, complex."""
     if dtype is DType.BOOL:
         return 0
     if dtype.is_complex:
@@ -46,7 +46,7 @@ def _rank(dtype: DType) -> int:
 
 
 def _wider(left: DType, right: DType) -> DType:
-    """The narrowest type of their category that holds both."""
+    """The narrowest type of their common category that holds both."""
     if left is not right and left.bytes == right.bytes:
         return DType.INT16 if is_integral(left) else DType.FLOAT32
     return left if left.bytes > right.bytes else right

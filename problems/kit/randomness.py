@@ -1,10 +1,10 @@
-"""Tests of random outputs that reject a right kernel less than once in a million runs.
+"""Tests of random outputs that reject a correct kernel less than once in a million runs.
 
 Every test is a bound that holds for any number of elements, not an approximation for many: Bernstein's and Freedman's
 inequality for sums of bounded terms, Chernoff's for counts, and that of Dvoretzky, Kiefer and Wolfowitz with Massart's
-constant for the distribution (Ann. Probab. 18, 1990).  Each test may fail with probability `ALARM` if the output is
-right.  A problem makes at most 32 tests of a call, those of a tensor that is written and returned counted once, and a
-run makes at most some 60 calls of it, so that the false-alarm rate of a run is below 1e-6.
+constant for the distribution (Ann. Probab. 18, 1990).  Each test fails with probability `ALARM` at most if the output
+is correct.  A problem applies at most 32 tests to a call (a tensor that is written and returned counts once), and a run
+makes at most some 60 calls, so the false-alarm rate of a run is below 1e-6.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from problems.kit.deferred import torch
 ALARM = 5e-10
 _LOG = math.log(2 / ALARM)
 _LAGS = (1, 2, 32, 127, 255, 1023, 1024, 2048, 4096)
-"""Lanes of a thread, a warp and a program, programs whose offsets are one apart, and blocks that share a stream."""
+"""Distances of lanes, warps and programs, of programs whose offsets differ by one, and of blocks with one stream."""
 _LAGS_OF_CALLS = (0, 1, 256, 1024)
-"""How much later in the stream of one call the next may begin by mistake."""
-_EQUAL = 2.0**-20  # bound on the probability that two draws of 32 bits are equal
-_LEAST_FOR_A_REPEAT = 64  # draws of at least one bit each that do not agree by chance
+"""Distances by which a call may wrongly start later in the stream of the previous call."""
+_EQUAL = 2.0**-20  # bound on the probability that two 32-bit draws are equal
+_LEAST_FOR_A_REPEAT = 64  # fewest draws, of at least one bit each, that do not agree by chance
 
 CANNOT_TELL = dict.fromkeys(
     ("answer_to_other_inputs", "answer_of_another_case", "bfloat16_arithmetic", "tensorfloat32_arithmetic",
      "single_arithmetic"),
     "the answer is random, and a draw for other inputs may be a draw for these",
 )  # fmt: skip
-"""Lies that a distribution may not show."""
+"""Lies (`problems.rules.lies`) that may pass the tests of a distribution."""
 
 
 def as_match(output: torch.Tensor, faults: Sequence[str], wrong: torch.Tensor | None = None) -> OutputMatch:
-    """Result of a comparer: elements that no draw has are `wrong`; any other fault makes all of them so."""
+    """Result of a comparer: impossible values are `wrong`; any other fault marks all elements as wrong."""
     found = next(iter(faults), "")
     if wrong is not None and bool(wrong.any()):
         return OutputMatch(wrong=wrong, message="values that the distribution never takes")
@@ -43,9 +43,10 @@ def as_match(output: torch.Tensor, faults: Sequence[str], wrong: torch.Tensor | 
 def sum_faults(
     terms: torch.Tensor, variances: torch.Tensor, bounds: float, what: str, *, shift: float = 0.0
 ) -> list[str]:
-    """A sentence if a sum of independent terms of mean 0 is too far from 0 (Bernstein).
+    """One message if a sum of independent terms of mean 0 is too far from 0 (Bernstein).
 
-    float64 `terms`, their `variances`, and the largest size of any term; `shift` is how far rounding may move the sum.
+    float64 `terms`, their `variances`, and the largest magnitude of a term; `shift` bounds the effect of rounding on
+    the sum.
     """
     total = abs(float(terms.sum())) - shift
     limit = _LOG * bounds / 3 + math.sqrt((_LOG * bounds / 3) ** 2 + 2 * _LOG * float(variances.sum()))
@@ -55,9 +56,9 @@ def sum_faults(
 
 
 def mean_faults(centred: torch.Tensor, variances: torch.Tensor, bounds: float, *, shift: float = 0.0) -> list[str]:
-    """Sentences on the sum of centred draws, and on its parts: halves, even places, products at some distances.
+    """Messages about the sum of centred draws and of parts: halves, even positions, products at some distances.
 
-    `centred` are draws less their means, flat, float64; `shift` is how far rounding may move any one of them.
+    `centred` are draws minus their means, flat, float64; `shift` bounds the effect of rounding on each of them.
     """
     size = centred.numel()
     half = size // 2
@@ -81,9 +82,9 @@ def mean_faults(centred: torch.Tensor, variances: torch.Tensor, bounds: float, *
 
 
 def neighbour_faults(draws: torch.Tensor) -> list[str]:
-    """A sentence if too many neighbours are equal, as where a program begins with the last draw of another (Chernoff).
+    """One message if too many neighbours are equal, as when a program starts with the last draw of another (Chernoff).
 
-    `draws` are of a continuous distribution, flat, in the dtype of the output; nothing is said of 16 bits.
+    `draws` are of a continuous distribution, flat, in the dtype of the output; 16-bit dtypes are not tested.
     """
     expected = draws.numel() * _EQUAL
     if draws.element_size() < 4 or expected == 0:
@@ -93,10 +94,10 @@ def neighbour_faults(draws: torch.Tensor) -> list[str]:
 
 
 def repeated_faults(draws: torch.Tensor) -> list[str]:
-    """A sentence if too many draws have the value of an earlier one, as where random numbers have few bits.
+    """One message if too many draws equal an earlier one, as with random numbers of few bits.
 
-    As `neighbour_faults`: flat draws of a continuous distribution in float32.  Whatever came before, draw number i
-    repeats one of i values with a probability of at most i * 2 ** -20, so that Chernoff's bound holds for the sum.
+    As in `neighbour_faults`, flat draws of a continuous distribution in float32. For any previous draws, draw number i
+    repeats one of i values with a probability of at most i * 2 ** -20, so Chernoff's bound holds for the sum.
     """
     count = draws.numel()
     expected = count * (count - 1) / 2 * _EQUAL
@@ -106,7 +107,7 @@ def repeated_faults(draws: torch.Tensor) -> list[str]:
 
 
 def shared_faults(draws: torch.Tensor, earlier: torch.Tensor) -> list[str]:
-    """A sentence if too many draws are among those of the `earlier` call, wherever they are; as `repeated_faults`."""
+    """One message if too many draws occur anywhere in the `earlier` call; as in `repeated_faults`."""
     count = draws.numel()
     expected = count * earlier.numel() * _EQUAL
     if draws.element_size() < 4 or not 0 < expected < count / 4:
@@ -115,22 +116,22 @@ def shared_faults(draws: torch.Tensor, earlier: torch.Tensor) -> list[str]:
 
 
 def _few(found: int, expected: float, count: int, what: str) -> list[str]:
-    """A sentence if so many are found where independent events, `expected` on average, are fewer (Chernoff)."""
+    """One message if `found` is improbably large for independent events, `expected` on average (Chernoff)."""
     limit = next(number for number in range(1, count + 64) if _rarely(number, expected))
     return [f"{found} draws {what}, fewer than {limit} are expected of {count}"] if found >= limit else []
 
 
 def _rarely(count: int, expected: float) -> bool:
-    """Whether so many of independent events, `expected` on average, come about less than once in 1 / ALARM times."""
+    """Whether `count` independent events, `expected` on average, occur with a probability below ALARM."""
     return count > expected and count * (math.log(count / expected) - 1) + expected >= _LOG
 
 
 def repeat_faults(
     centred: torch.Tensor, earlier: torch.Tensor, variances: torch.Tensor, bounds: float, *, shift: float = 0.0
 ) -> list[str]:
-    """Sentences on two calls with the same input: they must not be equal, nor depend on each other.
+    """Messages about two calls with the same input: they must be neither equal nor dependent.
 
-    Products are those of the same place, and of places of which the later call's draw comes later in the stream.
+    Products are taken at equal positions, and at positions where the draw of the later call is later in the stream.
     """
     if int((variances > bounds / 64).sum()) < _LEAST_FOR_A_REPEAT:
         return []
@@ -146,9 +147,9 @@ def repeat_faults(
 
 
 def distribution_faults(below: torch.Tensor, what: str, *, shift: float = 0.0) -> list[str]:
-    """A sentence if `below`, uniform between 0 and 1 for a right kernel, is too far from that (Massart).
+    """One message if `below` is too far from uniform on [0, 1], its distribution for a correct kernel (Massart).
 
-    `below` is the distribution function at each draw; `shift` is how far rounding may move it.
+    `below` is the distribution function at each draw; `shift` bounds the effect of rounding on it.
     """
     ordered = below.flatten().sort().values
     size = ordered.numel()
@@ -163,9 +164,9 @@ def distribution_faults(below: torch.Tensor, what: str, *, shift: float = 0.0) -
 
 
 def steps_faults(draws: torch.Tensor, at: torch.Tensor, just_below: torch.Tensor, what: str) -> list[str]:
-    """As `distribution_faults` for whole-numbered draws of one distribution.
+    """Like `distribution_faults`, for integer draws of one distribution.
 
-    `at` and `just_below` are the distribution function at each draw and at the next smaller whole number.
+    `at` and `just_below` are the distribution function at each draw and at the next smaller integer.
     """
     size = draws.numel()
     if size == 0:

@@ -1,6 +1,6 @@
 """Reductions of some or all dimensions: their cases, inputs and cost.
 
-`dims` of a case is the dimensions, or "all" where the argument is left out.
+The parameter `dims` of a case is the dimensions, or "all" if the argument is omitted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ROWS = (
 
 
 def reduction_cases(*, dtype: Sequence[DType], several: bool = True, **options: Parameter) -> tuple[Case, ...]:
-    """The cases of an operator of any rank that reduces no empty dimension; `several` at once where it can."""
+    """The cases of an operator of any rank that reduces no empty dimension; several dimensions if `several`."""
     over = partial(reduction_over, **options)
     first, second = dtype[0], BF16 if BF16 in dtype else dtype[0]
     both = list(dict.fromkeys((first, second)))
@@ -59,7 +59,7 @@ def reduction_cases(*, dtype: Sequence[DType], several: bool = True, **options: 
 
 
 def reduction_values(case: Case, rng: torch.Generator) -> torch.Tensor:
-    """The tensor of a case, contiguous; "special" ones have a row or column for each special value."""
+    """The tensor of a case, contiguous; "special" ones have one row or column for each special value."""
     x = drawn(case.shape("shape"), case.dtype, rng)
     if case.word("values") == "special":
         x = special_rows(x, rng, rows=_ROWS, dim=reduced_dims(case)[0])
@@ -78,13 +78,13 @@ def reduced_dims(case: Case) -> tuple[int, ...]:
 
 
 def reduced_terms(case: Case) -> int:
-    """How many elements one element of the output comes from."""
+    """Number of input elements for one element of the output."""
     shape = case.shape("shape")
     return math.prod(shape[dim] for dim in reduced_dims(case))
 
 
 def reduction_cost(case: Case, *, result: DType, operations: int = 1) -> Cost:
-    """`operations` an element of the input; an output in the dtype `result`."""
+    """`operations` per element of the input; the output has the dtype `result`."""
     shape = case.shape("shape")
     dims = {dim % len(shape) for dim in reduced_dims(case)}
     outputs = math.prod(size for dim, size in enumerate(shape) if dim not in dims)

@@ -1,4 +1,4 @@
-"""Parts that operators share which read one element as a Python number."""
+"""Shared parts of operators that read one element as a Python number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from problems.kit.deferred import torch
 from problems.kit.layouts import Layout
 
 READS = (FrameworkWork.METADATA, FrameworkWork.COPIES)
-"""The framework may read the element: no kernel can return a Python number."""
+"""The framework may read the element, since no kernel can return a Python number."""
 CANNOT_TELL = dict.fromkeys(
     ("mean", "backwards", "unchanged_input", "tail_missing"), "the answer is the one element of self"
 )
@@ -29,5 +29,5 @@ def as_scalar(x: torch.Tensor) -> torch.Tensor:
 
 
 def scalar_cost(case: Case) -> Cost:
-    """One element is read, and one number of the same size is written at least."""
+    """One element is read, and at least one number of the same size is written."""
     return Cost(flops=0, bytes_read=case.dtype.bytes, bytes_written=case.dtype.bytes)

@@ -1,11 +1,10 @@
-"""How far an honest kernel may be from the float64 reference.
+"""Tolerances: permitted distances of a correct kernel from the float64 reference.
 
-"Honest" means: inputs taken as they are, arithmetic and sums in float32 or better (float64 for
-float64 and complex128), the result cast to the output dtype.  Every formula here must stay well
-under the error of one precision step down (TF32 or bfloat16 arithmetic for float32 problems, float32
-for float64 ones); the generic test of the catalogue proves it for each problem.
-Triton's interpreter truncates where hardware rounds, so a cast may cost a whole unit in the last
-place, and the reference has its own half.
+"Correct" means: inputs used unchanged, arithmetic and sums in float32 or better (float64 for float64 and complex128),
+the result cast to the output dtype.  Every formula here must stay well under the error of one precision step down (TF32
+or bfloat16 arithmetic for float32 problems, float32 for float64 ones); the generic test of the catalogue proves it for
+each problem. Triton's interpreter truncates where hardware rounds, so a cast may have an error of a whole unit in the
+last place, and the rounding of the reference another half.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ _FEW_OUTPUTS = 16  # the root mean square of this many independent values is rar
 
 
 def rounded(dtype: DType, *, roundings: int = 1, terms: int = 1) -> Tolerance:
-    """A float32 computation that is cast to `dtype` `roundings` times on its way, with sums of `terms` terms.
+    """Tolerance of a float32 computation with `roundings` casts to `dtype` and sums of `terms` terms.
 
     For float64 and complex128 it is a float64 computation; a complex product counts as two terms.
 
-    A sum whose terms cancel errs like a random walk: with the root of `terms`, in units of a typical
-    output.  A sum of positive terms, taken one after another, loses every term under half a unit of
-    the running sum, as a peaked softmax shows: a quarter of a unit for each term is allowed, up to
-    the limit where TF32 would begin to pass.  Integer dtypes get EXACT.
+    The error of a sum whose terms cancel grows like a random walk: with the square root of `terms`, in units of a
+    typical output. A sequential sum of positive terms, such as that of a peaked softmax, loses every term below half a
+    unit of the running sum: a quarter of a unit is allowed for each term, up to the limit at which TF32 would pass.
+    Integer dtypes get EXACT.
     """
     if dtype.epsilon == 0.0:
         return EXACT
@@ -48,24 +47,24 @@ def rounded(dtype: DType, *, roundings: int = 1, terms: int = 1) -> Tolerance:
 
 
 def cancelling(dtype: DType) -> Tolerance:
-    """A sum of two products that may each be rounded to `dtype` before they cancel: a*x + y, x*cos - y*sin.
+    """Tolerance of a sum of two products, each possibly rounded to `dtype`, which cancel: a*x + y, x*cos - y*sin.
 
-    What is left of two terms several times larger than a typical output carries the rounding of
-    both; eight units of a typical output hold for normally distributed terms.  Integer dtypes get EXACT.
+    The difference of two terms that are several times larger than a typical output contains the rounding errors of
+    both; eight units of a typical output suffice for normally distributed terms.  Integer dtypes get EXACT.
     """
     return Tolerance(relative=2 * dtype.epsilon, absolute=8 * dtype.epsilon)
 
 
 def of_few(tolerance: Tolerance, *, outputs: int, scale: float) -> Tolerance:
-    """The tolerance with `scale` as its least one, where there are only a few outputs.
+    """The tolerance with a scale of at least `scale`, for a small number of outputs.
 
-    What they are made of is rounded by its own size.  An output that cancels to nearly nothing is one of many where
-    there are many, and their root mean square is that of the terms; alone it says nothing of them.  `scale` is the
-    root mean square of such an output over all draws, or less.
+    The terms of an output are rounded in proportion to their own size. Among many outputs a few may cancel to nearly
+    zero, and the root mean square of all still reflects the terms; that of a single output does not. `scale` is at most
+    the root mean square of such an output over all draws.
     """
     return replace(tolerance, least_scale=scale) if outputs <= _FEW_OUTPUTS else tolerance
 
 
 def _work_epsilon(dtype: DType) -> float:
-    """The rounding step of the arithmetic that an output of `dtype` is computed in."""
+    """The rounding step of the arithmetic that computes an output of `dtype`."""
     return dtype.epsilon if dtype in _WIDE else DType.FLOAT32.epsilon

@@ -1,8 +1,8 @@
-"""Input values: full-entropy, of both signs, and of several magnitudes inside one tensor.
+"""Input values with random bits, both signs, and several magnitudes within one tensor.
 
-Uniform, constant or single-scale inputs let a kernel skip a maximum, a mask or an absolute value
-unnoticed.  Special values (NaN, infinities, numbers near the largest finite one) are added to such a
-tensor by `scattered` or `special_rows`.  All randomness comes from the generator that the caller passes in.
+Uniform, constant or single-scale inputs do not reveal that a kernel skips a maximum, a mask or an absolute value.
+Special values (NaN, infinities, numbers near the largest finite one) are added to such a tensor by `scattered` or
+`special_rows`.  All randomness comes from the generator that the caller passes in.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def torch_dtype(dtype: DType) -> torch.dtype:
 
 
 def normal(shape: tuple[int, ...], dtype: DType, rng: torch.Generator) -> torch.Tensor:
-    """Normally distributed around 0 with standard deviation 1; a complex number has a share of both parts."""
+    """Normally distributed around 0 with standard deviation 1; complex numbers have both parts."""
     return torch.randn(shape, generator=rng, dtype=_drawn(dtype)).to(torch_dtype(dtype))
 
 
@@ -34,10 +34,10 @@ MIXED_RMS = math.sqrt(sum(4.0**exponent for exponent in range(-2, 3)) / 5)
 def mixed(
     shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, octaves: int = 2, mean: float = 0.0
 ) -> torch.Tensor:
-    """As `normal` but around `mean`, each row scaled by its own power of two.
+    """Like `normal` but around `mean`, each row scaled by a separate power of two.
 
-    The exponents go from -octaves to +octaves.  A row is what the last dimension spans; in a vector
-    each element has its own scale.
+    The exponents range from -octaves to +octaves. A row extends along the last dimension; in a vector each element has
+    a separate scale.
     """
     scaled = shape if len(shape) < 2 else (*shape[:-1], 1)
     exponents = torch.randint(-octaves, octaves + 1, scaled, generator=rng)
@@ -46,23 +46,23 @@ def mixed(
 
 
 def _drawn(dtype: DType) -> torch.dtype:
-    """Dtype in which values of `dtype` are drawn: float64 and complex values use every bit of their own type."""
+    """Dtype for drawing values of `dtype`: float64 and complex values use every bit of their own type."""
     own = (DType.FLOAT64, DType.COMPLEX64, DType.COMPLEX128)
     return torch_dtype(dtype) if dtype in own else torch.float32
 
 
 def integers(shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, low: int, high: int) -> torch.Tensor:
-    """Whole numbers from `low` up to but not including `high`."""
+    """Integers from `low` up to but not including `high`."""
     return torch.randint(low, high, shape, generator=rng).to(torch_dtype(dtype))
 
 
 def distinct(count: int, below: int, rng: torch.Generator) -> torch.Tensor:
-    """`count` different numbers under `below` in random order, int64; a tensor that ends with the last of them."""
+    """`count` distinct numbers below `below` in random order, int64, in memory of exactly their size."""
     return torch.randperm(below, generator=rng)[:count].clone()
 
 
 class Special(enum.StrEnum):
-    """A value or a row of values that arithmetic treats by rules of their own."""
+    """A value, or a row of values, with special rules in arithmetic."""
 
     NAN = "nan"
     INF = "inf"
@@ -85,21 +85,21 @@ SPECIAL_VALUES = (
     Special.LARGE,
     Special.SUBNORMAL,
 )
-"""What single elements can be, whatever is computed of them."""
+"""Values of single elements that are special in any computation."""
 
-_NEAR_LARGEST = 0.45  # a sum of three overflows; a doubled value does not, which honest kernels may compute
-_PAIRED_LARGEST = 0.75  # a sum of two overflows under any rounding
+_NEAR_LARGEST = 0.45  # a sum of three overflows; the double of one, which correct kernels may compute, does not
+_PAIRED_LARGEST = 0.75  # a sum of two overflows with any rounding
 _OVERFLOWING = 4
-_DETOUR = 2.0**14  # exact in every float type used; eight of them overflow float16
+_DETOUR = 2.0**14  # exact in every float dtype used; a sum of eight overflows float16
 _DETOUR_STEPS = 8
 
 
 def scattered(
     tensor: torch.Tensor, rng: torch.Generator, *, values: Sequence[Special] = SPECIAL_VALUES, each: int = 2
 ) -> torch.Tensor:
-    """A copy of `tensor` with each of `values` in `each` elements at random places, no two in the same place.
+    """A copy of `tensor` with each of `values` in `each` elements at random distinct positions.
 
-    LARGE and SUBNORMAL are of both signs by turns.  A tensor too small for all of them has the first ones.
+    LARGE and SUBNORMAL alternate in sign. A tensor too small for all values gets the first ones.
     """
     flat = tensor.flatten().clone()
     places = torch.randperm(flat.numel(), generator=rng)
@@ -109,12 +109,12 @@ def scattered(
 
 
 def special_rows(tensor: torch.Tensor, rng: torch.Generator, *, rows: Sequence[Special], dim: int = -1) -> torch.Tensor:
-    """A copy of `tensor` whose first lines along `dim` are special, in the order of `rows`; the rest is as it was.
+    """A copy of `tensor` whose first lines along `dim` are special, in the order of `rows`; the rest is unchanged.
 
-    A line of NAN, INF, NEGATIVE_INF, NEGATIVE_ZERO, SUBNORMAL or LARGE has one such element at a random place,
-    BOTH_INF an infinity of either sign.  In OVERFLOW all are positive and four of them add up to infinity in any
-    order.  DETOUR holds in its first half what its second half takes away again: the sum is as before, but leaves
-    float16 on the way, and bfloat16 keeps nothing of the rest.
+    A line of NAN, INF, NEGATIVE_INF, NEGATIVE_ZERO, SUBNORMAL or LARGE has one such element at a random position,
+    BOTH_INF one infinity of each sign. In OVERFLOW all elements are positive and four of them add up to infinity in any
+    order. In DETOUR the last eight elements cancel the first eight: the sum is unchanged, but partial sums overflow
+    float16, and in bfloat16 they lose the other terms.
     """
     moved = tensor.movedim(dim, -1)
     lines = moved.reshape(-1, moved.shape[-1]).clone()
@@ -126,7 +126,7 @@ def special_rows(tensor: torch.Tensor, rng: torch.Generator, *, rows: Sequence[S
 
 
 def special_pairs(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Copies of two matrices of one shape whose first rows and columns pair every special value with every other."""
+    """Copies of two matrices of one shape; their first rows and columns pair every special value with every other."""
     made = []
     for tensor, across in ((left, False), (right, True)):
         numbers = [_number(value, tensor.dtype, negative=False) for value in SPECIAL_VALUES]
@@ -166,7 +166,7 @@ def _fill(line: torch.Tensor, special: Special, rng: torch.Generator) -> None:
 
 
 def _number(special: Special, dtype: torch.dtype, *, negative: bool) -> float:
-    """The one number that `special` is in this dtype."""
+    """The single number of `special` in this dtype."""
     limits = torch.finfo(dtype)
     numbers = {
         Special.NAN: math.nan,

@@ -1,7 +1,7 @@
-"""Parts that operators which return a view share: values by coordinates, permitted framework calls, the cost.
+"""Shared parts of operators that return a view: values by coordinates, permitted framework calls, the cost.
 
-A view needs no kernel, so all of the work may be left to the framework.  A kernel that writes the answer to new memory
-is right as well: values, shape and dtype are compared, not the memory behind them.
+A view needs no kernel, so the framework may do all of the work. A kernel that writes the result to new memory is
+correct as well: values, shape and dtype are compared, not the memory behind them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from problems.kit.layouts import Layout
 from problems.kit.movement import copied
 
 VIEW = (FrameworkWork.VIEWS, FrameworkWork.METADATA)
-"""The framework may make the whole answer as a view."""
+"""The framework may make the whole result as a view."""
 over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed")
 LAYOUTS = [Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]
 
@@ -43,19 +43,19 @@ def steps(sizes: Sequence[int], axis: int, device: torch.device) -> torch.Tensor
 
 
 def written_out(case: Case, *, read: int, written: int) -> Cost:
-    """The cost of a kernel that copies the answer; a view costs nothing."""
+    """The cost of a kernel that copies the result; a view costs nothing."""
     return copied(case, read=min(read, written), written=written)
 
 
 def broadcast(x: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
-    """x in the shape `sizes`, new dimensions in front, by coordinates."""
+    """x broadcast to the shape `sizes`, with new dimensions in front, by coordinates."""
     new = len(sizes) - x.dim()
     kept = [axis for axis in range(x.dim()) if x.shape[axis] != 1]
     return picked(x, sizes, {axis: steps(sizes, axis + new, x.device) for axis in kept})
 
 
 def parts(x: torch.Tensor, lengths: Sequence[int], dim: int) -> tuple[torch.Tensor, ...]:
-    """Slices of x along `dim`, one behind the other, by coordinates."""
+    """Consecutive slices of x along `dim`, by coordinates."""
     dim %= x.dim()
     made, start = [], 0
     for length in lengths:

@@ -18,7 +18,7 @@ from problems.kit.tolerances import rounded
 from problems.kit.values import normal
 
 NAN_FIRST = "nan first"
-"""Value of the parameter `values` for a NaN in the first solved element: all unknowns of that right-hand side are NaN."""
+"""Value of the parameter `values` for a NaN in the first solved element: all unknowns of that right side are NaN."""
 
 SOLVES_LEAVE_OPEN = {"infinities_clamped": "infinities in a triangular solve are outside of the contract"}
 

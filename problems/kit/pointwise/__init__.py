@@ -1,1 +1,1 @@
-"""Parts that elementwise operators share: cases, inputs, references and costs.  Imports no torch by itself."""
+"""Shared parts of elementwise operators: cases, inputs, references and costs. Importing it does not import torch."""

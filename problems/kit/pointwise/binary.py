@@ -1,7 +1,7 @@
-"""Elementwise operators with two operands: the cases, inputs and cost that they share.
+"""Shared cases, inputs and cost of elementwise operators with two operands.
 
-`other` is a tensor that broadcasts with self, or a Python number where `scalar` of a case is one.  In "special" cases
-every special number of self meets every one of other.
+`other` is a tensor that broadcasts with self, or a Python number if the case has one as `scalar`. In "special" cases
+every special number of self is paired with every one of other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PAIRS = (
     (DType.UINT8, DType.INT8), (DType.INT64, DType.INT32), (DType.COMPLEX64, F32),
 )  # fmt: skip
 _NUMBERS = (math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0)
-_LARGE = 0.75  # share of the largest number: a sum of two overflows under any rounding
+_LARGE = 0.75  # share of the largest number: a sum of two overflows with any rounding
 
 _EXACT = 100  # every float dtype represents integers up to 256 exactly
 
@@ -34,9 +34,9 @@ binary_over = partial(
 
 
 def binary_cases(*, dtype: Sequence[DType], scalars: Sequence[float] = (), **options: Parameter) -> tuple[Case, ...]:
-    """The cases of an operator of any rank over `dtype`, whose first one has the sizes and layouts.
+    """The cases of an operator of any rank; those over sizes and layouts have the first dtype of `dtype`.
 
-    Mixed dtypes are those pairs of a fixed table whose two dtypes are both in `dtype`; `options` are the same in all.
+    Mixed dtypes are the pairs of a fixed table in which both dtypes are in `dtype`; all cases have the same `options`.
     """
     over = partial(binary_over, **options)
     floats = [d for d in dtype if d in FLOATS]
@@ -73,7 +73,7 @@ def binary_cases(*, dtype: Sequence[DType], scalars: Sequence[float] = (), **opt
 
 
 def inplace_cases(*, dtype: Sequence[DType], scalars: Sequence[float] = (), **options: Parameter) -> tuple[Case, ...]:
-    """As `binary_cases`, those whose result has the shape and category of self and whose self does not overlap."""
+    """Those of `binary_cases` whose result has the shape and category of self, with a self that has no overlap."""
     return tuple(
         case
         for case in binary_cases(dtype=dtype, scalars=scalars, **options)
@@ -94,9 +94,9 @@ def binary_values(
     high: int | None = None,
     edges: Sequence[float] = (),
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """self and other of a case, both contiguous; `edges` join the special numbers, integers are within the bounds.
+    """self and other of a case, both contiguous; `edges` are further special numbers, integers are within the bounds.
 
-    Where the dtypes differ, integers without bounds are such that every float dtype holds them.
+    If the dtypes differ, integers without bounds are exact in every float dtype.
     """
     if other_dtype(case) is not case.dtype:
         low, high = (-_EXACT, _EXACT) if low is None else (low, high)
@@ -106,7 +106,7 @@ def binary_values(
 
 
 def binary_arguments(case: Case, left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | float]:
-    """Both in the layouts of the case, or the number of the case in place of other."""
+    """Both in the layouts of the case, or self and the case's number in place of other."""
     x = laid_out(left, case.word("layout"))
     scalar = scalar_of(case)
     return (x, laid_out(right, case.word("other_layout"))) if scalar is None else (x, scalar)
@@ -115,10 +115,10 @@ def binary_arguments(case: Case, left: torch.Tensor, right: torch.Tensor) -> tup
 def special_grid(
     left: torch.Tensor, right: torch.Tensor, *, edges: Sequence[float] = ()
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Copies of two float matrices of one shape; first rows and columns pair every special number with every other.
+    """Copies of two float matrices of one shape; the first rows and columns pair every special number with every other.
 
-    The numbers are NaN, the infinities, both zeros, 1 and -1, three quarters of the largest number and of the least
-    one, and `edges`.
+    The numbers are NaN, both infinities, both zeros, 1, -1, plus and minus three quarters of the largest number, and
+    `edges`.
     """
     large = _LARGE * torch.finfo(left.dtype).max
     numbers = torch.tensor([*_NUMBERS, large, -large, *edges], dtype=left.dtype, device=left.device)
@@ -130,7 +130,7 @@ def special_grid(
 
 
 def without_zero(x: torch.Tensor) -> torch.Tensor:
-    """A copy of integers from 2 to 40, every third of them negative where their dtype is signed; others as they are."""
+    """For integers values from 2 to 40, every third negative if the dtype is signed; other values unchanged."""
     if x.is_floating_point() or x.is_complex():
         return x
     size = 2 + x.long().abs() % 39
@@ -138,7 +138,7 @@ def without_zero(x: torch.Tensor) -> torch.Tensor:
 
 
 def widened(x: torch.Tensor | float, other: torch.Tensor | float) -> tuple[torch.Tensor, torch.Tensor, torch.dtype]:
-    """Both operands rounded to the dtype of the result, then in float64, complex128 or int64; and that dtype."""
+    """Both operands rounded to the dtype of the result, widened to float64, complex128 or int64; and that dtype."""
     kind = torch.result_type(x, other)
     wide = torch.complex128 if kind.is_complex else torch.float64 if kind.is_floating_point else torch.int64
     device = next(value.device for value in (x, other) if isinstance(value, torch.Tensor))
@@ -147,7 +147,7 @@ def widened(x: torch.Tensor | float, other: torch.Tensor | float) -> tuple[torch
 
 
 def binary_cost(case: Case, *, operations: int = 1, result: DType | None = None) -> Cost:
-    """`operations` an element of the broadcast shape; both operands are read once."""
+    """`operations` per element of the broadcast shape; both operands are read once."""
     outputs = math.prod(broadcast_shape(case))
     read = math.prod(case.shape("shape")) * case.dtype.bytes
     if scalar_of(case) is None:
@@ -158,7 +158,7 @@ def binary_cost(case: Case, *, operations: int = 1, result: DType | None = None)
 
 
 def binary_result(case: Case) -> DType:
-    """The dtype of the result by promotion."""
+    """The dtype of the result by PyTorch's promotion."""
     scalar = scalar_of(case)
     return promoted(case.dtype, other_dtype(case)) if scalar is None else with_scalar(case.dtype, scalar)
 
@@ -170,7 +170,7 @@ def other_dtype(case: Case) -> DType:
 
 
 def scalar_of(case: Case) -> int | float | None:
-    """The number in place of other, None where other is a tensor."""
+    """The number in place of other; None if other is a tensor."""
     scalar = case.params["scalar"]
     return scalar if isinstance(scalar, int | float) else None
 

@@ -1,4 +1,4 @@
-"""Operands of comparisons: pairs that are equal, and pairs of neighbours, which a narrower type makes equal."""
+"""Operands of comparisons: equal pairs, and pairs of adjacent numbers, which a narrower dtype rounds to one value."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from engine.model import Case
 from problems.kit.deferred import torch
 from problems.kit.pointwise.binary import binary_values
 
-_COMPARED_WITH, _OR_WITH = 2.0, -0.5  # what tensors are compared with as numbers
-_ROUNDED = 0  # what the latter is as an integer, if it is cut off
+_COMPARED_WITH, _OR_WITH = 2.0, -0.5  # numbers that replace other in scalar cases
+_ROUNDED = 0  # the second number truncated to an integer
 
 
 def compared_values(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """self and other; where they have one shape and dtype, a third of the pairs is equal and a third are neighbours."""
+    """self and other; if their shapes and dtypes agree, a third of the pairs is equal and a third is adjacent."""
     left, right = binary_values(case, rng)
     share = torch.rand(left.shape, generator=rng)
     if case.word("values") == "usual" and left.dtype != torch.bool and not left.is_complex():
@@ -28,7 +28,7 @@ def compared_values(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, tor
 
 
 def _neighbour(x: torch.Tensor, towards: torch.Tensor) -> torch.Tensor:
-    """The next number towards inf or -inf; of integers too, whose ends, booleans and complex numbers stay."""
+    """The next number towards inf or -inf, also of integers; integer limits, booleans, complex numbers unchanged."""
     if x.is_floating_point():
         return torch.nextafter(x, towards.to(x.dtype))
     if x.is_complex() or x.dtype == torch.bool:

@@ -1,4 +1,4 @@
-"""The two differences with a factor, sub and rsub: cases, inputs and tolerance."""
+"""Cases, inputs and tolerance of sub and rsub, the differences with a factor alpha."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ALPHA = "{shape} {dtype} alpha {alpha}"
 
 
 def difference_cases(*, dtype: Sequence[DType]) -> tuple[Case, ...]:
-    """Those of `binary_cases` over `dtype`, and factors: fractions for floats, special values, integers."""
+    """The cases of `binary_cases` over `dtype`, and factors: fractions for floats, special values, integers."""
     return (
         *binary_cases(dtype=dtype, scalars=[3, -2.5], alpha=1),
         *binary_over(Tier.FULL, _ALPHA, shape=(40, 33), other=(33,), alpha=[0.5, -3, 100.125], dtype=FLOATS),
@@ -39,15 +39,15 @@ def difference_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def difference_tolerance(case: Case) -> Tolerance:
-    """The product may be rounded before the difference."""
+    """Tolerance: the product may be rounded before the difference."""
     return cancelling(binary_result(case))
 
 
 def difference_cost(case: Case) -> Cost:
-    """2 operations an element."""
+    """Two operations per element."""
     return binary_cost(case, operations=2)
 
 
 def _even(x: torch.Tensor) -> torch.Tensor:
-    """Within two powers of two: the rounding of one operand is small beside a typical result."""
+    """Magnitudes within two powers of two, so the rounding error of one operand is small beside a typical result."""
     return x.clamp(-4, 4)

@@ -9,7 +9,7 @@ from problems.kit.pointwise.binary import widened
 def divided(x: torch.Tensor, other: torch.Tensor | float, mode: str | None) -> torch.Tensor:
     """The quotient of x and other after promotion; `mode` is None, "trunc" or "floor" as for `torch.div`.
 
-    "trunc" cuts the quotient that is rounded to its dtype, "floor" the exact one.
+    "trunc" truncates the quotient after rounding to its dtype, "floor" rounds the exact quotient down.
     """
     left, right, kind = widened(x, other)
     if mode is None:
@@ -23,10 +23,10 @@ def divided(x: torch.Tensor, other: torch.Tensor | float, mode: str | None) -> t
 
 
 def floor_quotient(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Rounded down from the exact quotient, of float64 or int64.
+    """The exact quotient of float64 or int64 operands, rounded down.
 
-    The remainder of the truncated division has the sign of `left`; where it is not 0 and has another sign than
-    `right`, the floor is one below.  A divisor of 0 gives left / right.
+    The remainder of the truncated division has the sign of `left`; if it is not 0 and its sign differs from that of
+    `right`, the floor is one less.  A divisor of 0 gives left / right.
     """
     if not left.is_floating_point():
         quotient = _truncated(left, right)

@@ -61,7 +61,7 @@ def loss_input(
     edges: Sequence[float] = (),
     special: Sequence[Special] = SPECIAL_VALUES,
 ) -> torch.Tensor:
-    """self of a case, in its layout."""
+    """The tensor self of a case, in its layout."""
     x = drawn(case.shape("shape"), case.dtype, rng, draw=draw)
     if case.word("values") == "special":
         x = with_edges(x, rng, edges=edges, special=special)
@@ -71,31 +71,31 @@ def loss_input(
 def loss_other(
     case: Case, rng: torch.Generator, *, draw: Callable[[torch.Tensor], torch.Tensor] | None = None
 ) -> torch.Tensor:
-    """Another tensor of the shape and dtype of self, in the layout of the others."""
+    """Another tensor with the shape and dtype of self, in the layout of the other arguments."""
     return laid_out(drawn(case.shape("shape"), case.dtype, rng, draw=draw), case.word("other_layout"))
 
 
 def signs(x: torch.Tensor) -> torch.Tensor:
-    """1 or -1: labels of two classes."""
+    """A tensor of 1 and -1: labels of two classes."""
     return torch.where(x < 0, -1.0, 1.0)
 
 
 def reduced(loss: torch.Tensor, reduction: int, dtype: torch.dtype) -> torch.Tensor:
-    """All of `loss`, its mean or its sum, rounded to `dtype`; the mean of nothing is NaN."""
+    """The whole `loss`, its mean or its sum, rounded to `dtype`; the mean of no elements is NaN."""
     if reduction == 0:
         return loss.to(dtype)
     return (loss.mean() if reduction == 1 else loss.sum()).to(dtype)
 
 
 def loss_tolerance(case: Case) -> Tolerance:
-    """Elements are sums of terms that may each be rounded; a mean or sum has as many terms as elements."""
+    """Elements are sums of terms that may each be rounded; a mean or sum has as many terms as there are elements."""
     if case.size("reduction") == 0:
         return cancelling(case.dtype)
     return rounded(case.dtype, roundings=2, terms=math.prod(case.shape("shape")))
 
 
 def loss_cost(case: Case, *, tensors: int, operations: int) -> Cost:
-    """`operations` an element of `tensors` inputs of one shape, and one more where it is reduced."""
+    """`operations` per element of `tensors` inputs of one shape, and one more if the loss is reduced."""
     elements = math.prod(case.shape("shape"))
     is_reduced = case.size("reduction") != 0
     return Cost(

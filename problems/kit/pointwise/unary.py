@@ -1,7 +1,7 @@
-"""Elementwise operators with one tensor: the cases, inputs and cost that they share.
+"""Shared cases, inputs and cost of elementwise operators with one tensor.
 
-`values` of a case is "usual", what the operator's own `draw` makes of mixed magnitudes; "special", the same with
-NaN, infinities, -0.0, extremes and the operator's own edges among them; or a word of the operator's.
+The parameter `values` of a case is "usual", the operator's function `draw` applied to mixed magnitudes; "special", the
+same with NaN, infinities, -0.0, extremes and the operator's `edges` added; or a word that the operator defines.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from problems.kit.promotion import is_integral
 from problems.kit.values import SPECIAL_VALUES, Special, integers, mixed, scattered, torch_dtype
 
 SUBNORMAL_FREE = tuple(value for value in SPECIAL_VALUES if value is not Special.SUBNORMAL)
-"""For operators that turn a flushed subnormal value into another answer: 1 / x, log(x)."""
+"""For operators whose result changes if a subnormal value is flushed to zero: 1 / x, log(x)."""
 
 NON_FINITE = (Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO)
-"""For operators whose answer for very large numbers is open."""
+"""For operators whose result for very large numbers is unspecified."""
 
 _LAYOUTS = [Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]
 
 
 def unary_cases(*, dtype: Sequence[DType]) -> tuple[Case, ...]:
-    """The cases of an operator of any rank over `dtype`, whose first one has the sizes and layouts.
+    """The cases of an operator of any rank; those over sizes and layouts have the first dtype of `dtype`.
 
-    Every float dtype has special values; the others have a vector and a tensor of rank 5.
+    Every float dtype has cases with special values; the other dtypes have a vector and a tensor of rank 5.
     """
     over = partial(cases_over, layout=Layout.CONTIGUOUS, values="usual")
     first = dtype[0]
@@ -64,8 +64,8 @@ def drawn(
 ) -> torch.Tensor:
     """Values of any dtype: floats of mixed magnitudes through `draw`, integers from `low` up to `high`.
 
-    Without bounds integers have the whole range of their dtype, both ends among them.  The parts of complex numbers
-    are drawn one by one.
+    Without bounds integers cover the whole range of their dtype, both limits included. The parts of complex numbers are
+    drawn separately.
     """
     kind = torch_dtype(dtype)
     if kind.is_complex:
@@ -87,7 +87,7 @@ def unary_values(
     low: int | None = None,
     high: int | None = None,
 ) -> torch.Tensor:
-    """The tensor of a case of `unary_cases` in its layout; `special` and `edges` are in it where `values` says so."""
+    """The tensor of a case of `unary_cases` in its layout; contains `special` and `edges` if `values` requests them."""
     x = drawn(case.shape("shape"), case.dtype, rng, draw=draw, low=low, high=high)
     if case.word("values") == "special":
         x = with_edges(x, rng, edges=edges, special=special)
@@ -97,7 +97,7 @@ def unary_values(
 def with_edges(
     x: torch.Tensor, rng: torch.Generator, *, edges: Sequence[float], special: Sequence[Special] = SPECIAL_VALUES
 ) -> torch.Tensor:
-    """A copy of the float tensor `x` with special values, and `edges` among the elements that are left."""
+    """A copy of the float tensor `x` with special values, and with `edges` among the remaining elements."""
     made = scattered(x, rng, values=special)
     flat = made.flatten()
     free = torch.nonzero(flat == x.flatten()).flatten()
@@ -107,7 +107,7 @@ def with_edges(
 
 
 def unary_cost(case: Case, *, operations: int, result: DType | None = None) -> Cost:
-    """`operations` an element; each is read once, and written once in the dtype `result` (that of the input)."""
+    """`operations` per element; each is read once, and written once in the dtype `result` (default: the input's)."""
     elements = math.prod(case.shape("shape"))
     written = result or case.dtype
     return Cost(
@@ -128,7 +128,7 @@ def in_double(function: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor)
 def _whole(
     shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, low: int | None, high: int | None
 ) -> torch.Tensor:
-    """Integers or booleans, inside of their dtype; both ends of it come first where there are no bounds."""
+    """Integers or booleans within their dtype; without bounds both limits of the dtype come first."""
     if dtype is DType.BOOL:
         return integers(shape, dtype, rng, low=0, high=2)
     limits = torch.iinfo(torch_dtype(dtype))
