@@ -1,8 +1,8 @@
-"""Descriptions in problem files, read from the syntax tree: nothing of a file is run.
+"""Descriptions in problem files, read from the syntax tree; no file is executed.
 
-So a list of all problems costs no import, and a user's file cannot break the list.  What is read must be written
-as literals in the call `PROBLEM = ProblemDefinition(...)`: name, entry, signature, summary and category, and
-second_oracle where there is one.
+A list of all problems therefore needs no import, and a user's file cannot break it. The fields that are read must be
+literals in the call `PROBLEM = ProblemDefinition(...)`: name, entry, signature, summary and category, and second_oracle
+if present.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def describe(file: Path, *, name: str, source: str, shown: str) -> ProblemDescri
     """Description of the problem called `name` by `file`; `shown` is the file's name in errors.
 
     Raises:
-        EngineError: it cannot be read, or is no problem file; the text names file, line and next step.
+        EngineError: it cannot be read, or is not a problem file; the message has the file, the line and the next step.
     """
     try:
         tree = parse(file.read_text(encoding="utf-8"))
@@ -99,7 +99,7 @@ def _category(value: ast.expr | None, call: ast.Call, shown: str) -> Category:
 
 
 def _dtypes(tree: ast.Module) -> Iterator[DType]:
-    """The element types that arguments called `dtype` name, in the order of the text."""
+    """The element types in arguments called `dtype`, in the order of the text."""
     assigned = {
         target.id: statement.value
         for statement in tree.body

@@ -1,4 +1,5 @@
 """Rules for every problem: tests apply them to the catalogue, and `kgtui problems check` to any file.
 
-Runs the code of problems, so that the parent process never imports this room; it starts `python -m problems.rules`.
+The rules run the code of problems, so the parent process must not import this package; it starts `python -m
+problems.rules`.
 """

@@ -1,4 +1,4 @@
-"""`python -m problems.rules SOURCE NAME`: the complaints about one problem, as one JSON document on the output."""
+"""`python -m problems.rules SOURCE NAME`: the complaints about one problem as one JSON document on stdout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from problems.rules.check import RULES, Complaint, complaints
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """Number of applied rules, and every breach; `error` is the reason why none could be applied."""
+    """Number of applied rules, and every violation; `error` is the reason if none could be applied."""
 
     rules: int = len(RULES)
     complaints: tuple[Complaint, ...] = ()
@@ -20,7 +20,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def report(source_id: str, name: str) -> Report:
-    """The report on the problem called `name` of the source with this id."""
+    """The report on the problem called `name` in the source with this id."""
     source = open_source(source_id)
     try:
         return Report(complaints=complaints(source.load(name), source.describe(name)))

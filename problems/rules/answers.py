@@ -1,4 +1,4 @@
-"""Rules on the reference, on eager and on the cost.  Each yields a sentence for every breach."""
+"""Rules on the reference, on eager and on the cost.  Each rule yields a sentence for every violation."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from problems.rules.values import (
 
 LEAST_MARGIN = 3.0
 _DRAWS = 32
-_MOST_EXCESS = 1.5  # allowed factor on the mean square of this many draws of one element
+_MOST_EXCESS = 1.5  # permitted factor on the mean square of this many draws of one element
 
 
 def repeatable_reference(trial: Trial) -> Iterator[str]:
-    """The reference leaves its arguments alone and repeats itself."""
+    """The reference does not change its arguments, and returns the same result when called again."""
     for case in trial.cases:
         arguments = trial.copies(case)
         again = as_tuple(trial.problem.reference(*arguments))
@@ -36,7 +36,7 @@ def repeatable_reference(trial: Trial) -> Iterator[str]:
 
 
 def honest_eager(trial: Trial) -> Iterator[str]:
-    """Eager has the contract of the entry, is right on every case, and changes only written arguments."""
+    """Eager follows the contract of the entry, is right in every case, and changes only written arguments."""
     for case in trial.cases:
         arguments = trial.copies(case)
         if not trial.accepts(case, trial.answers_on(case, arguments)):
@@ -48,7 +48,7 @@ def honest_eager(trial: Trial) -> Iterator[str]:
 
 
 def margin(trial: Trial) -> Iterator[str]:
-    """Eager, an honest answer in the dtype of the inputs, is well within the tolerance."""
+    """The error of eager, a correct answer in the dtype of the inputs, is well within the tolerance."""
     if trial.problem.compare is not None or not trial.problem.determinism.has_one_answer:
         return
     least = least_margin(trial)
@@ -57,7 +57,7 @@ def margin(trial: Trial) -> Iterator[str]:
 
 
 def least_margin(trial: Trial) -> tuple[float, str] | None:
-    """How many times the error of eager would fit into the tolerance, where that is least, and in which case."""
+    """The smallest ratio of tolerance to error of eager over all cases, and the name of that case."""
     found: list[tuple[float, str]] = []
     for case in trial.cases:
         tolerance = trial.problem.tolerance(case)
@@ -75,7 +75,7 @@ def least_margin(trial: Trial) -> tuple[float, str] | None:
 
 
 def least_scale(trial: Trial) -> Iterator[str]:
-    """The least scale of a tolerance is no more than the root mean square of such outputs over many draws."""
+    """The least scale of a tolerance does not exceed the root mean square of such outputs over many draws."""
     for case in trial.cases:
         least = trial.problem.tolerance(case).least_scale
         usual = max(_scales_over_draws(trial, case), default=math.inf) if least else math.inf
@@ -84,7 +84,7 @@ def least_scale(trial: Trial) -> Iterator[str]:
 
 
 def _scales_over_draws(trial: Trial, case: Case) -> Iterator[float]:
-    """The root mean square of the finite values of each output over many draws, where it has any."""
+    """The root mean square of the finite values of each output over many draws, if it has any."""
     drawn = [as_tuple(trial.problem.reference(*trial.made(case, seed))) for seed in range(_DRAWS)]
     for outputs in zip(*drawn, strict=True):
         values = torch.cat([widened(output).flatten() for output in outputs])
@@ -94,7 +94,7 @@ def _scales_over_draws(trial: Trial, case: Case) -> Iterator[float]:
 
 
 def written_only_content(trial: Trial) -> Iterator[str]:
-    """Arguments that are only written may hold anything before the call."""
+    """The initial content of write-only arguments does not influence the result."""
     if not trial.problem.written_only:
         return
     for case in trial.cases:
@@ -114,7 +114,7 @@ def _spoil(tensor: torch.Tensor) -> None:
 
 
 def truncation(trial: Trial) -> Iterator[str]:
-    """An answer computed in float32 and truncated to the output dtype is right, as interpreters truncate."""
+    """An answer computed in float32 and truncated to the output dtype is right, since interpreters truncate."""
     if trial.problem.compare is not None:
         return
     for case in trial.cases:
@@ -128,7 +128,7 @@ def truncation(trial: Trial) -> Iterator[str]:
 
 
 def cost(trial: Trial) -> Iterator[str]:
-    """The cost is at most all arguments and outputs once, and positive at realistic shapes."""
+    """The cost is at most the size of all arguments and outputs, and positive at realistic shapes."""
     problem = trial.problem
     for case in trial.cases:
         least = problem.cost(case)

@@ -1,4 +1,4 @@
-"""`python -m problems.rules.audit SOURCE NAME`: the health of one problem, as one JSON document on the output."""
+"""`python -m problems.rules.audit SOURCE NAME`: the health of one problem as one JSON document on stdout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from problems.rules.health import weaknesses
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """The weaknesses of a problem of this version; `error` is the reason why it could not be audited."""
+    """The weaknesses of a problem of this version; `error` is the reason if it could not be audited."""
 
     version: str = ""
     weaknesses: tuple[Weakness, ...] = ()
@@ -21,7 +21,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def health(source_id: str, name: str) -> Health:
-    """The health of the problem called `name` of the source with this id."""
+    """The health of the problem called `name` in the source with this id."""
     source = open_source(source_id)
     try:
         version = source.problem(name).version

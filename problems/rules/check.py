@@ -42,14 +42,14 @@ RULES: tuple[Rule, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Complaint:
-    """A breach of a rule, in a sentence."""
+    """A violation of a rule, as a sentence."""
 
     rule: str
     text: str
 
 
 def complaints(problem: ProblemDefinition, described: ProblemDescription) -> tuple[Complaint, ...]:
-    """Every breach of every rule; a rule that fails itself, as by an exception of the problem's code, is one."""
+    """Every violation of every rule; an exception raised within a rule, as by the problem's code, counts as one."""
     trial = Trial(problem, described)
     return tuple(found for rule in RULES for found in _of_rule(rule, trial))
 
@@ -58,5 +58,5 @@ def _of_rule(rule: Rule, trial: Trial) -> list[Complaint]:
     name = rule.__name__
     try:
         return [Complaint(rule=name, text=text) for text in rule(trial)]
-    except Exception as error:  # the edge to a problem's own code, which may raise anything
+    except Exception as error:  # boundary to a problem's own code, which may raise any exception
         return [Complaint(rule=name, text=f"raised {type(error).__name__}: {error}")]

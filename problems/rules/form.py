@@ -1,4 +1,4 @@
-"""Rules on a problem's description and on its inputs.  Each yields a sentence for every breach."""
+"""Rules on a problem's description and on its inputs.  Each rule yields a sentence for every violation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CARD_BYTES = 24 << 30
 
 
 def formula(trial: Trial) -> Iterator[str]:
-    """The first line of the module's docstring is a formula."""
+    """The first line of the module docstring is a formula."""
     if "=" not in trial.described.formula:
         yield f'the first line of the docstring should be the formula, with "=", is {trial.described.formula!r}'
 
 
 def description(trial: Trial) -> Iterator[str]:
-    """The description in the text of the file equals the values that the module defines."""
+    """The description that is read from the text of the file equals the values that the module defines."""
     for name in ("name", "entry", "signature", "summary", "category", "second_oracle"):
         said, defined = getattr(trial.described, name), getattr(trial.problem, name)
         if said != defined:
@@ -32,7 +32,7 @@ def description(trial: Trial) -> Iterator[str]:
 
 
 def signature(trial: Trial) -> Iterator[str]:
-    """The signature names the entry after the problem, and annotates what it takes and returns."""
+    """The signature has the name of the entry, and annotates its parameters and its result."""
     problem = trial.problem
     definition = ast.parse(f"def {problem.signature}: ...").body[0]
     assert isinstance(definition, ast.FunctionDef)
@@ -49,7 +49,7 @@ def signature(trial: Trial) -> Iterator[str]:
 
 
 def tiers(trial: Trial) -> Iterator[str]:
-    """Each tier has cases: 1 to 3 SMOKE, 9 or more FULL, 2 to 5 BENCH."""
+    """Each tier has cases: 1 to 3 SMOKE, at least 9 FULL, 2 to 5 BENCH."""
     for tier, least, most in ((Tier.SMOKE, 1, 3), (Tier.FULL, 9, None), (Tier.BENCH, 2, 5)):
         count = sum(case.tier is tier for case in trial.problem.cases)
         if count < least or (most is not None and count > most):
@@ -57,7 +57,7 @@ def tiers(trial: Trial) -> Iterator[str]:
 
 
 def arguments(trial: Trial) -> Iterator[str]:
-    """`make_inputs` makes one value for each argument, small enough for the interpreter."""
+    """`make_inputs` returns one value for each argument, small enough for the interpreter."""
     for case in trial.cases:
         values = trial.given(case)
         if len(values) != len(trial.problem.arguments):
@@ -68,7 +68,7 @@ def arguments(trial: Trial) -> Iterator[str]:
 
 
 def card_memory(trial: Trial) -> Iterator[str]:
-    """No case, of BENCH neither, is estimated above the memory of a card of 24 GiB."""
+    """The estimated memory of every case, BENCH included, is at most that of a device with 24 GiB."""
     for case in trial.problem.cases:
         needed = estimated_bytes(trial.problem.cost(case))
         if needed > CARD_BYTES:
@@ -76,7 +76,7 @@ def card_memory(trial: Trial) -> Iterator[str]:
 
 
 def seeds(trial: Trial) -> Iterator[str]:
-    """Inputs are a function of the seed; a single element may be the same by chance, or named by the case."""
+    """Inputs are a function of the seed; a single element may be equal by chance, or be set by the case."""
     for case in trial.cases:
         first = trial.given(case)
         if not same_values(first, trial.made(case)):
@@ -101,13 +101,13 @@ def memory(trial: Trial) -> Iterator[str]:
 
 
 def _repeats(tensor: object) -> bool:
-    """Whether an element of the tensor has several places."""
+    """Whether two indices of the tensor refer to the same element in memory."""
     shape, strides = getattr(tensor, "shape", ()), tensor.stride()  # type: ignore[attr-defined]
     return any(stride == 0 and size > 1 for size, stride in zip(shape, strides, strict=True))
 
 
 def layouts(trial: Trial) -> Iterator[str]:
-    """A parameter that ends in "layout" names another than "contiguous" exactly where some input is not contiguous."""
+    """A parameter whose name ends in "layout" differs from "contiguous" exactly if some input is not contiguous."""
     for case in trial.cases:
         tensors = tensors_in(trial.given(case))
         unusual = any(not tensor.is_contiguous() or tensor.storage_offset() > 0 for tensor in tensors)
@@ -117,7 +117,7 @@ def layouts(trial: Trial) -> Iterator[str]:
 
 
 def strides(trial: Trial) -> Iterator[str]:
-    """Every tensor argument is strided and offset in some case; arguments of cuBLAS have increments instead."""
+    """Every tensor argument is strided in one case and offset in one; arguments of cuBLAS have increments instead."""
     if trial.problem.library == "cublas":
         return
     seen: set[str] = set()
@@ -133,7 +133,7 @@ def strides(trial: Trial) -> Iterator[str]:
 
 
 def determinism(trial: Trial) -> Iterator[str]:
-    """An operator without a special comparer is exact where no case has a tolerance, and nowhere else."""
+    """An operator without its own comparer is declared exact if and only if no case has a tolerance."""
     problem = trial.problem
     if problem.compare is not None or not problem.determinism.has_one_answer:
         return
@@ -144,7 +144,7 @@ def determinism(trial: Trial) -> Iterator[str]:
 
 
 def ranks(trial: Trial) -> Iterator[str]:
-    """Where the contract says "any rank", cases have each rank from two to five, and elsewhere none has rank five."""
+    """If the contract says "any rank", cases have each rank from two to five; otherwise none has rank five."""
     if trial.problem.library != "aten":
         return
     seen = {tensor.dim() for case in trial.cases for tensor in tensors_in(trial.given(case))}

@@ -1,7 +1,8 @@
 """The health of a problem: wrong answers that its reference, inputs and tolerance accept.
 
-Unlike the rules of the catalogue, this is about problems of others: it asks for no tiers, names or docstrings, only
-whether a candidate that passes has computed anything.  A lie that the problem declares in `cannot_reject` is none here.
+Unlike the rules of the catalogue, it applies to problems of other authors: it requires no tiers, names or docstrings,
+and checks only whether a candidate that passes must have computed anything. A lie in the problem's `cannot_reject` is
+not reported.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _PASSES: tuple[tuple[lies.Lie, Defect, str], ...] = (
 
 
 def weaknesses(problem: ProblemDefinition, described: ProblemDescription) -> tuple[Weakness, ...]:
-    """Every defect of a problem; where its reference fails on its own inputs, that alone."""
+    """Every defect of a problem; only the failure if its reference fails on its own inputs."""
     trial = Trial(problem, described)
     failures = tuple(_failures(trial))
     return failures or (*_unseeded(trial), *_outputs(trial), *_lies(trial), *_unreachable(trial))
@@ -42,14 +43,14 @@ def _failures(trial: Trial) -> Iterator[Weakness]:
     for case in trial.cases:
         try:
             trial.expected(case)
-        except Exception as error:  # the edge to a problem's own code, which may raise anything
+        except Exception as error:  # boundary to a problem's own code, which may raise any exception
             text = f"{case.name}: the reference raised {type(error).__name__}: {error}"
             yield Weakness(defect=Defect.REFERENCE_FAILS, text=text)
             return
 
 
 def _unseeded(trial: Trial) -> Iterator[Weakness]:
-    """The reference and the inputs are functions of the arguments and the seed."""
+    """A weakness if the reference or the inputs depend on anything but arguments and seed."""
     for sentence in repeatable_reference(trial):
         yield Weakness(defect=Defect.UNSEEDED, text=sentence)
         break
@@ -64,7 +65,7 @@ def _unseeded_inputs(trial: Trial) -> Iterator[Weakness]:
 
 
 def _outputs(trial: Trial) -> Iterator[Weakness]:
-    """Outputs that are one number in every case, for two sets of inputs."""
+    """A weakness if an output is a single repeated number in every case, for two sets of inputs."""
     excused = {"zeros", "ones", "mean", "answer_to_other_inputs"} & set(trial.problem.cannot_reject)
     outputs = [
         output
@@ -82,12 +83,12 @@ def _outputs(trial: Trial) -> Iterator[Weakness]:
 
 
 def _filled(output: torch.Tensor) -> torch.Tensor:
-    """A tensor of this form with the first element everywhere."""
+    """A tensor of this form that repeats the first element."""
     return output.flatten()[:1].expand(output.numel()).reshape(output.shape).contiguous()
 
 
 def _lies(trial: Trial) -> Iterator[Weakness]:
-    """Wrong answers that no case rejects; an operator with random answers is verified by its distribution."""
+    """Wrong answers that no case rejects; operators with random answers are verified by their distribution instead."""
     if trial.problem.determinism is Determinism.RANDOM:
         return
     for lie, defect, text in _PASSES:
@@ -99,12 +100,12 @@ def _lies(trial: Trial) -> Iterator[Weakness]:
 
 
 def _has_one_element(trial: Trial) -> bool:
-    """Whether every output is a single number, which is its own mean."""
+    """Whether every output has one element, which equals its own mean."""
     return all(output.numel() <= 1 for case in trial.cases for output in trial.expected(case))
 
 
 def _unreachable(trial: Trial) -> Iterator[Weakness]:
-    """The answer of PyTorch in the dtype of the inputs is right."""
+    """A weakness if the answer of PyTorch in the dtype of the inputs is not accepted."""
     for sentence in honest_eager(trial):
         text = f"{sentence.removesuffix('eager is wrong')}the answer of PyTorch does not pass"
         yield Weakness(defect=Defect.UNREACHABLE, text=text if sentence.endswith("eager is wrong") else sentence)

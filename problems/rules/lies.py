@@ -1,7 +1,7 @@
-"""Answers that are wrong on purpose: each must be rejected by some case.
+"""Deliberately wrong answers, called lies: each must be rejected by some case.
 
-A lie is a function of a trial and a case that makes outputs, or None where the case offers nothing to make them of.
-`ProblemDefinition.cannot_reject` names lies that an operator cannot reject by its nature, with the reason.
+A lie is a function of a trial and a case that returns outputs, or None if it does not apply to the case.
+`ProblemDefinition.cannot_reject` lists the lies that equal a right answer of the operator, with the reason.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Lie: TypeAlias = "Callable[[Trial, Case], Outputs | None]"
 
 
 def zeros(trial: Trial, case: Case) -> Outputs | None:
-    """Zeros."""
+    """All elements zero."""
     return tuple(map(torch.zeros_like, trial.expected(case)))
 
 
 def ones(trial: Trial, case: Case) -> Outputs | None:
-    """Ones."""
+    """All elements one."""
     return tuple(map(torch.ones_like, trial.expected(case)))
 
 
 def mean(trial: Trial, case: Case) -> Outputs | None:
-    """The mean of the answer, everywhere."""
+    """The mean of the answer in every element."""
     return tuple(
         torch.full_like(output, widened(output).mean().nan_to_num(0.0, 0.0, 0.0).item())
         for output in trial.expected(case)
@@ -40,7 +40,7 @@ def mean(trial: Trial, case: Case) -> Outputs | None:
 
 
 def backwards(trial: Trial, case: Case) -> Outputs | None:
-    """The answer with its elements in the opposite order."""
+    """The answer with its elements in reverse order."""
 
     def turned(output: torch.Tensor) -> torch.Tensor:
         codes = output.flatten().view(torch.uint8) if output.element_size() == 1 else output.flatten()
@@ -50,7 +50,7 @@ def backwards(trial: Trial, case: Case) -> Outputs | None:
 
 
 def tail_missing(trial: Trial, case: Case) -> Outputs | None:
-    """The answer without its last element, which is 0; None where it is so in every output."""
+    """The answer with its last element set to 0; None if that element is 0 in every output."""
     answers = tuple(output.clone(memory_format=torch.contiguous_format) for output in trial.expected(case))
     tails = [answer.view(-1)[-1:] for answer in answers]
     if not any(bool((tail != 0).any()) for tail in tails):
@@ -61,7 +61,7 @@ def tail_missing(trial: Trial, case: Case) -> Outputs | None:
 
 
 def unchanged_input(trial: Trial, case: Case) -> Outputs | None:
-    """For each output the first argument with its shape and dtype; None where there is none."""
+    """For each output the first argument with its shape and dtype; None if an output has no such argument."""
     tensors = tensors_in(trial.given(case))
     answers = []
     for wanted in trial.expected(case):
@@ -73,7 +73,7 @@ def unchanged_input(trial: Trial, case: Case) -> Outputs | None:
 
 
 def untouched_arguments(trial: Trial, case: Case) -> Outputs | None:
-    """Outputs of an entry without any effect, where it returns only its arguments."""
+    """Outputs of an entry without any effect; None if it returns new tensors."""
     if not trial.problem.mutates:
         return None
     written = trial.written(trial.given(case))
@@ -97,24 +97,24 @@ def answer_of_another_case(trial: Trial, case: Case) -> Outputs | None:
 
 
 def bfloat16_arithmetic(trial: Trial, case: Case) -> Outputs | None:
-    """Inputs that went through bfloat16, for a float32 problem."""
+    """Eager's answer to inputs that were rounded to bfloat16, for a float32 problem."""
     return _from_degraded(trial, case, torch.float32, lambda x: x.bfloat16().float())
 
 
 def tensorfloat32_arithmetic(trial: Trial, case: Case) -> Outputs | None:
-    """Inputs cut to the ten mantissa bits of TF32, for a float32 problem."""
+    """Eager's answer to inputs cut to the ten mantissa bits of TF32, for a float32 problem."""
     return _from_degraded(
         trial, case, torch.float32, lambda x: (x.contiguous().view(torch.int32) & ~0x1FFF).view(torch.float32)
     )
 
 
 def single_arithmetic(trial: Trial, case: Case) -> Outputs | None:
-    """Inputs that went through float32, for a float64 problem."""
+    """Eager's answer to inputs that were rounded to float32, for a float64 problem."""
     return _from_degraded(trial, case, torch.float64, lambda x: x.float().double())
 
 
 def integers_in_single(trial: Trial, case: Case) -> Outputs | None:
-    """Integers of 32 and 64 bits that went through float32, for a problem of such integers; None where all fit."""
+    """Eager's answer to 32-bit and 64-bit integers rounded to float32; None if all integers are exact in it."""
     if case.dtype not in (DType.INT32, DType.INT64):
         return None
     arguments = each_tensor(trial.copies(case), _through_float32)
@@ -132,7 +132,7 @@ def infinities_clamped(trial: Trial, case: Case) -> Outputs | None:
 
 
 def _through_float32(x: torch.Tensor) -> torch.Tensor:
-    """Wide integers rounded to the 24 bits of float32; what rounds to more than their largest number is that number."""
+    """Wide integers rounded to the 24 bits of float32; overflow is clamped to the dtype's largest number."""
     if x.dtype not in (torch.int32, torch.int64):
         return x
     largest = torch.iinfo(x.dtype).max
@@ -143,9 +143,9 @@ def _through_float32(x: torch.Tensor) -> torch.Tensor:
 def _from_degraded(
     trial: Trial, case: Case, precision: torch.dtype, degraded: Callable[[torch.Tensor], torch.Tensor]
 ) -> Outputs | None:
-    """Eager's answer to inputs whose floats of `precision`, or complex numbers of such, have lost digits.
+    """Eager's answer to inputs whose floats of `precision`, or complex numbers of such floats, are rounded.
 
-    None for a task of a suite where none of them lost any: the dtype of its cases need not be that of its inputs.
+    None for a task of a suite if no value changed: the dtype of its cases need not be that of its inputs.
     """
     dtypes = {torch.float32: (DType.FLOAT32, DType.COMPLEX64), torch.float64: (DType.FLOAT64, DType.COMPLEX128)}
     if case.dtype not in dtypes[precision]:
@@ -169,7 +169,7 @@ def _from_changed(
     chosen: Callable[[torch.Tensor], torch.Tensor],
     changed: Callable[[torch.Tensor], torch.Tensor],
 ) -> Outputs | None:
-    """Eager's answer to changed floats; None where none of them has a `chosen` element."""
+    """Eager's answer to changed floats; None if no float input has a `chosen` element."""
     floats = [tensor for tensor in tensors_in(trial.given(case)) if _is_plain_float(tensor)]
     if not any(bool(chosen(tensor).any()) for tensor in floats):
         return None
@@ -177,7 +177,7 @@ def _from_changed(
 
 
 def _is_plain_float(tensor: torch.Tensor) -> bool:
-    """Whether torch has arithmetic for it."""
+    """Whether torch has arithmetic for the dtype."""
     return has_fractions(tensor) and tensor.element_size() > 1
 
 
@@ -197,11 +197,11 @@ LIES: tuple[Lie, ...] = (
     integers_in_single,
 )
 MISTAKES: tuple[Lie, ...] = (nan_dropped, infinities_clamped)
-"""Lies that every floating operator must have a case for."""
+"""Lies that every floating-point operator must reject."""
 
 
 def rejected_lies(trial: Trial) -> Iterator[str]:
-    """Each lie is rejected by some case, and by a SMOKE case where one can reject it."""
+    """Each lie is rejected by some case, and by a SMOKE case if one can reject it."""
     for lie in LIES:
         name = _name(lie)
         if name in trial.problem.cannot_reject:
@@ -214,7 +214,7 @@ def rejected_lies(trial: Trial) -> Iterator[str]:
 
 
 def rejected_mistakes(trial: Trial) -> Iterator[str]:
-    """A floating operator rejects an answer that drops NaN, and one that clamps infinities."""
+    """A floating-point operator rejects an answer that drops NaN, and one that clamps infinities."""
     if not any(_is_plain_float(one) for case in trial.cases for one in tensors_in(trial.given(case))):
         return
     for mistake in MISTAKES:
@@ -229,7 +229,7 @@ def rejected_mistakes(trial: Trial) -> Iterator[str]:
 
 
 def reasons(trial: Trial) -> Iterator[str]:
-    """`cannot_reject` has names of existing lies, with a reason each."""
+    """`cannot_reject` has only names of existing lies, each with a reason."""
     known = {_name(lie) for lie in (*LIES, *MISTAKES)}
     for name, reason in trial.problem.cannot_reject.items():
         if name not in known:
@@ -239,7 +239,7 @@ def reasons(trial: Trial) -> Iterator[str]:
 
 
 def private_copies_rejected(trial: Trial) -> Iterator[str]:
-    """An answer that is left in a private copy of an argument that is not contiguous is rejected by some case."""
+    """An answer written to a contiguous copy of a non-contiguous argument, and not to the argument, is rejected."""
     if trial.problem.determinism is Determinism.RANDOM or "untouched_arguments" in trial.problem.cannot_reject:
         return
     for name in trial.problem.mutates:
@@ -261,7 +261,7 @@ def private_copies_rejected(trial: Trial) -> Iterator[str]:
 
 
 def tiers_of(trial: Trial, lie: Lie) -> tuple[set[Tier], set[Tier]]:
-    """The tiers of cases that tried the lie, and of those that rejected it; ends with the first that suffices."""
+    """The tiers of cases to which the lie applied, and of those that rejected it; stops when that suffices."""
     tried: set[Tier] = set()
     caught: set[Tier] = set()
     for case in trial.cases:

@@ -1,7 +1,7 @@
-"""One problem on trial: its inputs, expected outputs and honest answers, each made once for all rules.
+"""One problem under test: its inputs, expected outputs and correct answers, each computed once for all rules.
 
-Answers are compared by the rule of `engine.model.Tolerance`, written once more on purpose: a fault of the judge's
-comparer must not hide a fault of a tolerance.
+Answers are compared by the rule of `engine.model.Tolerance`, implemented a second time on purpose: an error in the
+judge's comparer must not hide an error in a tolerance.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ QUICK_TIERS = (Tier.SMOKE, Tier.FULL)
 
 
 class Trial:
-    """A problem, its description, and what its functions made so far; to be dropped after the last rule."""
+    """A problem, its description, and cached results of its functions; delete it after the last rule."""
 
     def __init__(self, problem: ProblemDefinition, described: ProblemDescription) -> None:
         self.problem, self.described = problem, described
@@ -34,7 +34,7 @@ class Trial:
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
-        """The cases of the quick tiers, SMOKE first."""
+        """The cases of the fast tiers, SMOKE first."""
         quick = [case for case in self.problem.cases if case.tier in QUICK_TIERS]
         return tuple(sorted(quick, key=lambda case: QUICK_TIERS.index(case.tier)))
 
@@ -43,14 +43,14 @@ class Trial:
         return tuple(self.problem.make_inputs(case, torch.Generator().manual_seed(seed)))
 
     def given(self, case: Case, seed: int = SEED) -> Arguments:
-        """The arguments of this seed, to be looked at and never written."""
+        """The arguments of this seed, for reading only."""
         key = case.name, seed
         if key not in self._given:
             self._given[key] = self.made(case, seed)
         return self._given[key]
 
     def copies(self, case: Case, seed: int = SEED) -> Arguments:
-        """The arguments of this seed, to be written."""
+        """Copies of the arguments of this seed, which may be written."""
         return private_copies(self.given(case, seed))
 
     def expected(self, case: Case, seed: int = SEED) -> Outputs:
@@ -67,12 +67,12 @@ class Trial:
         return self._answers[case.name]
 
     def answers_on(self, case: Case, arguments: Arguments) -> Outputs:
-        """The same on these copies of the arguments, kept as the answers of the case."""
+        """The same for these copies of the arguments, cached as the answers of the case."""
         self._answers[case.name] = self.eager_on(arguments)
         return self._answers[case.name]
 
     def eager_on(self, arguments: Arguments) -> Outputs:
-        """Returned values of eager for these arguments, then the content of those that it writes."""
+        """Returned values of eager for these arguments, then the content of the arguments that it writes."""
         returned = as_tuple(self.problem.eager(*arguments))
         count = self.problem.returns
         if count is not None and len(returned) != count:
@@ -101,7 +101,7 @@ class Trial:
 
 
 def within(tolerance: Tolerance, got: torch.Tensor, wanted: torch.Tensor) -> bool:
-    """Whether every element of one output is right; both are of one shape and dtype."""
+    """Whether every element of one output is right; both tensors have one shape and dtype."""
     if not has_tolerance(tolerance, wanted):
         return same_values(got, wanted)
     got, wanted = widened(got), widened(wanted)
@@ -112,11 +112,11 @@ def within(tolerance: Tolerance, got: torch.Tensor, wanted: torch.Tensor) -> boo
 
 
 def has_tolerance(tolerance: Tolerance, wanted: torch.Tensor) -> bool:
-    """Whether anything but equality is right: integers and booleans have none."""
+    """Whether the comparison has a tolerance: integers and booleans must be equal."""
     return wanted.dtype.is_floating_point or wanted.dtype.is_complex
 
 
 def allowed(tolerance: Tolerance, wanted: torch.Tensor) -> torch.Tensor:
-    """How far each element may be from these finite values, in float64."""
+    """Permitted error of each element, for these finite values, in float64."""
     scale = wanted.abs().square().mean().sqrt().nan_to_num().clamp(min=tolerance.least_scale)
     return tolerance.relative * wanted.abs() + tolerance.absolute * scale

@@ -1,4 +1,4 @@
-"""Arguments and outputs as the rules look at them: lists, dicts, PointerArrays and numbers alike."""
+"""Functions on arguments and outputs of every kind: tensors, lists, dicts, PointerArrays and numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def tensors_in(values: Iterable[Value]) -> list[torch.Tensor]:
-    """The tensors among these values, in sequences and PointerArrays too, in order; one that repeats comes once."""
+    """The tensors among these values in order, also in sequences and PointerArrays; repeated ones occur once."""
     found: list[torch.Tensor] = []
     for value in values:
         if isinstance(value, torch.Tensor):
@@ -29,7 +29,7 @@ def tensors_in(values: Iterable[Value]) -> list[torch.Tensor]:
 
 
 def each_tensor(arguments: Arguments, changed: Callable[[torch.Tensor], torch.Tensor]) -> Arguments:
-    """The arguments with every tensor changed."""
+    """The arguments with `change` applied to every tensor."""
     return tuple(_changed(value, changed) for value in arguments)
 
 
@@ -52,7 +52,7 @@ def as_tuple(returned: Returned) -> Outputs:
 
 
 def same_values(left: object, right: object) -> bool:
-    """Equal element for element, NaN to NaN."""
+    """Equality of every element, with NaN equal to NaN."""
     if isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor):
         same = form_of((left,)) == form_of((right,))
         return same and bool(((left == right) | (left != left) & (right != right)).all())
@@ -70,7 +70,7 @@ def same_values(left: object, right: object) -> bool:
 
 
 def settings_of(value: object) -> object:
-    """A value without the content of its tensors: shapes, strides and dtypes of those, and all the rest as it is."""
+    """A value without the content of its tensors: their shapes, strides and dtypes, and everything else unchanged."""
     if isinstance(value, torch.Tensor):
         return tuple(value.shape), value.stride(), value.dtype
     if isinstance(value, PointerArray):
@@ -83,22 +83,22 @@ def settings_of(value: object) -> object:
 
 
 def form_of(outputs: Iterable[torch.Tensor]) -> list[tuple[tuple[int, ...], torch.dtype]]:
-    """Shape and dtype of each."""
+    """Shape and dtype of each tensor."""
     return [(tuple(output.shape), output.dtype) for output in outputs]
 
 
 def bytes_of(values: Iterable[Value]) -> int:
-    """Bytes of the tensors among these values, element by element."""
+    """Bytes of all elements of the tensors among these values."""
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors_in(values))
 
 
 def is_occupied(tensor: torch.Tensor) -> bool:
-    """Whether there is memory behind it."""
+    """Whether the tensor has memory."""
     return tensor.untyped_storage().nbytes() > 0
 
 
 def has_fractions(tensor: torch.Tensor) -> bool:
-    """Whether it holds floats or complex numbers."""
+    """Whether the tensor holds floats or complex numbers."""
     return tensor.is_floating_point() or tensor.is_complex()
 
 
@@ -108,11 +108,11 @@ def widened(values: torch.Tensor) -> torch.Tensor:
 
 
 def truncated_to(answer: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-    """`answer` in the dtype of `wanted`, cut off where hardware would round."""
+    """`answer` in the dtype of `wanted`, truncated where hardware would round."""
     if answer.dtype == wanted.dtype:
         return answer
     if wanted.dtype == torch.bfloat16:
         return (answer.contiguous().view(torch.int32) & ~0xFFFF).view(torch.float32).bfloat16()
     rounded = answer.half()
-    is_above = (rounded.float().abs() > answer.abs()) & rounded.isfinite()  # overflow still gives inf
+    is_above = (rounded.float().abs() > answer.abs()) & rounded.isfinite()  # overflow still results in inf
     return torch.where(is_above, torch.nextafter(rounded, torch.zeros_like(rounded)), rounded)

@@ -1,4 +1,4 @@
-"""Files with data that inputs of a task are read from: found when a suite is read, and sent when a task is opened.
+"""Data files of a task's inputs: found when a suite is read, and sent when a task is opened.
 
 Their content is parsed in the reference process only.
 """
@@ -14,16 +14,16 @@ from engine.errors import EngineError
 from problems.suites.files import is_within
 
 MOST_BYTES = 1 << 30
-"""The most bytes of all stored files of one task; the reference process has copies of them while it serves the task."""
+"""Limit on the bytes of all stored files of one task; the reference process holds copies of them in memory."""
 PART_BYTES = 32 << 20
-"""How much of a file is read and sent at a time."""
+"""Size in bytes of the parts in which a file is read and sent."""
 
 _LFS = b"version https://git-lfs.github.com/spec/"
 _MOST_LFS_BYTES = 1024
 
 
 class StoredFiles:
-    """The stored files of one task: `files` are those that were accepted, by the names that they are sent under."""
+    """The stored files of one task: `files` are the accepted ones, by the names under which they are sent."""
 
     def __init__(self, home: Path | None) -> None:
         self._home = home
@@ -31,7 +31,7 @@ class StoredFiles:
         self.files: dict[str, Path] = {}
 
     def refusal_of(self, paths: Iterable[str]) -> str:
-        """Why one of these files, relative to the dataset, cannot be used; "" where all were accepted."""
+        """The reason why one of these files, relative to the dataset, cannot be used; "" if all were accepted."""
         wanted = list(dict.fromkeys(paths))
         if wanted and importlib.util.find_spec("safetensors") is None:
             return f"{wanted[0]} is read with safetensors: pip install 'kgtui[suites]'"
@@ -49,7 +49,7 @@ class StoredFiles:
         return ""
 
     def _refusal(self, file: Path) -> str:
-        """Why this file is not read; "" for one that is."""
+        """The reason why this file is not read; "" if it is."""
         try:
             real = file.resolve(strict=True)
             if self._home is None or not is_within(real, self._home):
@@ -69,7 +69,7 @@ def stored_name(path: str) -> str:
 
 
 def parts_of(file: Path) -> Iterator[bytearray]:
-    """The content of a file in parts of at most PART_BYTES; one empty part of an empty file.
+    """The content of a file in parts of at most PART_BYTES; one empty part for an empty file.
 
     Raises:
         EngineError: it cannot be read, or has grown beyond the limit.
@@ -89,7 +89,7 @@ def parts_of(file: Path) -> Iterator[bytearray]:
 
 
 def fingerprint(file: Path) -> tuple[int, int]:
-    """Size and time of the last change in nanoseconds; zeros of a file that is gone."""
+    """Size, and time of the last change in nanoseconds; zeros for a missing file."""
     try:
         state = file.stat()
     except OSError:

@@ -1,10 +1,10 @@
-"""The tolerance of a foreign problem, measured on its reference: the suite states none that can be relied on.
+"""The tolerance of a foreign problem, measured on its reference, because the suites state no reliable one.
 
-The error of the reference in its own precision is measured against its run in float64; where there is none, it is the
-larger of the difference between two runs and the error of a run in lower precision, scaled by the rounding steps.  An
-honest kernel may add up in another order, so MARGIN times that is allowed, and at least a few rounding steps; but never
-as much as would let an answer of lower precision pass, where that can be distinguished.  The last rounding of an output
-in 16 bits is the same in every order: of its half step there is no multiple.
+The error of the reference in its own precision is measured against its run in float64; without such a run, it is the
+larger of the difference between two runs and the error of a run in lower precision, scaled by the rounding steps. A
+correct kernel may sum in another order, so MARGIN times that error is allowed, and at least a few rounding steps, but
+never so much that an answer of lower precision passes, if that can be distinguished. The last rounding of a 16-bit
+output is the same for every order, so its half step is not multiplied.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 MARGIN = 16.0
 _LEAST_STEPS, _LOWER_SHARE = 4.0, 0.25
-# Two roundings by an honest kernel and one of the expected output, of half a step each.
+# Half a step for each of three roundings: two in a correct kernel and one in the expected output.
 _LEAST_STEPS_IN_16_BITS, _EPSILON_IN_16_BITS = 1.5, 2.0**-10
-# Relative to a typical output: sums in another order differ by far less; rounding to 16 bits by 4e-3.
+# Relative to a typical output: sums in another order differ by far less; rounding to 16 bits gives 4e-3.
 _RANDOM, _RANDOM_IN_16_BITS = 1e-4, 1e-2
 _LOWER_EPSILON = 2.0**-7  # bfloat16
 
@@ -35,7 +35,7 @@ class RandomReferenceError(UnsupportedError):
 
 @dataclass(frozen=True, kw_only=True)
 class Runs:
-    """The outputs of one draw: twice in the task's own precision, and in float64 and lower where there is a run."""
+    """The outputs of one draw: twice in the task's own precision, and in float64 and in lower precision if available."""
 
     own: Sequence[torch.Tensor]
     again: Sequence[torch.Tensor]
@@ -45,14 +45,14 @@ class Runs:
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrated:
-    """A tolerance, and how it was found in a sentence."""
+    """A tolerance, and a sentence on how it was measured."""
 
     tolerance: Tolerance
     sentence: str
 
 
 def calibrated(runs: Runs) -> Calibrated:
-    """The tolerance for the outputs of a problem, the widest that one of them needs.
+    """The tolerance for the outputs of a problem: the widest one that any output needs.
 
     Raises:
         RandomReferenceError: two runs on the same input differ by more than rounding.
@@ -83,14 +83,14 @@ def calibrated(runs: Runs) -> Calibrated:
 
 
 def _bound(noise: float, epsilon: float) -> float:
-    """Permitted difference of an honest answer, before lower precision is considered."""
+    """Permitted error of a correct answer, before the limit by lower precision is applied."""
     if epsilon < _EPSILON_IN_16_BITS:
         return max(MARGIN * noise, _LEAST_STEPS * epsilon)
     return max(MARGIN * max(0.0, noise - epsilon / 2), _LEAST_STEPS_IN_16_BITS * epsilon)
 
 
 def distance(got: Sequence[torch.Tensor], truth: Sequence[torch.Tensor]) -> float:
-    """The largest error of any element, in units of its size plus the root mean square of its output."""
+    """The largest error of any element, in units of the element's size plus the root mean square of its output."""
     return max((_distance(one, other) for one, other in zip(got, truth, strict=True)), default=0.0)
 
 
@@ -119,7 +119,7 @@ def _wide(pairs: Iterable[tuple[torch.Tensor, ...]]) -> Iterator[tuple[torch.Ten
 
 
 def _largest(got: torch.Tensor, truth: torch.Tensor, typical: float) -> float:
-    """The largest error where both are finite, in units of the size of an element plus the typical one."""
+    """The largest error among elements finite in both, in units of an element's size plus the typical one."""
     error = (got - truth).abs() / (truth.abs() + typical).clamp(min=1e-300)
     return float(error.masked_fill(~(got.isfinite() & truth.isfinite()), 0.0).max())
 

@@ -1,4 +1,4 @@
-"""A task as a ProblemDefinition: its functions call a reference process, which the judge is attached to."""
+"""A task as a ProblemDefinition whose functions call a reference process, to which the judge is connected."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
 
 
 class Timer:
-    """Has the reference timed in its process, on a few contents of a case."""
+    """Measures the time of the reference in its process, on a few contents of a case."""
 
     def __init__(self, reference: ReferenceClient) -> None:
         self._reference = reference
@@ -98,7 +98,7 @@ class Timer:
         return reply
 
     def forget(self) -> None:
-        """Free what timing took."""
+        """Free the memory used for timing."""
         self._reference.forget_times()
 
 
@@ -106,7 +106,7 @@ def require_room(planned: PlannedTask, needed_bytes: int | None) -> None:
     """Raise unless the task's tensors fit into memory, or their number of bytes is unknown.
 
     Raises:
-        UnsupportedError: they do not; says how many they have and how to make them smaller.
+        UnsupportedError: they do not fit; the message has their size and how to reduce it.
     """
     available = available_memory()
     if needed_bytes is None or available is None or COPIES * needed_bytes <= available:
@@ -139,16 +139,16 @@ class ForeignFunctions:
         self._input_bytes = self._output_bytes = 0
 
     def calibrated(self, case: Case) -> Calibrated:
-        """How far an honest answer may be from the reference in this case; measured once for each name of the suite."""
+        """Tolerance of a correct answer in this case, calibrated once for each name of the suite."""
         name = case.params.get(CASE)
         if name not in self._found:
             self._found[name] = self._calibrate(case)
         return self._found[name]
 
     def _calibrate(self, case: Case) -> Calibrated:
-        """Run the reference in every precision that it offers, on the same draw whenever a task is opened.
+        """Run the reference in every precision that it supports, on the same draw each time a task is opened.
 
-        A tolerance that changed from run to run would let a verdict hang on chance.
+        With a tolerance that changed between runs, a verdict would depend on chance.
         """
         arguments = self._draw(case, _fixed_generator())
         self._input_bytes = self._input_bytes or _tensor_bytes(arguments)
@@ -169,7 +169,7 @@ class ForeignFunctions:
         )
 
     def make_inputs(self, case: Case, rng: torch.Generator | None) -> Arguments:
-        """Arguments from two seeds of the generator, of the suite's case with this name."""
+        """Arguments of the suite's case with this name, from two seeds drawn from the generator."""
         try:
             arguments = self._draw(case, rng)
         except ReferenceUnavailableError as error:
@@ -185,7 +185,7 @@ class ForeignFunctions:
         return self._reference.draw(seed=seeds[0], weight_seed=seeds[1], case=str(case.params.get(CASE, "")))
 
     def reference(self, *arguments: object) -> Outputs:
-        """The float64 run rounded to the dtypes of the task's own; its own run where there is none."""
+        """The float64 run, rounded to the dtypes of the task's own run; the latter if there is no float64 run."""
         given: Arguments = arguments  # type: ignore[assignment]  # as make_inputs made them, or variants of that
         known = next(iter(self._dtypes.values())) if len(set(self._dtypes)) == 1 and None in self._dtypes else ()
         dtypes = known if all(dtype.is_floating_point for dtype in known) else ()
@@ -202,17 +202,17 @@ class ForeignFunctions:
         )
 
     def exact(self, arguments: Arguments) -> Sequence[torch.Tensor]:
-        """The float64 run as it is; the task's own one where there is none."""
+        """The float64 run, not rounded; the task's own run if there is none."""
         found = self._run(arguments, Precision.DOUBLE)
         return found if found is not None else self._reference.expected(arguments, Precision.OWN)
 
     def own_rule(self, rule: OwnRule, form: CandidateForm) -> Callable[[CalledCase], bool | None] | None:
-        """The suite's rule as a function; that of the task's own code is applied in the reference process."""
+        """The suite's rule as a function; a rule in the task's own code is applied in the reference process."""
         found = self._own_code if rule.kind is RuleKind.OWN_CODE else rule_of(rule)
         return found if found is None or form is not CandidateForm.CALL else partial(self._on_returned, found)
 
     def _on_returned(self, rule: Callable[[CalledCase], bool | None], call: CalledCase) -> bool | None:
-        """The rule on what a call returned, as tests compare it; None for a call that only writes."""
+        """The rule for the returned values of a call, as in the suite's tests; None for a call that only writes."""
         count = len(call.outputs) - len(self._written_in(call.arguments))
         return rule(replace(call, outputs=call.outputs[:count], expected=call.expected[:count])) if count else None
 
@@ -223,14 +223,14 @@ class ForeignFunctions:
         return [tensor for place in self._written for tensor in tensors_in(arguments[place])]
 
     def _own_code(self, call: CalledCase) -> bool | None:
-        """Result of the task's own check for a call; None without one."""
+        """Result of the task's own check for a call; None if there is none."""
         try:
             return self._reference.passes_own_rule(call.arguments, call.outputs)
         except (ReferenceUnavailableError, ReferenceFaultError):
             return None
 
     def eager(self, *arguments: object) -> Outputs:
-        """The task's own run, which leaves its outputs in the arguments that it writes."""
+        """The task's own run, which writes its outputs to the written arguments."""
         given: Arguments = arguments  # type: ignore[assignment]  # as in `reference`
         outputs = self._reference.expected(given, Precision.OWN)
         written = self._written_in(given)
@@ -240,7 +240,7 @@ class ForeignFunctions:
         return outputs[:count]
 
     def cost(self, case: Case) -> Cost:
-        """The bytes of inputs and outputs; the operations are not known."""
+        """The bytes of inputs and outputs; the number of operations is unknown."""
         return Cost(flops=0, bytes_read=self._input_bytes, bytes_written=self._output_bytes)
 
     def _run(

@@ -1,7 +1,7 @@
 """Reading the files of a suite: bounded, decoded, and never outside of its folder.
 
-Nothing is trusted: files may be huge, in another encoding, cut short, or links to elsewhere.  What cannot be read
-raises SuiteFileError with a sentence, so that a reader can report it and continue.
+The content is untrusted: files may be huge, in another encoding, truncated, or links out of the folder. A file that
+cannot be read raises SuiteFileError with a sentence, so that a reader can report it and continue.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _MARKS = (
 
 
 class SuiteFileError(KgtuiError):
-    """A file of a suite cannot be read; the text has its name and the reason."""
+    """A file of a suite cannot be read; the message has its name and the reason."""
 
 
 def python_files(root: Path, pattern: str) -> Iterator[Path]:
-    """The files below `root` that match the pattern, in the order of their names; links are followed later.
+    """The files below `root` that match the pattern, in natural order of their names; links are resolved later.
 
     Left out are `__init__.py`, `__main__.py` and hidden files.
     """
@@ -50,7 +50,7 @@ def natural(name: str) -> tuple[tuple[bool, int, str], ...]:
 
 
 def _runs(name: str) -> Iterator[tuple[bool, str]]:
-    """The name cut where digits begin and end."""
+    """The name split between digits and other characters."""
     start = 0
     for place in range(1, len(name) + 1):
         if place == len(name) or _is_digit(name[place]) != _is_digit(name[start]):
@@ -84,7 +84,7 @@ def text_of(file: Path, *, root: Path, most_bytes: int = MOST_SOURCE_BYTES) -> s
 
 
 def link_out(folder: Path, root: Path) -> SuiteFileError | None:
-    """The complaint about a folder of the suite at `root` that is a broken link, or one to elsewhere; else None."""
+    """The complaint about a folder of the suite at `root` that is a broken link, or links out of the suite; else None."""
     if not folder.is_symlink():
         return None
     try:
@@ -97,7 +97,7 @@ def link_out(folder: Path, root: Path) -> SuiteFileError | None:
 
 
 def is_within(real: Path, root: Path) -> bool:
-    """Whether a resolved path is in the suite, or in the Hugging Face cache that the suite is a snapshot of.
+    """Whether a resolved path is in the suite, or in the Hugging Face cache that contains the suite as a snapshot.
 
     In that cache each file of `<repository>/snapshots/<revision>` is a link to `<repository>/blobs/<hash>`.
     """
@@ -110,7 +110,7 @@ def is_within(real: Path, root: Path) -> bool:
 
 
 def decoded(content: bytes, file: Path) -> str:
-    """The text of these bytes, by their byte order mark or as UTF-8, with lines that end in a line feed.
+    """The text of these bytes, by their byte order mark or as UTF-8, with line feeds as line ends.
 
     Raises:
         SuiteFileError: they are in another encoding.
@@ -123,7 +123,7 @@ def decoded(content: bytes, file: Path) -> str:
 
 
 def rows_of(path: Path) -> Iterator[Row | SuiteFileError]:
-    """The rows of a JSON array, JSONL or parquet file one by one; an error in the place of a row that is none."""
+    """The rows of a JSON array, JSONL or parquet file one by one; an exception in place of each invalid row."""
     if path.suffix == ".parquet":
         yield from _parquet_rows(path)
     elif _begins_with(path) == "[":
@@ -135,7 +135,7 @@ def rows_of(path: Path) -> Iterator[Row | SuiteFileError]:
 
 
 def first_row(path: Path) -> Row:
-    """The first row of such a file, to recognise it by; empty where there is none.  Reads no more than that row."""
+    """The first row of such a file, for recognising its format; empty if there is none. Reads no further rows."""
     if path.suffix != ".parquet" and _begins_with(path) == "[":
         return _first_of_array(path)
     found = next(rows_of(path), {})
@@ -152,7 +152,7 @@ def _first_of_array(path: Path) -> Row:
 
 
 def _line_rows(path: Path) -> Iterator[Row | SuiteFileError]:
-    """One JSON object a line, however many there are; a line is read up to a limit and the rest of it skipped."""
+    """One JSON object per line, any number of lines; a line beyond the size limit is skipped."""
     try:
         with path.open("rb") as file:
             number = 0
@@ -169,7 +169,7 @@ def _line_rows(path: Path) -> Iterator[Row | SuiteFileError]:
 
 
 def _rows_in_utf_16(path: Path) -> Iterator[Row | SuiteFileError]:
-    """One JSON object a line, as some editors and shells save it."""
+    """One JSON object per line in UTF-16, the encoding of some editors and shells."""
     try:
         lines = text_of(path, root=path, most_bytes=MOST_ARRAY_BYTES).split("\n")
     except SuiteFileError as error:
@@ -226,18 +226,18 @@ def _parquet_rows(path: Path) -> Iterator[Row | SuiteFileError]:
 
 
 def _begins_with(path: Path) -> str:
-    """The first character that is no space; "" of an empty or unreadable file."""
+    """The first character that is not whitespace; "" for an empty or unreadable file."""
     return _beginning(_peeked(path, _PEEKED_BYTES)).lstrip()[:1]
 
 
 def _beginning(content: bytes) -> str:
-    """The text of the first bytes of a file, by their byte order mark or as UTF-8, without what does not decode."""
+    """The text of the first bytes of a file, by their byte order mark or as UTF-8, without bytes that do not decode."""
     encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
     return content.decode(encoding, errors="ignore")
 
 
 def _peeked(path: Path, count: int) -> bytes:
-    """The first bytes of a file; none of one that cannot be read."""
+    """The first bytes of a file; none if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(count)

@@ -1,1 +1,1 @@
-"""Audits of tasks: wrong answers that a task accepts, found in the judge by its reference.  Runs no task's code."""
+"""Audits of tasks: wrong answers that a task accepts, found in the judge with its reference. Runs no task's code."""

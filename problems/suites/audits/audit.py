@@ -1,4 +1,4 @@
-"""The audit of a task: wrong answers that its reference, inputs and calibrated tolerance accept.
+"""The audit of a task: wrong answers that its calibrated tolerance accepts for its reference and inputs.
 
 Runs in the judge; the task's own code runs in the reference process only.
 """
@@ -27,11 +27,11 @@ _WITHOUT_ANSWER = frozenset((Defect.ALL_ZERO, Defect.CONSTANT, Defect.INPUT_INDE
 
 
 def audit(planned: PlannedTask, described: ProblemDescription, reference: ReferenceClient) -> tuple[Weakness, ...]:
-    """Every defect of a task; where its reference fails or is random, that alone.
+    """Every defect of a task; only one if its reference fails or is random.
 
     Raises:
         UnsupportedError: it cannot be run on this machine; says what it needs.
-        MachineBusyError: the reference process was given hardly any time.
+        MachineBusyError: the reference process got hardly any CPU time.
     """
     try:
         problem = attached(planned, reference).definition
@@ -46,7 +46,7 @@ def audit(planned: PlannedTask, described: ProblemDescription, reference: Refere
 
 
 def _of_inputs(trial: Trial, found: Iterable[Weakness]) -> Iterator[Weakness]:
-    """The weaknesses, with the cause of an answer that depends on no input where every draw has the same inputs."""
+    """The weaknesses; if every draw has the same inputs, that is added as the cause of an input-independent answer."""
     for one in found:
         is_stored = one.defect is Defect.INPUT_INDEPENDENT and all(_is_fixed(trial, case) for case in trial.cases)
         text = "every draw has the same inputs, so a stored answer passes in every case"
@@ -54,13 +54,13 @@ def _of_inputs(trial: Trial, found: Iterable[Weakness]) -> Iterator[Weakness]:
 
 
 def _is_fixed(trial: Trial, case: Case) -> bool:
-    """Whether two seeds make the same inputs and weights."""
+    """Whether two seeds give the same inputs and weights."""
     pairs = zip(trial.problem.arguments, trial.given(case), trial.given(case, OTHER_SEED), strict=True)
     return all(same_values(one, other) for name, one, other in pairs if name not in NO_TENSORS_OF_CALL)
 
 
 def _own_rule(trial: Trial) -> Iterator[Weakness]:
-    """Weaknesses of the suite's own rule, which decides nothing here."""
+    """Weaknesses of the suite's own rule, which has no influence on verdicts."""
     if _passes_everywhere(trial, lies.zeros) is True:
         yield Weakness(defect=Defect.LOOSE_OWN_RULE, text="zeros pass the suite's own rule in every case")
     if _passes_everywhere(trial, lambda trial, case: trial.answers(case)) is False:
@@ -69,7 +69,7 @@ def _own_rule(trial: Trial) -> Iterator[Weakness]:
 
 
 def _passes_everywhere(trial: Trial, lie: lies.Lie) -> bool | None:
-    """Whether these outputs pass the suite's rule in every case, or in none; None otherwise, and without a rule."""
+    """True if these outputs pass the suite's rule in every case, False if in none; None otherwise or without a rule."""
     rule = trial.problem.passes_own_rule
     said: set[bool | None] = set()
     for case in trial.cases if rule is not None else ():

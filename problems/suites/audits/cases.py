@@ -1,4 +1,4 @@
-"""The cases of a task that an audit uses."""
+"""Selection of the cases of a task for an audit."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _MOST_CASES, _MOST_DRAWN = 3, 24
 
 
 def audited_cases(problem: ProblemDefinition) -> tuple[Case, ...]:
-    """The first three cases whose inputs depend on the seed; the first three of all where there is none.
+    """The first three cases whose inputs depend on the seed, or the first three of all if there is none.
 
-    Inputs that a suite's test writes out show nothing: the answer to other inputs is the same answer.
+    Literal inputs in a suite's test are not informative: the inputs of another seed have the same answer.
     """
     quick = [case for case in problem.cases if case.tier in QUICK_TIERS]
     drawn = islice((case for case in quick[:_MOST_DRAWN] if _is_drawn(problem, case)), _MOST_CASES)
@@ -22,7 +22,7 @@ def audited_cases(problem: ProblemDefinition) -> tuple[Case, ...]:
 
 
 def _is_drawn(problem: ProblemDefinition, case: Case) -> bool:
-    """Whether two seeds make different inputs."""
+    """Whether two seeds give different inputs."""
     import torch
 
     (specs, storages), (other_specs, others) = (

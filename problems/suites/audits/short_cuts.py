@@ -1,8 +1,8 @@
-"""Work of a task that a kernel can leave out, since the answer does not depend on it.
+"""Finds work of a task that a kernel can omit because the answer does not depend on it.
 
 Two kinds are found by changing one tensor at a time and running the reference: a tensor without influence, such as a
-bias before a normalisation, and a weight of which only the mean over a dimension matters, such as that of a product
-whose result is summed up.
+bias before a normalisation, and a weight that influences the answer only through its mean over a dimension, such as
+that of a product whose result is summed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 _STATE = "module_state"
 NO_TENSORS_OF_CALL = ("init_inputs", "weight_seed", "call_options")
-# Statistics that a module keeps for evaluation; in training they are written and not read.
+# Statistics that a module stores for evaluation; in training they are written and not read.
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 _MOST_TENSORS = 64
 
 
 def short_cuts(trial: Trial) -> Iterator[Weakness]:
-    """A weakness for each tensor that has no influence, or of which only a mean has, in every case."""
+    """A weakness for each tensor that in every case has no influence, or influences only through a mean."""
     if not trial.cases or trial.problem.mutates:
         return
     tensors = list(_tensors(trial, trial.cases[0]))[:_MOST_TENSORS]
@@ -44,7 +44,7 @@ def short_cuts(trial: Trial) -> Iterator[Weakness]:
 
 
 def _collapses(trial: Trial, name: str, place: Place) -> Iterator[Weakness]:
-    """The first dimension over which only the mean of a weight matters."""
+    """The first dimension of a weight over which only its mean influences the answer."""
     weight = _at(trial.given(trial.cases[0]), place)
     for dimension, size in enumerate(weight.shape):
         if weight.dim() > 1 and size > 1 and _is_void(trial, place, partial(_mean_over, dimension=dimension)):
@@ -62,7 +62,7 @@ def _mean_over(weight: torch.Tensor, *, dimension: int) -> torch.Tensor:
 
 
 def _is_void(trial: Trial, place: Place, change: Change | None) -> bool:
-    """Whether the answer stays right in every case where a tensor is changed, or drawn again where `change` is None."""
+    """Whether the answer stays right in every case if a tensor is changed, or redrawn if `change` is None."""
     return all(_stays_right(trial, case, place, change) for case in trial.cases)
 
 
@@ -71,13 +71,13 @@ def _stays_right(trial: Trial, case: Case, place: Place, change: Change | None) 
     old = _at(given, place)
     new = change(old) if change is not None else _at(trial.given(case, OTHER_SEED), place)
     if form_of((new,)) != form_of((old,)) or same_values(new, old):
-        return False  # the value did not change, so the test is inconclusive
+        return False  # the value did not change, so the test has no result
     answer = as_tuple(trial.problem.reference(*_put(trial.copies(case), place, new)))
     return form_of(answer) == form_of(trial.expected(case)) and trial.accepts(case, answer)
 
 
 def _tensors(trial: Trial, case: Case) -> Iterator[tuple[str, Place, bool]]:
-    """Name and place of each tensor of a call, and whether it is a floating weight of a module."""
+    """Name and path of each tensor of a call, and whether it is a floating-point weight of a module."""
     for index, (argument, value) in enumerate(zip(trial.problem.arguments, trial.given(case), strict=True)):
         if argument in NO_TENSORS_OF_CALL:
             continue
@@ -87,7 +87,7 @@ def _tensors(trial: Trial, case: Case) -> Iterator[tuple[str, Place, bool]]:
 
 
 def _inside(value: object, name: str, place: Place) -> Iterator[tuple[str, Place, torch.Tensor]]:
-    """The tensors in a value; one in a pair after a text is called that, as the weights of a module are."""
+    """The tensors in a value; in a pair (str, value) the text names the value, as for weights of a module."""
     if isinstance(value, torch.Tensor):
         yield name, place, value
     elif isinstance(value, list | tuple):
@@ -113,7 +113,7 @@ def _at(arguments: Arguments, place: Place) -> torch.Tensor:
 
 
 def _put(arguments: Arguments, place: Place, tensor: torch.Tensor) -> Arguments:
-    """The arguments with this tensor at the place."""
+    """The arguments with this tensor at the given path."""
     found: Arguments = _replaced(arguments, place, tensor)  # type: ignore[assignment]  # of the form of `arguments`
     return found
 

@@ -1,7 +1,7 @@
-"""Source files of one candidate as one text, so that all of it is checked, stored and shown like any other candidate.
+"""Joins the source files of one candidate into one text, which is checked, stored and shown like any candidate.
 
 The files are put in the order of their imports, and imports of each other are replaced by the names that they would
-have bound.  What would change a meaning is refused: a name with two definitions, or a module used as a value.
+have bound. Sources whose meaning would change are refused: a name with two definitions, or a module used as a value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Import: TypeAlias = ast.Import | ast.ImportFrom
 
 @dataclass(frozen=True, kw_only=True)
 class _File:
-    """One file: its path, text and tree, and the paths of all files by the names that imports use."""
+    """One file: its path, text and syntax tree, and the paths of all files by the names that imports use."""
 
     path: str
     text: str
@@ -36,12 +36,12 @@ class _File:
 
     @cached_property
     def own_imports(self) -> tuple[_Import, ...]:
-        """The imports of other files of the candidate, wherever they are."""
+        """The imports of other files of the candidate, at any level."""
         nodes = [node for node in ast.walk(self.tree) if isinstance(node, _Import)]
         return tuple(node for node in nodes if any(self._target(node)))
 
     def _target(self, node: _Import) -> Iterator[str]:
-        """The files that an import names."""
+        """The files to which an import refers."""
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             if node.module in self.modules and (node.level or not _is_installed(node.module)):
                 yield self.modules[node.module]
@@ -67,7 +67,7 @@ class _File:
 
     @cached_property
     def bound(self) -> dict[str, str]:
-        """What the top level binds, by name: the text that binds it, equal for equal imports."""
+        """Names bound at module level, each with a text that identifies its origin; equal imports have equal texts."""
         found: dict[str, str] = {}
         for node in _at_top(self.tree):
             if isinstance(node, _Import):
@@ -88,10 +88,10 @@ class _File:
 
 
 def joined(sources: Mapping[str, str], *, entry: str, shown: str) -> str:
-    """The text of all files that the file `entry` needs, which is the last part; `shown` begins the errors.
+    """The text of all files that the file `entry` needs, ending with `entry`; errors begin with `shown`.
 
     Raises:
-        SuiteFileError: a file does not parse, or they cannot become one text; says why.
+        SuiteFileError: a file does not parse, or the files cannot be joined; the message has the reason.
     """
     modules = dict(_module_names(sources))
     files = {
@@ -108,7 +108,7 @@ def joined(sources: Mapping[str, str], *, entry: str, shown: str) -> str:
 
 
 def _module_names(sources: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The names that imports use for each file: from the folder of all files, and the last part alone."""
+    """The names that imports use for each file: its path from the common folder, and its last part alone."""
     for path in sources:
         place = PurePosixPath(path)
         if place.suffix == ".py":
@@ -117,10 +117,10 @@ def _module_names(sources: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _ordered(files: Mapping[str, _File], entry: str, shown: str) -> list[_File]:
-    """The entry's file after all that it needs.
+    """The files that the entry's file needs, in the order of imports, then the entry's file.
 
     Raises:
-        SuiteFileError: files import each other in a circle.
+        SuiteFileError: files import each other in a cycle.
     """
     needed, graph = [entry], dict[str, set[str]]()
     while needed:
@@ -135,10 +135,10 @@ def _ordered(files: Mapping[str, _File], entry: str, shown: str) -> list[_File]:
 
 
 def _require_unambiguous(files: list[_File], shown: str) -> None:
-    """Refuse files whose names would mean something else in one text.
+    """Refuse files whose names would change their meaning in one text.
 
     Raises:
-        SuiteFileError: two bind a name differently, or one binds a name that is a builtin in another.
+        SuiteFileError: two files bind a name differently, or one binds a name that another uses as a builtin.
     """
     first: dict[str, _File] = {}
     for file in files:
@@ -156,7 +156,7 @@ def _require_unambiguous(files: list[_File], shown: str) -> None:
 
 
 def _rewritten(file: _File, shown: str) -> str:
-    """The text without imports of the other files; what these bound is named directly.
+    """The text without imports of the other files; their definitions are used by name.
 
     Raises:
         SuiteFileError: an imported file is used in another way than by its attributes.
@@ -180,10 +180,10 @@ def _rewritten(file: _File, shown: str) -> str:
 
 
 def _in_place_of(node: _Import, file: _File, where: str) -> str:
-    """What an import of other files becomes: assignments of the names that it renames, and imports of the rest.
+    """The replacement of an import of other files: assignments for renamed names, and imports of all other modules.
 
     Raises:
-        SuiteFileError: it names a file by its folder, or something that is none of the files.
+        SuiteFileError: it imports a file through its folder, or a module that is not one of the files.
     """
     rest = [alias for alias in node.names if alias.name not in file.modules]
     renamed = [f"{alias.asname} = {alias.name}" for alias in rest if alias.asname not in (None, alias.name)]
@@ -198,7 +198,7 @@ def _in_place_of(node: _Import, file: _File, where: str) -> str:
 
 
 def _at_top(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of the top level: those in functions, classes and comprehensions are left out."""
+    """The nodes at module level, without those in functions, classes and comprehensions."""
     for child in ast.iter_child_nodes(tree):
         yield child
         if not isinstance(
@@ -208,7 +208,7 @@ def _at_top(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_installed(module: str) -> bool:
-    """Whether a name without dots before it is a package that comes before files of the candidate."""
+    """Whether an absolute import finds an installed package of this name before files of the candidate."""
     return module.partition(".")[0] in _INSTALLED
 
 
@@ -217,8 +217,8 @@ def _is_future(node: ast.stmt) -> bool:
 
 
 def _replace(lines: list[bytes], node: ast.stmt | ast.expr, text: str) -> None:
-    """Put a text in the place of a node; the lines after it keep their numbers."""
-    assert node.end_lineno is not None and node.end_col_offset is not None  # of parsed text
+    """Replace a node by a text; the following lines keep their numbers."""
+    assert node.end_lineno is not None and node.end_col_offset is not None  # always set for parsed text
     first, last = node.lineno - 1, node.end_lineno - 1
     rest = lines[last][node.end_col_offset :]
     lines[first] = lines[first][: node.col_offset] + text.encode() + (rest if first == last else b"\n")

@@ -1,7 +1,7 @@
-"""The task that a candidate's file is called after, and which sample of it the file is.
+"""The task and the sample number in the path of a candidate's file.
 
-`level1/23_Softmax.py` is called after its task, and so are `23_Softmax_0.py`, `23_Softmax_sample_3.py` and
-`23_Softmax/0.py`, in folders of any names above.  KernelBench writes `level_1_problem_23_sample_0_kernel.py`.
+`level1/23_Softmax.py` has the name of its task, and so do `23_Softmax_0.py`, `23_Softmax_sample_3.py` and
+`23_Softmax/0.py`, in folders of any names above.  KernelBench itself writes `level_1_problem_23_sample_0_kernel.py`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _NUMBERED = re.compile(r"level_(\d+)_problem_(\d+)(?:_sample_(\d{1,6}))?(?:_kern
 
 
 def task_and_sample(place: PurePath, tasks: Mapping[str, Task]) -> tuple[Task, int | None] | None:
-    """The task among `tasks`, by what candidates call them, and the sample number, None where none is named.
+    """The task among `tasks`, whose keys are names used for candidates, and the sample number, or None without one.
 
-    The name of the file comes before those of its folders, and a whole name before one with a number after it: a task
-    may be called `conv_3`.  None where no part of the path is the name of a task.
+    The file name has priority over folder names, and a whole name over a name with a number after it: a task may be
+    called `conv_3`. None if no part of the path is the name of a task.
     """
     named = place.with_suffix("")
     found = _ending(named, tasks)
@@ -36,7 +36,7 @@ def task_and_sample(place: PurePath, tasks: Mapping[str, Task]) -> tuple[Task, i
 
 
 def _ending(named: PurePath, tasks: Mapping[str, Task]) -> Task | None:
-    """The task that the end of a path is called after, the longest end first."""
+    """The task whose name is the end of a path; longer ends first."""
     return next((tasks[name] for name in _ends(named) if name in tasks), None)
 
 
@@ -46,7 +46,7 @@ def _ends(named: PurePath) -> Iterator[str]:
 
 
 def _by_number(name: str, tasks: Mapping[str, Task]) -> tuple[Task, int | None] | None:
-    """The task of a level and a number, as KernelBench calls its answers."""
+    """The task of a level and a number, in KernelBench's names of answers."""
     match = _NUMBERED.fullmatch(name)
     if match is None:
         return None
@@ -56,7 +56,7 @@ def _by_number(name: str, tasks: Mapping[str, Task]) -> tuple[Task, int | None] 
 
 
 def _by_folder(named: PurePath, tasks: Mapping[str, Task]) -> tuple[Task, int | None] | None:
-    """The task that the innermost folder so called is called after; a file `0` or `sample_0` in it is a sample."""
+    """The task named by the innermost folder that is named after one; a file `0` or `sample_0` in it is a sample."""
     number = _NUMBER.fullmatch(named.name) or _SAMPLE.fullmatch(named.name)
     for folder in named.parents:
         found = _ending(folder, tasks)

@@ -1,8 +1,8 @@
-"""Solutions in CUDA and C++ as one Python text that compiles them, so that they are verified like any CUDA candidate.
+"""Solutions in CUDA and C++ as one Python text that compiles them and is verified like any CUDA candidate.
 
-The suite writes the sources to a folder and compiles each C++ and CUDA file there as a unit of its own, for one of two
-bindings (fields of a Solution, https://github.com/flashinfer-ai/flashinfer-bench): `torch`, where the sources define a
-Python module, and `tvm-ffi`, where they export functions that the package apache-tvm-ffi calls.
+The suite writes the sources to a folder and compiles each C++ and CUDA file there as a separate unit, for one of two
+bindings (fields of a Solution, https://github.com/flashinfer-ai/flashinfer-bench): `torch`, whose sources define a
+Python module, and `tvm-ffi`, whose sources export functions for the package apache-tvm-ffi.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def compiling(sources: Mapping[str, str], *, entry: str, binding: str | None, wi
     """A Python text that compiles the sources and binds `_extension`, whose attribute is the function of `entry`.
 
     Raises:
-        SuiteFileError: the entry is not in the sources, or the binding is unknown; it begins with `shown`.
+        SuiteFileError: the entry is not in the sources, or the binding is unknown; the message begins with `shown`.
     """
     file, _, function = entry.partition("::")
     paths = {one: [path for path in sources if PurePosixPath(path).suffix in _SUFFIXES[one]] for one in _SUFFIXES}
@@ -59,22 +59,22 @@ def compiling(sources: Mapping[str, str], *, entry: str, binding: str | None, wi
 
 
 def _constants(argument: str, count: int) -> list[str]:
-    """Names of the constants with the texts of an argument: CUDA_SOURCES, or CUDA_SOURCES_0 and on for several."""
+    """Names of the constants that hold the texts of an argument: CUDA_SOURCES, or CUDA_SOURCES_0, ... for several."""
     name = argument.upper()
     return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
 
 
 def _expression(names: list[str]) -> str:
-    """An argument of load_inline: the constant, or a list of several or none."""
+    """An argument of load_inline: the constant, or a list of several constants or none."""
     return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 
 def _binding(stated: str | None, texts: Iterable[str]) -> str:
-    """The binding that a Solution states, else the one that its texts define; tvm-ffi is the suite's default."""
+    """The binding stated in a Solution, else the one that its texts define; tvm-ffi is the suite's default."""
     return stated or ("torch" if any(map(_TORCH.search, texts)) else "tvm-ffi")
 
 
 def _literal(text: str) -> str:
-    """A Python string literal of a text, with the same lines where that is possible."""
+    """A Python string literal of a text, with the same line breaks if possible."""
     is_raw = '"""' not in text and not text.endswith(("\\", '"')) and "\r" not in text and "\0" not in text
     return f'r"""{text}"""' if is_raw else repr(text)

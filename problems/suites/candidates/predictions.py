@@ -1,4 +1,4 @@
-"""Rows of predictions: {"predict", "file"}, or an instruction that holds the task's description or its gold text."""
+"""Rows of predictions: {"predict", "file"}, or an instruction that contains the task's description or its gold text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SAMPLES = ("sample", "sample_id")
 _FILES = ("file", "task", "name")
 _INSTRUCTIONS = ("instruction", "prompt", "query")
 _BEGIN, _END = "Functional Description: ", "Wrapper Entry Information:"
-_LEAST_DESCRIPTION = 20  # characters; less is in too many instructions
+_LEAST_DESCRIPTION = 20  # characters; shorter texts occur in too many instructions
 
 
 def predictions(path: Path, tasks: Sequence[Task]) -> Iterator[SuiteCandidate | SuiteFileError]:
@@ -30,7 +30,7 @@ def predictions(path: Path, tasks: Sequence[Task]) -> Iterator[SuiteCandidate | 
 
 
 def names_of(tasks: Sequence[Task]) -> dict[str, Task]:
-    """The tasks by what candidates call them: the full name, and the last part where only one task has it."""
+    """The tasks by the names used for candidates: the full name, and the last part if only one task has it."""
     found = {task.name: task for task in tasks}
     bare = [task.name.rpartition("/")[2] for task in tasks]
     found |= {name: task for name, task in zip(bare, tasks, strict=True) if bare.count(name) == 1}
@@ -41,7 +41,7 @@ def _candidate(row: Row, tasks: Sequence[Task], by_name: Mapping[str, Task], ori
     """The candidate of a row.
 
     Raises:
-        SuiteFileError: it has no text, or is for no task of the suite.
+        SuiteFileError: it has no text, or belongs to no task of the suite.
     """
     text = next((row[key] for key in _TEXTS if isinstance(row.get(key), str)), None)
     if text is None:
@@ -68,7 +68,7 @@ def _task(row: Row, tasks: Sequence[Task], by_name: Mapping[str, Task], origin: 
 
 
 def _fits(instruction: str, task: Task) -> bool:
-    """Whether an instruction holds the gold text of a task, or describes it."""
+    """Whether an instruction contains the gold text of a task, or its description."""
     gold = task.text.strip()
     if gold and gold in instruction:
         return True

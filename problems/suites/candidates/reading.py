@@ -28,12 +28,12 @@ def candidates_of(path: Path, tasks: Sequence[Task]) -> SuiteCandidates:
         if isinstance(one, SuiteCandidate):
             candidates.append(one)
         else:
-            complaints.add(str(one))  # not the error: its traceback would keep the whole row in memory
+            complaints.add(str(one))  # not the error itself: its traceback would keep the whole row in memory
     return SuiteCandidates(candidates=tuple(candidates), complaints=complaints.sentences)
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files below a folder in the order of their names; hidden ones are left out."""
+    """The files below a folder in the order of their names, without hidden ones."""
     found = (file for file in folder.rglob("*") if file.is_file())
     shown = ((file.relative_to(folder), file) for file in found)
     kept = [file for place, file in shown if not any(part.startswith((".", "__")) for part in place.parts)]
@@ -57,7 +57,7 @@ def _of_file(
 
 
 def _object(file: Path) -> object:
-    """Value of a JSON file; its first row where it is too large, or no JSON."""
+    """Value of a JSON file; its first row if it is too large, or is not JSON."""
     try:
         return json.loads(text_of(file, root=file.parent))
     except (SuiteFileError, ValueError, RecursionError):
@@ -65,7 +65,7 @@ def _object(file: Path) -> object:
 
 
 def _of_text(file: Path, by_name: Mapping[str, Task], root: Path) -> SuiteCandidate:
-    """The candidate of a source or an answer that is called after its task, or is in a folder that is.
+    """The candidate of a source or an answer whose file or folder has the name of its task.
 
     Raises:
         SuiteFileError: no part of its path is the name of a task, or it cannot be read.

@@ -1,4 +1,4 @@
-"""A candidate of a suite, and what reading a path gives.  Values only."""
+"""Records of a suite's candidates and of the result of reading a path; values only."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteCandidate:
-    """One source text for one task; `origin` is its file, with the row or entry where there are several in it.
+    """One source text for one task; `origin` is its file, with the row or entry if the file has several.
 
-    `sample` is the number that its name or row gives it among those of the task; None where none is given.
+    `sample` is its number among those of the task, from its name or row; None if there is none.
     """
 
     task: str
@@ -20,7 +20,7 @@ class SuiteCandidate:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteCandidates:
-    """The candidates of a path in their order, and a sentence on each of the first files or rows that are none."""
+    """The candidates of a path in order, and a sentence for each of the first files or rows that are not candidates."""
 
     candidates: tuple[SuiteCandidate, ...]
     complaints: tuple[str, ...] = ()

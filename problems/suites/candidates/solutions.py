@@ -26,14 +26,14 @@ class _Spec(msgspec.Struct, frozen=True):
 
 
 class _File(msgspec.Struct, frozen=True):
-    """A source file of a solution."""
+    """A source file in a solution."""
 
     path: str
     content: str
 
 
 class _Solution(msgspec.Struct, frozen=True):
-    """Fields of a solution that are read."""
+    """The fields of a solution that are read."""
 
     definition: str
     spec: _Spec
@@ -41,7 +41,7 @@ class _Solution(msgspec.Struct, frozen=True):
 
 
 def is_solution(found: object) -> bool:
-    """Whether JSON has the keys of a Solution."""
+    """Whether a JSON value has the keys of a Solution."""
     return isinstance(found, dict) and {"definition", "spec", "sources"} <= set(found)
 
 
@@ -49,8 +49,8 @@ def solution(path: Path, tasks: Sequence[Task], *, root: Path) -> SuiteCandidate
     """The candidate of a Solution file: its sources as one text, with the entry under the name `run`.
 
     Raises:
-        SuiteFileError: it is no Solution, is in another language or for no task of the suite, or its files cannot be
-            joined.
+        SuiteFileError: it is not a Solution, is in another language, belongs to no task of the suite, or its files
+            cannot be joined.
     """
     try:
         found = msgspec.json.decode(text_of(path, root=root), type=_Solution)
@@ -82,7 +82,7 @@ def _source(found: _Solution, task: Task, path: Path) -> str:
 
 
 def _native_text(texts: Mapping[str, str], spec: _Spec, task: Task, path: Path) -> str:
-    """The text of a solution in CUDA or C++, with a function that calls what it compiles."""
+    """The text of a solution in CUDA or C++, with a function that calls the compiled code."""
     text = compiling(
         texts, entry=spec.entry_point, binding=spec.binding, with_cuda=spec.language != "cpp", shown=str(path)
     )
@@ -94,7 +94,7 @@ def _native_text(texts: Mapping[str, str], spec: _Spec, task: Task, path: Path) 
 
 
 def _filling(function: str, task: Task) -> str:
-    """A function that fills its last arguments with what the solution returns."""
+    """A function that copies the returned values of the solution into its last arguments."""
     count = len(task.outputs)
     return (
         f"\n\n_returning = {function}\n\n\n"

@@ -1,7 +1,7 @@
-"""The source text in what a model answered or a suite kept, made to define the entry of its task.
+"""Extracts the source text from a model's answer or a suite's file, and makes it define the entry of its task.
 
-Suites are lenient here, each in its way: the first fenced block counts, what follows the line of 146 `#` does not,
-end marks of a model's tokens are dropped, and KernelBench-X takes `kernel_function` for the name of the task.
+The rules of the suites are combined: the first fenced block counts, text after the line of 146 `#` is ignored, end
+tokens of a model are dropped, and KernelBench-X accepts `kernel_function` in place of the task's name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _OTHER_NAMES = ("kernel_function",)
 def source_of(text: str, task: Task) -> str:
     """The source in a text, which is an answer with fenced code or a source itself.
 
-    One that does not define the task's entry, or is empty, is a candidate too: it fails, and counts as a sample.
+    A source that does not define the task's entry, or is empty, is also a candidate: it fails, and counts as a sample.
     """
     for mark in _END_MARKS:
         text = text.replace(mark, "")
@@ -29,7 +29,7 @@ def source_of(text: str, task: Task) -> str:
 
 
 def _block(answer: str, entry: str) -> str:
-    """The first block of Python that defines the entry, else the first one; the whole text where it has no fence."""
+    """The first block of Python that defines the entry, else the first one; the whole text if it has no fence."""
     blocks = [block.text for block in fenced_blocks(answer) if block.language in PYTHON]
     if not blocks:
         return answer
@@ -37,7 +37,7 @@ def _block(answer: str, entry: str) -> str:
 
 
 def _above_separator(text: str) -> str:
-    """The part of a joined file that is the candidate's."""
+    """The candidate's part of a joined file, above the separator."""
     lines = text.splitlines(keepends=True)
     ends = [number for number, line in enumerate(lines) if line.strip() == SEPARATOR]
     return "".join(lines[: ends[0]]) if ends else text
