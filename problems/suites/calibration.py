@@ -35,7 +35,7 @@ class RandomReferenceError(UnsupportedError):
 
 @dataclass(frozen=True, kw_only=True)
 class Runs:
-    """The outputs of one draw: twice in the task's own precision, and in float64 and in lower precision if available."""
+    """The outputs of one draw: twice in the task's own precision, in float64 and in lower precision if available."""
 
     own: Sequence[torch.Tensor]
     again: Sequence[torch.Tensor]

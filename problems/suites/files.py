@@ -84,7 +84,7 @@ def text_of(file: Path, *, root: Path, most_bytes: int = MOST_SOURCE_BYTES) -> s
 
 
 def link_out(folder: Path, root: Path) -> SuiteFileError | None:
-    """The complaint about a folder of the suite at `root` that is a broken link, or links out of the suite; else None."""
+    """The complaint about a folder of the suite at `root` that is a broken link or links elsewhere; else None."""
     if not folder.is_symlink():
         return None
     try:

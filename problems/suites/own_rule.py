@@ -1,4 +1,4 @@
-"""Result of a suite's own rule for outputs.  It is reported beside our verdict and decides nothing.
+"""Result of a suite's own rule for outputs.  It is reported next to our verdict, on which it has no influence.
 
 It is applied to our expected outputs, not to those of the suite's own run, which may be in lower precision.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def rule_of(rule: OwnRule) -> Callable[[CalledCase], bool] | None:
-    """The rule as a function; None for one that only the suite's own code can apply."""
+    """The rule as a function; None if only the suite's own code can apply it."""
     passes = {
         RuleKind.ALLCLOSE: _is_close,
         RuleKind.MATCHED_RATIO: _is_matched,
@@ -32,7 +32,7 @@ def _all_pass(rule: OwnRule, passes: Callable[[OwnRule, torch.Tensor, torch.Tens
 
 
 def _bounds(rule: OwnRule, expected: torch.Tensor) -> tuple[float, float]:
-    """The relative and the absolute bound for this dtype; zero where the rule has none."""
+    """The relative and the absolute bound for this dtype; zero if the rule has none."""
     name = str(expected.dtype).removeprefix("torch.")
     found = rule.closeness.get(name, rule.closeness.get(""))
     return (0.0, 0.0) if found is None else (found.relative, found.absolute)
@@ -54,7 +54,7 @@ def _is_close(rule: OwnRule, got: torch.Tensor, expected: torch.Tensor) -> bool:
 
 
 def _is_matched(rule: OwnRule, got: torch.Tensor, expected: torch.Tensor) -> bool:
-    """An element fails if it exceeds both bounds; nothing that is not finite passes."""
+    """MATCHED_RATIO: an element fails if it exceeds both bounds; elements that are not finite fail."""
     relative, absolute = _bounds(rule, expected)
     if not bool(got.isfinite().all()):
         return False
@@ -64,7 +64,7 @@ def _is_matched(rule: OwnRule, got: torch.Tensor, expected: torch.Tensor) -> boo
 
 
 def _is_near(rule: OwnRule, got: torch.Tensor, expected: torch.Tensor) -> bool:
-    """Cosine similarity, relative L1 distance and root mean square error within their thresholds."""
+    """DISTANCES: cosine similarity, relative L1 distance and root mean square error within their thresholds."""
     import torch
 
     one, other = got.double().flatten(), expected.double().flatten()

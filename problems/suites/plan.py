@@ -1,4 +1,4 @@
-"""A task with the user's choices: the texts that are run, the contract of its problem, and what was changed."""
+"""A task with the user's choices: the texts that are run, the contract of its problem, and the changes."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _HARNESS = "problems.suites.harness"
 _PACKED_NAME = "inputs"
 _BENCHMARK = "benchmark"
 CASE = "case"
-"""The parameter of a problem's case that has the name by which the harness knows it."""
+"""The parameter of a problem's case that has the harness's name of the case."""
 WRITTEN = "written"
-"""The last argument of a CALL that may write: pairs of the number of a tensor among its arguments, and that tensor."""
+"""The last argument of a CALL that may write: pairs of a tensor's index among its arguments, and that tensor."""
 _OF_MODULES = ("init_inputs", "module_state", "weight_seed", "call_options")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedTask:
-    """A task as it is judged.  `contract` are the fields of its ProblemContract, `sizes` its constants as they are now.
+    """A task as it is verified. `contract` are the fields of its ProblemContract, `sizes` its current constants.
 
-    `files` are texts by their names, `file` is the one that is imported, `version` the hash of it all.
+    `files` are texts by their names, `file` is the name of the one to import, `version` the hash of all fields.
     """
 
     task: Task
@@ -49,7 +49,7 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
     """The task under these choices.
 
     Raises:
-        UsageError: a size was chosen that the task does not have.
+        UsageError: a chosen size does not exist in the task.
         SyntaxError: its text does not parse.
     """
     changed: Mapping[str, tuple[Size, Size]] = {}
@@ -97,7 +97,7 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
 
 
 def argument_names(task: Task) -> tuple[str, ...]:
-    """The arguments of the problem: the inputs, or all of them as one, and what a module is made from."""
+    """The arguments of the problem: the inputs, or all inputs as one, and the constructor arguments of a module."""
     if task.form is CandidateForm.CALL:
         return ("args", "kwargs", *((WRITTEN,) if task.writes else ()))
     if task.form is CandidateForm.DESTINATION:
@@ -109,7 +109,7 @@ def argument_names(task: Task) -> tuple[str, ...]:
 
 
 def shown_signature(task: Task) -> str:
-    """Signature that a candidate defines, as the suite calls it: `ModelNew(*get_init_inputs()).forward(x)`."""
+    """Signature that a candidate defines, in the suite's form of call: `ModelNew(*get_init_inputs()).forward(x)`."""
     if task.form is CandidateForm.CALL:
         return f"{task.entry}({_parameters(task)})"
     if task.form is not CandidateForm.MODULE:
@@ -128,7 +128,7 @@ def _parameters(task: Task) -> str:
 
 
 def _cases(task: Task, choice: SuiteChoice, changed: Mapping[str, tuple[Size, Size]]) -> Iterator[Case]:
-    """The task's own cases; else one for each draw of inputs.  The first is SMOKE; one at least is for timing."""
+    """The task's own cases; else one for each draw of inputs. The first is SMOKE; at least one is for timing."""
     if task.cases:
         yield from _named_cases(task.cases, choice)
         return
@@ -140,7 +140,7 @@ def _cases(task: Task, choice: SuiteChoice, changed: Mapping[str, tuple[Size, Si
 
 
 def _named_cases(names: tuple[str, ...], choice: SuiteChoice) -> Iterator[Case]:
-    """A case for each name, benchmarks for timing; where there are none, the last one is timed too."""
+    """One case per name, benchmarks for timing; if there are no benchmarks, the last case is timed too."""
     dtype = choice.accuracy.dtype
     timed = [name for name in names if name.startswith(_BENCHMARK)]
     for number, name in enumerate(names):

@@ -1,9 +1,9 @@
-"""How far an answer of a quantised task may be from full precision: counted in the error that its formats cause.
+"""Permitted error of a quantised task against full precision, in units of the error that its formats cause.
 
 The reference is computed twice in float64, on the inputs and on inputs rounded to the task's formats (symmetric, one
-scale for each tensor, the coarsest scheme that such tasks allow).  The root mean square difference of the two is one
-unit, but at least about that of the last rounding of the output: a quarter of its step.  An honest kernel stays near
-one unit of full precision, with finer scales below it; one of fewer bits does not.
+scale per tensor, the coarsest scheme that such tasks allow).  The root mean square difference of the two is one unit,
+but at least about that of the last rounding of the output: a quarter of its step. The error of a correct kernel is
+about one unit, or less with finer scales; that of a kernel with fewer bits is larger.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 UNIT = "quantisation units"
 _MOST_UNITS, _MOST_UNITS_OF_ELEMENT = 2.0, 12.0
-_LEAST_SHARE = 2.0**-18  # of a typical output: float32 rounds even if rounding the inputs changes nothing
+_LEAST_SHARE = 2.0**-18  # of a typical output: float32 rounding exists even if rounding the inputs changes nothing
 _BITS = {"int8": 8, "int4": 4}
 _WEIGHTS = frozenset({"weight", "w", "mat2", "other"})
 _KEPT = frozenset({"bias", "eps"})
@@ -30,9 +30,9 @@ _KEPT = frozenset({"bias", "eps"})
 
 @dataclass(frozen=True, kw_only=True)
 class Formats:
-    """The formats of a task's weights and activations, such as int8; others than int8, int4 and float8 change nothing.
+    """The formats of a task's weights and activations; formats other than int8, int4 and float8 change nothing.
 
-    `parameters` are the names of the entry's arguments in their order.
+    `parameters` are the names of the entry's arguments in order.
     """
 
     weight: str
@@ -47,7 +47,7 @@ class Formats:
 
 
 def formats_of(details: Mapping[str, str]) -> Formats | None:
-    """The formats that a reader has put into the details of a task; None for a task that is not quantised."""
+    """The formats that a reader stored in the details of a task; None for a task that is not quantised."""
     if "quantisation" not in details:
         return None
     spec = json.loads(details["quantisation"])
@@ -68,7 +68,7 @@ def comparer(
 
 
 def match(got: torch.Tensor, full: torch.Tensor, rounded: torch.Tensor) -> OutputMatch:
-    """An output against full precision and against the reference on rounded inputs, in units of their difference."""
+    """Compare an output with full precision and with the reference on rounded inputs, in units of their difference."""
     import torch
 
     share = max(_LEAST_SHARE, torch.finfo(got.dtype).eps / 4 if got.is_floating_point() else 0.0)
@@ -89,7 +89,7 @@ def match(got: torch.Tensor, full: torch.Tensor, rounded: torch.Tensor) -> Outpu
 
 
 def rounded_arguments(arguments: Arguments, formats: Formats) -> Arguments:
-    """The arguments of a recorded call with floating tensors rounded to their formats, still in their dtype."""
+    """The arguments of a recorded call, with floating-point tensors rounded to their formats but in their own dtype."""
     values: tuple[Any, ...] = arguments  # Any: a tuple of positional arguments, and pairs of name and value
     args, kwargs, *written = values
     names = (*formats.parameters, *[""] * len(args))
@@ -108,7 +108,7 @@ def _rounded(value: Any, form: str) -> Any:  # Any: arguments of every kind
 
 
 def rounded_to(value: torch.Tensor, bits: int) -> torch.Tensor:
-    """The nearest multiples of a scale by which the largest element becomes the largest integer of so many bits."""
+    """The nearest multiples of a scale that maps the largest element to the largest integer of `bits` bits."""
     most = 2 ** (bits - 1) - 1
     scale = value.abs().max().double() / most
     return value if not bool(scale > 0) else ((value.double() / scale).round() * scale).to(value.dtype)

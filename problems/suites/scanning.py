@@ -1,4 +1,4 @@
-"""The formats that there are, found by scanning `problems/suites/formats`, and what a path holds by them."""
+"""The available formats, found by scanning `problems/suites/formats`, and recognition of a path's format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_FOLDERS = 100
 
 @cache
 def formats() -> tuple[SuiteFormat, ...]:
-    """Every format, in the order of their modules' names.
+    """Every format, in the order of the module names.
 
     Raises:
         EngineError: a module of the package defines no FORMAT.
@@ -37,7 +37,7 @@ def format_named(name: str) -> SuiteFormat:
     """The format with this id.
 
     Raises:
-        UsageError: there is none.
+        UsageError: no format has this id.
     """
     for known in formats():
         if known.id == name:
@@ -65,15 +65,15 @@ def format_of(path: Path) -> SuiteFormat:
 
 
 def _hint(path: Path) -> str:
-    """What may be wrong with a path that has no suite."""
+    """A hint for a path that is not a suite."""
     if (path / ".git").exists():
         return "it is a git checkout: is it complete and on the right branch? See `kgtui manual suites`"
     return "see `kgtui manual suites`"
 
 
 def _suite_below(path: Path) -> Path | None:
-    """The first folder that a format recognises, at most two levels below; the first ones of each level are tried."""
-    with suppress(OSError):  # a folder that is gone while it is listed
+    """The first folder that a format recognises, at most two levels below, among the first folders of each level."""
+    with suppress(OSError):  # a folder that was removed while it is listed
         for pattern in ("*", "*/*"):
             folders = (folder for folder in path.glob(pattern) if folder.is_dir() and not folder.name.startswith("."))
             for folder in islice(folders, _MOST_FOLDERS):
@@ -83,7 +83,7 @@ def _suite_below(path: Path) -> Path | None:
 
 
 def _matches(known: SuiteFormat, path: Path) -> bool:
-    """Whether a format recognises the path; not where a folder below is gone or unreadable meanwhile."""
+    """Whether a format recognises the path; False if a folder below was removed or is unreadable."""
     try:
         return known.matches(path)
     except OSError:
@@ -91,7 +91,7 @@ def _matches(known: SuiteFormat, path: Path) -> bool:
 
 
 def _has_parquet(path: Path) -> bool:
-    """Whether this is a parquet file, or a folder as a dataset with some."""
+    """Whether this is a parquet file, or a dataset folder that contains some."""
     with suppress(OSError):
         return path.suffix == ".parquet" or any(True for name in ("*", "data/*") for _ in path.glob(f"{name}.parquet"))
     return False

@@ -1,4 +1,4 @@
-"""A user's choices for the problems of a suite, and their names in a harness."""
+"""The user's choices for the problems of a suite, and their names in a harness."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from engine.model import DType
 from problems.suites.task import Size
 
 PRECISION, PACKED, STAGES = "precision", "packed", "stages"
-"""Details that every harness gets: the precision of the floating inputs, whether they travel as one tuple, and the
-names of the stages that the reference returns before its result."""
+"""Details that every harness gets: the precision of floating-point inputs, whether inputs are passed as one tuple, and
+the names of the stages that the reference returns before its result."""
 
 
 class Accuracy(enum.StrEnum):
-    """The precision of floating inputs and weights."""
+    """The precision of floating-point inputs and weights."""
 
     FP32 = "fp32"
     FP16 = "fp16"
@@ -31,10 +31,10 @@ class Accuracy(enum.StrEnum):
 
 
 class SuiteChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """A suite and how its problems are judged; as JSON it is a part of the id of every such problem.
+    """A suite and the options of its problems; its JSON is part of the id of every such problem.
 
-    `cap` bounds every size constant, `sizes` sets single ones.  `stages` are intermediates of the reference that it
-    returns before its result, and the candidate too.
+    `cap` bounds every size constant, `sizes` sets single ones.  `stages` are intermediates that reference and candidate
+    return before their results.
     """
 
     path: Path
@@ -51,10 +51,10 @@ class SuiteChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choice_of(text: str) -> SuiteChoice:
-    """The choice that this JSON is.
+    """The choice in this JSON.
 
     Raises:
-        EngineError: it is none.
+        EngineError: it is not a valid choice.
     """
     try:
         return msgspec.json.decode(text, type=SuiteChoice, dec_hook=lambda kind, value: kind(value))

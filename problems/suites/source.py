@@ -1,6 +1,6 @@
-"""A suite as a source of problems.  The parent reads its tasks; the judge attaches one to a reference process.
+"""A suite as a source of problems.  The parent process reads its tasks; the judge opens one in a reference process.
 
-The id carries the path and the user's choices, so that the judge reads the same tasks in the same way.
+The id contains the path and the user's choices, so that the judge reads the same tasks in the same way.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class SuiteSource:
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """A sentence on each of the first files or rows of the suite that are no task."""
+        """A sentence for each of the first files or rows of the suite that are not tasks."""
         return self._contents.complaints
 
     @property
     def left_out(self) -> int:
-        """How many files or rows of the suite are no task."""
+        """Number of files and rows of the suite that are not tasks."""
         return self._contents.left_out
 
     def names(self) -> tuple[str, ...]:
@@ -50,18 +50,18 @@ class SuiteSource:
         """The task of a problem.
 
         Raises:
-            EngineError: the suite has no such problem, or no longer.
+            EngineError: the suite does not have this problem, or no longer has it.
         """
         if name not in self._tasks:
             raise EngineError(f"{self.choice.path} has no {name}; it was removed or renamed")
         return self._tasks[name]
 
     def file(self, name: str) -> Path:
-        """The file of a problem: of an export the export itself."""
+        """The file of a problem; for an export the export itself."""
         return self.task(name).file
 
     def describe(self, name: str) -> ProblemDescription:
-        """Description of a problem by the files of the suite."""
+        """Description of a problem from the files of the suite."""
         task, made = self.task(name), self._planned(name)
         contract = made.contract
         formula, contract_text = _documentation(task)
@@ -81,10 +81,10 @@ class SuiteSource:
         )
 
     def problem(self, name: str) -> Problem:
-        """The values of a problem; tolerance and least work are those of its reference, and not known before it runs.
+        """The values of a problem; tolerance and cost follow from its reference and are unknown before it runs.
 
         Raises:
-            UsageError: a size was chosen that the task does not have.
+            UsageError: a chosen size does not exist in the task.
         """
         made = self._planned(name)
         names = [case.name for case in made.contract["cases"]]
@@ -97,17 +97,17 @@ class SuiteSource:
         )
 
     def load(self, name: str, *, version: str = "") -> ProblemDefinition:
-        """Refuse: the code of a foreign problem runs in a reference process only."""
+        """Always raises: the code of a foreign problem runs in a reference process only."""
         raise EngineError(f"{name} is not attached to a reference process; run again")
 
     def attach(self, name: str, reference: ReferenceClient, *, version: str = "") -> AttachedProblem:
-        """The problem, opened in the reference process; as in ReferenceSource."""
+        """The problem, opened in the reference process; see ReferenceSource."""
         from problems.suites.definition import attached
 
         return attached(self._planned(name, version), reference)
 
     def audit(self, name: str, reference: ReferenceClient, *, version: str = "") -> tuple[Weakness, ...]:
-        """Every defect of a problem; as in ReferenceSource."""
+        """Every defect of a problem; see ReferenceSource."""
         from problems.suites.audits.audit import audit
 
         return audit(self._planned(name, version), self.describe(name), reference)
@@ -121,7 +121,7 @@ class SuiteSource:
         return {f"{self.format.id}::{task.name}": task for task in self._contents.tasks}
 
     def _planned(self, name: str, version: str = "") -> PlannedTask:
-        """The task under the choices, in this version where one is given."""
+        """The task with the user's choices, in this version if one is given."""
         try:
             made = planned(self.task(name), self.format, self.choice)
         except SyntaxError as error:
@@ -135,7 +135,7 @@ def open_source(argument: str) -> SuiteSource:
     """The suite that the JSON of a SuiteChoice describes.
 
     Raises:
-        EngineError: it is no such description, or its path is gone.
+        EngineError: it is not such a description, or its path does not exist.
     """
     choice = choice_of(argument)
     if not choice.path.exists():
@@ -150,7 +150,7 @@ def suite_at(path: Path, *, choice: SuiteChoice | None = None) -> SuiteSource:
     """The suite at a path, in the format that recognises it, with the choices of `choice` but for path and format.
 
     Raises:
-        UsageError: there is nothing, or no format recognises it.
+        UsageError: the path does not exist, or no format recognises it.
     """
     import msgspec
 
@@ -160,7 +160,7 @@ def suite_at(path: Path, *, choice: SuiteChoice | None = None) -> SuiteSource:
 
 
 def _documentation(task: Task) -> tuple[str, str]:
-    """The first line of the docstring of the reference, its class or its module, and the rest of it."""
+    """The first line, and the rest, of the docstring of the reference, its class or its module."""
     try:
         tree = parse(task.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

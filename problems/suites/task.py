@@ -1,4 +1,4 @@
-"""Tasks as they are read from a suite, and the formats that they are read by.  Values only."""
+"""Records of tasks read from a suite, and of the formats that read them; values only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Size: TypeAlias = int | tuple[int, ...]
 
 
 class RuleKind(enum.StrEnum):
-    """Comparison of an answer by a suite's own rule.
+    """Kinds of a suite's own comparison rule.
 
     ALLCLOSE: every element within `absolute + relative * |expected|`.  MATCHED_RATIO: a share of elements at least
     `least_matched`, where an element fails only if it exceeds both bounds.  DISTANCES: cosine similarity, relative L1
@@ -35,7 +35,7 @@ class RuleKind(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Closeness:
-    """How far an element may be from the expected one: `absolute` plus `relative` times its size."""
+    """Permitted error of an element: `absolute` plus `relative` times the expected magnitude."""
 
     relative: float
     absolute: float
@@ -43,11 +43,11 @@ class Closeness:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnRule:
-    """The thresholds of a suite as data; they are shown and compared with ours, and decide nothing.
+    """The thresholds of a suite as data; they are shown and compared with ours, and have no influence on verdicts.
 
-    `closeness` maps names of dtypes to bounds, "" those of every other dtype.  `thresholds` are those of DISTANCES:
-    cosine (at least), l1 and rmse (at most).  `checks_dtype` is whether the suite looks at the dtype at all, `draws`
-    how many random inputs it tries.
+    `closeness` maps names of dtypes to bounds, "" to those of every other dtype.  `thresholds` are those of DISTANCES:
+    cosine (at least), l1 and rmse (at most).  `checks_dtype` is whether the suite compares dtypes at all, `draws` the
+    number of its random inputs.
     """
 
     kind: RuleKind
@@ -62,18 +62,18 @@ class OwnRule:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One task of a suite as its files give it.
+    """One task of a suite, as defined by its files.
 
     `name` is unique in the suite and begins with the level or category: "level1/23_Softmax".  `text` is the source of
-    the reference, `sources` further texts that it needs, by their paths relative to it, `blobs` files with data that it
-    needs, by the names that the harness knows.  `modules` are texts that the suite puts beside a candidate, which may
-    import them, by their file names.  `entry` is what a candidate must define.  `arguments` are the names of the inputs
-    of a call; None where the text does not tell how many there are.  `cases` are the names of the cases that the
-    harness can draw, in the suite's order; empty for a single one without a name.  `outputs` are the names of the
-    arguments that a DESTINATION fills; `writes` is whether a CALL may write to arguments.  `constants` are the sizes
-    that may be overridden, by name.  `harness` names the module of `problems.suites.harness` that runs it, `details` is
-    what only that module reads.  `refusal` is why the task cannot be run, "" for one that can; `health` are sentences
-    on faults of the task itself.
+    the reference, `sources` further texts that it needs, by their paths relative to it, `blobs` data files that it
+    needs, by their names in the harness. `modules` are texts of modules that a candidate may import, by their file
+    names.  `entry` is the name that a candidate must define. `arguments` are the names of the inputs of a call; None if
+    their number does not follow from the text.  `cases` are the names of the cases that the harness can draw, in the
+    suite's order; empty for a single one without a name.  `outputs` are the names of the arguments that a DESTINATION
+    fills; `writes` is whether a CALL may write to arguments.  `constants` are the sizes that may be overridden, by
+    name.  `harness` names the module of `problems.suites.harness` that runs it, `details` is data for that module only.
+    `refusal` is the reason why the task cannot be run, "" if it can; `health` are sentences on defects of the task
+    itself.
     """
 
     name: str
@@ -105,9 +105,9 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteContents:
-    """Content of a path: the tasks, each name once, and a sentence on each of the first files or rows that are none.
+    """Content of a path: tasks with unique names, and a sentence for each of the first files or rows that are none.
 
-    `left_out` is how many there are of these in all.
+    `left_out` is the total number of the latter.
     """
 
     tasks: tuple[Task, ...]
@@ -120,7 +120,7 @@ class SuiteFormat:
     """A format of suites: `matches` recognises a path without reading all of it, `read` reads the tasks.
 
     `id` is the library of the problems' names, as in "kernelbench::level1/23_Softmax".  Neither function runs or
-    imports anything of the suite, and `read` raises nothing for bad files: it complains of them.
+    imports anything of the suite, and `read` raises no exception for bad files: they become complaints.
     """
 
     id: str

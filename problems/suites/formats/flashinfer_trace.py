@@ -1,8 +1,8 @@
 """flashinfer-trace: a definition with axes, inputs, outputs and a reference in JSON; its workloads as JSONL.
 
-Read are a dataset (`definitions/<type>/<name>.json`, `workloads/<type>/<name>.jsonl`), a checkout that has one in a
-folder, or one definition (schema of https://github.com/flashinfer-ai/flashinfer-bench).  Large files of the dataset
-are Git LFS pointers until they are pulled; those are recognised.
+Accepted paths are a dataset (`definitions/<type>/<name>.json`, `workloads/<type>/<name>.jsonl`), a checkout that
+contains one, or one definition (schema of https://github.com/flashinfer-ai/flashinfer-bench).  Large files of the
+dataset are Git LFS pointers until they are pulled; pointers are recognised.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class _Axis(msgspec.Struct, frozen=True):
 
 
 class _Tensor(msgspec.Struct, frozen=True):
-    """A tensor by the names of its axes; a number where it has no shape."""
+    """A tensor given by the names of its axes; a number if it has no shape."""
 
     dtype: str
     shape: tuple[str, ...] | None = None
 
 
 class _Definition(msgspec.Struct, frozen=True):
-    """Fields of a definition that are read."""
+    """The fields of a definition that are read."""
 
     name: str
     op_type: str
@@ -64,7 +64,7 @@ class _Definition(msgspec.Struct, frozen=True):
 
     @property
     def determined(self) -> dict[str, tuple[Kind, str]]:
-        """The integer inputs whose valid values follow from the definition."""
+        """The integer inputs whose valid values are determined by the definition."""
         integers = {name: spec.shape for name, spec in self.inputs.items() if spec.dtype.startswith(_INTEGERS)}
         return determined(integers, self.axes, self.constraints or ())
 
@@ -111,7 +111,7 @@ def _home(path: Path) -> Path | None:
 
 def _of_dataset(path: Path) -> Iterator[Task | SuiteFileError]:
     home = _home(path)
-    assert home is not None  # `matches` has looked
+    assert home is not None  # checked in `matches`
     if not (home / "workloads").is_dir():
         yield SuiteFileError(f"{home / 'workloads'}: missing, so no task has inputs; is the dataset complete?")
     for file in python_files(home / "definitions", "*/*.json"):
@@ -119,7 +119,7 @@ def _of_dataset(path: Path) -> Iterator[Task | SuiteFileError]:
 
 
 def _of(file: Path, root: Path, home: Path | None) -> Task | SuiteFileError:
-    """The task of a definition; `home` is the dataset that may have workloads of it."""
+    """The task of a definition; `home` is the dataset that may contain its workloads."""
     try:
         definition = _definition(file, root)
         stored = StoredFiles(home)
@@ -133,7 +133,7 @@ def _object(file: Path, root: Path) -> Row:
     """The object in a JSON file.
 
     Raises:
-        SuiteFileError: it is a Git LFS pointer, no JSON object, or cannot be read.
+        SuiteFileError: it is a Git LFS pointer, is not a JSON object, or cannot be read.
     """
     text = text_of(file, root=root)
     if text.startswith(_LFS):
@@ -151,7 +151,7 @@ def _definition(file: Path, root: Path) -> _Definition:
     """The definition in a file.
 
     Raises:
-        SuiteFileError: it has none.
+        SuiteFileError: it has no valid definition.
     """
     try:
         return msgspec.convert(_object(file, root), _Definition)
@@ -189,7 +189,7 @@ def _workload(row: Row | SuiteFileError) -> _Workload:
     """The workload of a row.
 
     Raises:
-        ValidationError: it has none.
+        ValidationError: it is not a valid workload.
     """
     if isinstance(row, SuiteFileError):
         raise msgspec.ValidationError(str(row))
@@ -197,12 +197,12 @@ def _workload(row: Row | SuiteFileError) -> _Workload:
 
 
 def _paths(workload: _Workload) -> list[str]:
-    """The files of its stored inputs."""
+    """The files of a workload's stored inputs."""
     return [one.path for one in workload.inputs.values() if one.type == "safetensors"]
 
 
 def _undrawable(definition: _Definition, workload: _Workload) -> str:
-    """Why inputs of a workload cannot be drawn; "" where they can."""
+    """The reason why inputs of a workload cannot be drawn; "" if they can."""
     for name, spec in definition.inputs.items():
         way = workload.inputs[name].type if name in workload.inputs else None
         if way not in ("random", "scalar", "safetensors"):
@@ -223,7 +223,7 @@ def _undrawable(definition: _Definition, workload: _Workload) -> str:
 
 
 def _why_not(dtype: str, done: str) -> str:
-    """Why values of a dtype are not drawn or compared."""
+    """The reason why values of a dtype are not drawn or compared."""
     return f"torch converts neither to nor from, so it is not {done}" if "float4" in dtype else f"is not {done}"
 
 
@@ -267,7 +267,7 @@ def _task(
 
 
 def _same(workloads: list[dict[str, object]]) -> Iterator[str]:
-    """A sentence on the inputs that are the same in every draw."""
+    """A sentence about the inputs that are equal in every draw."""
     given = [one["inputs"] for one in workloads]
     names = [name for one in given if isinstance(one, dict) for name in one if one[name]["type"] == "safetensors"]
     if names:
@@ -275,7 +275,7 @@ def _same(workloads: list[dict[str, object]]) -> Iterator[str]:
 
 
 def _made(definition: _Definition, workloads: list[dict[str, object]]) -> Iterator[str]:
-    """A sentence on the integers that are drawn in another way than the suite does."""
+    """A sentence about the integers that are drawn differently than in the suite."""
     given = [one["inputs"] for one in workloads]
     names = [name for one in given if isinstance(one, dict) for name in one if one[name]["type"] == "random"]
     if made := [name for name in dict.fromkeys(names) if name in definition.determined]:
@@ -283,7 +283,7 @@ def _made(definition: _Definition, workloads: list[dict[str, object]]) -> Iterat
 
 
 def _left_out(workloads: list[dict[str, object]], reasons: list[str]) -> Iterator[str]:
-    """A sentence on each reason why some workloads are no cases."""
+    """A sentence for each reason why some workloads are not cases."""
     yield from (f"some workloads are left out: {reason}" for reason in reasons if workloads)
 
 

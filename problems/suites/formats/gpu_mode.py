@@ -1,7 +1,7 @@
 """GPU MODE's reference-kernels: a `task.yml` names files, tests and benchmarks; a submission defines `custom_kernel`.
 
-Read are a checkout (`problems/<group>/<task>/task.yml`), a group, a task folder or a task.yml
-(https://github.com/gpu-mode/reference-kernels).  The files that a task names may be in its group's folder.
+Accepted paths are a checkout (`problems/<group>/<task>/task.yml`), a group, a task folder or a task.yml
+(https://github.com/gpu-mode/reference-kernels).  The files of a task may be in its group's folder.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def read(path: Path) -> SuiteContents:
 
 
 def _task_files(path: Path) -> list[Path]:
-    """The task.yml files of the first depth that has any."""
+    """The task.yml files at the first depth that has any."""
     for pattern in (_PATTERNS[3], *_PATTERNS[:3]):
         if found := sorted(path.glob(pattern), key=lambda file: natural(file.as_posix())):
             return found
@@ -46,7 +46,7 @@ def _task_files(path: Path) -> list[Path]:
 
 
 def _of(file: Path, path: Path) -> Task | SuiteFileError:
-    """The task of one task.yml.  Its files may be up to one folder above it, or in the given suite."""
+    """The task of one task.yml.  Its files may be in its folder or the folder above, or in the given suite."""
     folder, given_path = file.parent.resolve(), path.resolve()
     root = given_path if path.is_dir() and folder != given_path else folder.parent
     try:
@@ -61,7 +61,7 @@ def _yaml(text: str, file: Path) -> Mapping[str, object]:
     """The mapping of a task.yml.
 
     Raises:
-        SuiteFileError: it is no YAML, or no mapping.
+        SuiteFileError: it is not YAML, or not a mapping.
     """
     try:
         found = yaml.safe_load(text)
@@ -73,7 +73,7 @@ def _yaml(text: str, file: Path) -> Mapping[str, object]:
 
 
 def _sources(given: Mapping[str, object], folder: Path, root: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """The texts of the files that a task names, and a sentence on each that is missing; both by their names there."""
+    """The texts of a task's files, and a sentence for each missing file; both by their names in task.yml."""
     sources: dict[str, str] = {}
     missing: dict[str, str] = {}
     files = given.get("files")
@@ -122,7 +122,7 @@ def _case_names(tests: list[dict[str, object]], benchmarks: list[dict[str, objec
 
 
 def _cases(given: object) -> list[dict[str, object]]:
-    """The cases of a list in a task.yml: mappings of names to numbers or words."""
+    """The cases in a list of a task.yml: mappings of names to numbers or words."""
     if not isinstance(given, list):
         return []
     return [
@@ -133,7 +133,7 @@ def _cases(given: object) -> list[dict[str, object]]:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value is a number, a word or a list of such; YAML can make a list that contains itself."""
+    """Whether a value is a number, a word or a list of these; a YAML list may contain itself."""
     return isinstance(value, int | float | str) or (
         isinstance(value, list) and all(isinstance(item, int | float | str) for item in value)
     )
@@ -165,7 +165,7 @@ def _refusal(
 
 
 def _required(tree: ast.Module) -> set[str]:
-    """Packages that a file imports at its top and that neither Python nor torch brings."""
+    """Packages that a file imports at module level and that are part of neither Python nor torch."""
     top = ast.Module(
         body=[node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], type_ignores=[]
     )
@@ -173,7 +173,7 @@ def _required(tree: ast.Module) -> set[str]:
 
 
 def _rule(tree: ast.Module) -> OwnRule:
-    """The tolerances of `make_match_reference(..., rtol=, atol=)` where they are literals, else the task's own code."""
+    """The tolerances in `make_match_reference(..., rtol=, atol=)` if they are literals, else the task's own code."""
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Name(id="make_match_reference"), keywords=keywords):

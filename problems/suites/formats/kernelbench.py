@@ -1,7 +1,7 @@
 """KernelBench: `class Model` with `get_inputs` and `get_init_inputs`, answered by `class ModelNew`.
 
-Read are a checkout, its `KernelBench` folder, one level, one file, and exports of the dataset with the columns code,
-level, name and problem_id (https://github.com/ScalingIntelligence/KernelBench).
+Accepted paths are a checkout, its `KernelBench` folder, one level, one file, and exports of the dataset with the
+columns code, level, name and problem_id (https://github.com/ScalingIntelligence/KernelBench).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read(path: Path) -> SuiteContents:
 
 
 def _exports(path: Path) -> list[Path]:
-    """The parquet files of a downloaded dataset, in its folder `data` or itself; none beside folders of levels."""
+    """The parquet files of a downloaded dataset, in it or its folder `data`; none if there are folders of levels."""
     if _levels(path):
         return []
     files = (file for place in ("data", ".") for file in python_files(path / place, "*.parquet"))
@@ -73,7 +73,7 @@ def _is_export(file: Path) -> bool:
 
 
 def _levels(path: Path) -> list[Path]:
-    """The folders level1, level2, ... of a checkout or its inner folder, also broken links; or the level itself."""
+    """The folders level1, level2, ... of a checkout or its inner folder, broken links included; or the level itself."""
     if _LEVEL.fullmatch(path.name):
         return [path]
     for home in (path / "KernelBench", path):
@@ -100,7 +100,7 @@ def _of_folder(path: Path) -> Iterator[Task | SuiteFileError]:
 
 
 def _missing(levels: list[Path]) -> Iterator[SuiteFileError]:
-    """A complaint on each level below the last one that has no folder."""
+    """A complaint for each missing level below the highest one."""
     names = [folder.name for folder in levels]
     last = int(names[-1].removeprefix("level")) if names else 0
     for name in (f"level{number}" for number in range(1, last)):
@@ -139,10 +139,10 @@ def _of_row(row: Row, path: Path, number: int) -> Task | SuiteFileError:
 
 
 def _task(text: str, *, stem: str, level: str, file: Path, shown: str) -> Task:
-    """The task that a text is.
+    """The task in a text.
 
     Raises:
-        SuiteFileError: it does not parse, or lacks what a task defines.
+        SuiteFileError: it does not parse, or lacks a definition that a task needs.
     """
     try:
         tree = parse(text)
@@ -175,14 +175,14 @@ def _is_task(text: str) -> bool:
 
 
 def _refusal(text: str) -> str:
-    """Why a reference cannot run: the weights of a pretrained model are not at hand."""
+    """The reason why a reference cannot run: weights of a pretrained model are not available."""
     if "from_pretrained(" in text:
         return "its reference downloads a pretrained model, and the reference process has no network"
     return ""
 
 
 def _arguments(tree: ast.Module) -> tuple[str, ...] | None:
-    """The names of forward's arguments that get_inputs gives; None where it is not plain how many those are."""
+    """The names of the forward arguments that get_inputs returns; None if their number is unknown."""
     count = _inputs(tree)
     forward = next(
         (
@@ -201,7 +201,7 @@ def _arguments(tree: ast.Module) -> tuple[str, ...] | None:
 
 
 def _inputs(tree: ast.Module) -> int | None:
-    """How many values get_inputs returns, where each of its returns is a list of the same length."""
+    """Number of values that get_inputs returns, if all its returns are lists of one length; else None."""
     function = next(
         (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "get_inputs"), None
     )

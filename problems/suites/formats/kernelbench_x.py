@@ -1,6 +1,6 @@
 """KernelBench-X: a reference, 146 `#`, and tests in one file; metadata and performance inputs beside.
 
-Read are a checkout (`data/kernelbenchx_v1.json`, `data/kernelbenchx/<Category>/<stem>.py`,
+Accepted paths are a checkout (`data/kernelbenchx_v1.json`, `data/kernelbenchx/<Category>/<stem>.py`,
 `metrics/golden_metrics/<stem>_perf.py`, `utils/*.py`), its data folder, the metadata file, or one task file
 (https://github.com/BonnieW05/KernelBenchX).
 """
@@ -70,7 +70,7 @@ def read(path: Path) -> SuiteContents:
 
 
 def _checkout(path: Path) -> _Checkout | None:
-    """The parts of the checkout that a folder, its data folder, its task folder or its metadata file belongs to."""
+    """The parts of the checkout that contains a folder, its data folder, its task folder or its metadata file."""
     for root in (path, *list(path.parents)[:2]):
         tasks, metadata = root / "data" / _FOLDER, root / "data" / _METADATA
         if (tasks.is_dir() or metadata.is_file()) and path in (root, root / "data", tasks, metadata):
@@ -82,7 +82,7 @@ def _checkout(path: Path) -> _Checkout | None:
 
 def _of_checkout(path: Path) -> Iterator[Task | SuiteFileError]:
     checkout = _checkout(path)
-    assert checkout is not None  # `matches` has looked
+    assert checkout is not None  # checked in `matches`
     utilities, complaints = _utilities(checkout)
     yield from complaints
     checkout = replace(checkout, utilities=utilities)
@@ -105,7 +105,7 @@ def _of_checkout(path: Path) -> Iterator[Task | SuiteFileError]:
 
 
 def _utilities(checkout: _Checkout) -> tuple[dict[str, str], list[SuiteFileError]]:
-    """The texts of the modules in `utils`, as tests import them: from that folder, or from the one above it."""
+    """The texts of the modules in `utils` under the names that tests import: from that folder, or its parent."""
     texts: dict[str, str] = {}
     complaints = []
     for file in python_files(checkout.root / "utils", "*.py"):
@@ -118,7 +118,7 @@ def _utilities(checkout: _Checkout) -> tuple[dict[str, str], list[SuiteFileError
 
 
 def _of_row(row: Row, checkout: _Checkout, shown: str) -> Task | SuiteFileError:
-    """The task of a metadata entry of either kind: with texts of T, or with dtype or quantisation."""
+    """The task of a metadata entry of either kind: the texts of TritonBench T, or dtype or quantisation."""
     place = row.get("file")
     if not isinstance(place, str) or len(Path(place).parts) != 2 or ".." in place:
         return SuiteFileError(f"{shown}: expected file '<Category>/<stem>.py', got {place!r}; left out")
@@ -145,7 +145,7 @@ def _unregistered(file: Path, checkout: _Checkout) -> Task | SuiteFileError:
 
 
 def _of_file(path: Path) -> Task | SuiteFileError:
-    """The task of one file, with the utilities of the checkout around it where there is one."""
+    """The task of one file, with the utilities of the surrounding checkout if there is one."""
     real = path.resolve()
     root = real.parents[3] if len(real.parents) > 3 and real.parents[1].name == _FOLDER else real.parent
     checkout = _Checkout(root=root, tasks=real.parents[1], metadata=None, performance=root / "metrics/golden_metrics")
@@ -195,13 +195,13 @@ def _health(parts: SeparatedFile, stem: str) -> tuple[str, ...]:
 
 
 def _level(difficulty: object) -> str:
-    """The difficulty, a number or its digits, as a level; "" where it is neither."""
+    """The difficulty, an int or digits, as a level; "" for anything else."""
     digits = str(difficulty)
     return f"difficulty {int(digits)}" if digits.isascii() and digits.isdigit() else ""
 
 
 def _rule(row: Row) -> OwnRule:
-    """The rule of a task: closeness, or three distances where the entry has thresholds."""
+    """The rule of a task: closeness, or three distances if the entry has thresholds."""
     given = row.get("precision_thresholds")
     if not isinstance(given, dict):
         return OWN_RULE
@@ -216,7 +216,7 @@ def _rule(row: Row) -> OwnRule:
 
 
 def _quantisation(row: Row) -> dict[str, str]:
-    """The formats of weights, activations and sums as JSON; nothing for a task that is not quantised."""
+    """The formats of weights, activations and sums as JSON; empty for a task that is not quantised."""
     spec = row.get("quantization_spec")
     return {"quantisation": json.dumps(spec)} if isinstance(spec, dict) else {}
 

@@ -1,8 +1,8 @@
 """MultiKernelBench: KernelBench's contract in `reference/<category>/<operator>.py`, with two styles of inputs.
 
-`get_inputs()` gives one list of arguments; `get_input_groups()` of the NPU tasks gives several, made from a JSONL
-file beside the task, which it finds through `__file__`.  Read are a checkout, its `reference` folder, a category, or
-one file with get_input_groups (https://github.com/wzzll123/MultiKernelBench).
+`get_inputs()` gives one list of arguments; `get_input_groups()` of the NPU tasks gives several, made from a JSONL file
+beside the task, which it finds through `__file__`. Accepted paths are a checkout, its `reference` folder, a category,
+or one file with get_input_groups (https://github.com/wzzll123/MultiKernelBench).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read(path: Path) -> SuiteContents:
 
 
 def _categories(path: Path) -> list[Path]:
-    """The folders of task files: of a checkout, of its reference folder, or the folder itself in one."""
+    """The folders of task files: of a checkout, of its reference folder, or the given folder itself."""
     real = path.resolve()
     if real.parent.name == _FOLDER and any(map(_is_task, sorted(path.glob("*.py"))[:3])):
         return [path]
@@ -116,7 +116,7 @@ def _task(text: str, tree: ast.Module, *, file: Path, root: Path) -> Task:
 
 
 def _cases(defined: Mapping[str, Function], data: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the groups: one for each row of the data file, or each item of the list that is returned."""
+    """The names of the groups: one per row of the data file, or per item of the returned list."""
     if _GROUPS not in defined:
         return ()
     count = sum(bool(line.strip()) for text in data.values() for line in text.splitlines())
@@ -134,7 +134,7 @@ def _refusal(tree: ast.Module, missing: list[str]) -> str:
 
 
 def _data(tree: ast.Module, file: Path, root: Path) -> tuple[dict[str, str], list[str]]:
-    """The data files that a text names, and those called like it, by their names beside it."""
+    """The data files named in a text, and those named like the text's file, by their names in its folder."""
     named = {
         node.value
         for node in ast.walk(tree)

@@ -1,8 +1,8 @@
 """TritonBench: G, Triton wrappers from GitHub, and T, PyTorch functions; both with tests in the same file.
 
-Read are a checkout with `data/TritonBench_G_v1` and `data/TritonBench_T_v1`, one of these folders, or one file of
-them (https://github.com/thunlp/TritonBench; GEAK-eval keeps the same folders).  The metadata of T is called .jsonl
-and is one JSON array.
+Accepted paths are a checkout with `data/TritonBench_G_v1` and `data/TritonBench_T_v1`, one of these folders, or one
+file of them (https://github.com/thunlp/TritonBench; GEAK-eval has the same folders). The metadata file of T ends in
+.jsonl but is one JSON array.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read(path: Path) -> SuiteContents:
 
 
 def _folders(path: Path) -> dict[str, Path]:
-    """The folders of the sets below a checkout, or the folder itself, by the letter of the set."""
+    """The folders of the sets in a checkout, or the folder itself, by the letter of the set."""
     if path.resolve().name in _FOLDERS:
         return {_FOLDERS[path.resolve().name]: path}
     for place in _PLACES:

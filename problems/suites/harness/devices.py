@@ -1,4 +1,4 @@
-"""A suite's code written for 'cuda', made to run on the device that this process has.
+"""Runs a suite's code that is written for 'cuda' on the device of this process.
 
 The literals 'cuda' and 'cuda:0' are replaced in the text; `.cuda()` moves to the device.  Used in the reference
 process only.
@@ -19,12 +19,12 @@ import torch
 
 from problems.suites.texts.syntax import lines_of
 
-_MIXING = 0x9E3779B97F4A7C15  # odd, so that different seeds stay different
+_MIXING = 0x9E3779B97F4A7C15  # odd, so that distinct seeds stay distinct
 _CUDA = re.compile(r"cuda(:\d+)?")
 
 
 def for_device(text: str, device: torch.device) -> str:
-    """The text with literals of CUDA devices replaced on the CPU; as it is elsewhere, and where it has no tokens."""
+    """The text with literals of CUDA devices replaced on the CPU; unchanged elsewhere, or if it cannot be tokenised."""
     if device.type != "cpu":
         return text
     lines = lines_of(text)
@@ -58,7 +58,7 @@ def rewrite_folder(folder: Path, device: torch.device) -> None:
 
 
 def redirect_cuda(device: torch.device) -> None:
-    """Let `.cuda()` of tensors and modules move to the device, and synchronising do nothing where there is no GPU."""
+    """Make `.cuda()` of tensors and modules move to the device, and synchronisation a no-op without a GPU."""
     if device.type != "cpu":
         return
 
@@ -66,7 +66,7 @@ def redirect_cuda(device: torch.device) -> None:
         return moved.to(device)
 
     def nothing(*_args: object, **_options: object) -> None:
-        """In the place of waiting for a device that is not there."""
+        """Replaces waiting for a device that does not exist."""
 
     replaced = ((torch.Tensor, "cuda", to_device), (torch.nn.Module, "cuda", to_device))
     for owner, name, function in (*replaced, (torch.cuda, "synchronize", nothing)):
@@ -74,9 +74,9 @@ def redirect_cuda(device: torch.device) -> None:
 
 
 class Seeds:
-    """The random streams of Python, numpy and torch: started from the judge's seed, whatever the suite's code sets.
+    """The random streams of Python, numpy and torch, started from the judge's seed whatever seed the suite's code sets.
 
-    A seed that the code sets is combined with the judge's, so that fixed seeds do not make fixed inputs.
+    A seed set by the code is combined with the judge's, so that fixed seeds do not give fixed inputs.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Seeds:
             setattr(owner, name, self._combining(getattr(owner, name)))
 
     def start(self, seed: int) -> None:
-        """Begin all streams from this seed."""
+        """Restart all streams from this seed."""
         import numpy
 
         self._seed = seed
@@ -93,8 +93,8 @@ class Seeds:
         random.seed(seed)
         numpy.random.seed(seed % 2**32)
 
-    def _combining(self, function: Callable[[int], Any]) -> Callable[[Any], Any]:  # Any: what a suite passes and gets
-        """A function of torch that sets a seed, which combines the seed with the judge's."""
+    def _combining(self, function: Callable[[int], Any]) -> Callable[[Any], Any]:  # Any: a suite's arguments
+        """A seeding function of torch that combines its seed with the judge's."""
 
         def combined(seed: Any) -> Any:  # Any: as above
             return function((int(seed) * _MIXING + self._seed) % 2**63)

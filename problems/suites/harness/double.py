@@ -1,4 +1,4 @@
-"""A reference computed in float64 although its code requests float32, as many do."""
+"""A reference computed in float64 although its code requests float32, as in many tasks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CASTS = frozenset({"float", "half", "bfloat16"})
 
 
 class _InDouble(TorchFunctionMode):
-    """Takes float64 where code requests a narrower floating-point dtype from torch."""
+    """Replaces narrower floating-point dtypes by float64 in calls of torch."""
 
     def __torch_function__(
         self,
@@ -37,7 +37,7 @@ def _wider(value: Any) -> Any:  # Any: an argument of a function of torch
 
 @contextmanager
 def in_double() -> Iterator[None]:
-    """While this is open, what torch makes without a dtype, or in a narrower one, is float64."""
+    """In this context torch makes float64 tensors where code gives no dtype, or a narrower one."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:

@@ -1,4 +1,4 @@
-"""flashinfer-trace: a workload gives the axes, the definition the shapes; `run` returns what a candidate fills."""
+"""flashinfer-trace: a workload gives the axes, the definition the shapes; `run` returns a candidate's outputs."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class TraceTask:
         return max(map(self._bytes_of, self._workloads.values()), default=None)
 
     def draw(self, *, seed: int, weight_seed: int, case: str) -> tuple[Any, ...]:
-        """The inputs of a workload in the order of the definition, then outputs to be filled.
+        """The inputs of a workload in the order of the definition, then output tensors for the candidate to fill.
 
         Raises:
-            UnavailableError: there is no such workload, or an axis has no size.
+            UnavailableError: the workload does not exist, or an axis has no size.
         """
         workload = self._workload(case)
         self._seeds.start(seed)
@@ -68,7 +68,7 @@ class TraceTask:
         """Outputs of run for copies of the inputs, in the order of the outputs.
 
         Raises:
-            ValueError: an output in the task's own precision is not as the definition has it.
+            ValueError: an output in the task's own precision does not match the definition.
         """
         count = len(self._schema["inputs"])
         found = answered(self._run, arguments[:count], precision)
@@ -90,7 +90,7 @@ class TraceTask:
         return partial(self._run, arguments[: len(self._schema["inputs"])])
 
     def _run(self, inputs: tuple[Any, ...]) -> object:
-        """Returned values of run; of a dict the values in the order of the outputs."""
+        """Returned values of run; for a dict its values in the order of the outputs."""
         returned = self._reference.run(*inputs)
         return [returned[name] for name in self._schema["outputs"]] if isinstance(returned, dict) else returned
 
@@ -119,7 +119,7 @@ class TraceTask:
         """A tensor of the dataset.
 
         Raises:
-            UnavailableError: the file has no such tensor, or one of another shape or dtype than the definition.
+            UnavailableError: the file has no such tensor, or its shape or dtype differs from the definition.
         """
         from safetensors import SafetensorError, safe_open
 
@@ -133,7 +133,7 @@ class TraceTask:
             raise UnavailableError(f"{path} is not a safetensors file: {error}") from error
         if tuple(found.shape) != shape or found.dtype is not dtype:
             raise UnavailableError(f"{key} in {path} is {found.dtype} {tuple(found.shape)}, not {dtype} {shape}")
-        return found.to(self._device, copy=True)  # alone: what was read shares the memory of its whole file
+        return found.to(self._device, copy=True)  # copied: the read tensor shares the memory of its whole file
 
     def _empty(self, spec: Mapping[str, Any], workload: Mapping[str, Any]) -> torch.Tensor:
         return torch.zeros(self._shape(spec, workload), dtype=_dtype(spec), device=self._device)
@@ -157,12 +157,12 @@ class TraceTask:
 
 
 def _drawn_integers(kind: Kind, count: int, bound: int) -> torch.Tensor:
-    """So many integers of this kind below, up to or ending with `bound`, from the stream of torch.
+    """`count` integers of this kind below, up to or ending with `bound`, from torch's generator.
 
     Offsets leave no part empty where there are enough elements for all parts.
 
     Raises:
-        UnavailableError: there are none.
+        UnavailableError: no such integers exist.
     """
     if count and bound < (kind is not Kind.OFFSETS):
         raise UnavailableError(f"there are no {kind} for a size of {bound}")

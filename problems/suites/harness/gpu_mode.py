@@ -24,7 +24,7 @@ _MOST_SEED = 2**31
 
 
 def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> GpuModeTask:
-    """Import the reference, with the files beside it; `details` has the cases of the task.yml."""
+    """Import the reference and the files beside it; `details` has the cases of the task.yml."""
     rewrite_folder(file.parent, device)
     redirect_cuda(device)
     seeds = Seeds()
@@ -41,16 +41,16 @@ class GpuModeTask:
         self.notes: tuple[str, ...] = ("seeds of the task.yml are replaced by fresh ones",)
 
     def needed_bytes(self) -> int | None:
-        """Not known without making the input."""
+        """Unknown without making the input."""
         return None
 
     def draw(self, *, seed: int, weight_seed: int, case: str) -> tuple[Any, ...]:
-        """The input of a case, "test 2" or "benchmark 1", with its seed replaced by this one.
+        """The input of a case, "test 2" or "benchmark 1", with its seed replaced by `seed`.
 
-        Buffers for the output that the reference does not read have other content than generate_input gave them.
+        Output buffers that the reference does not read get other content than that of generate_input.
 
         Raises:
-            UnavailableError: there is no such case, or the input has something that cannot be moved to a candidate.
+            UnavailableError: the case does not exist, or the input contains a value that cannot be sent to a candidate.
         """
         values = dict(self._case(case))
         if "seed" in values:
@@ -75,7 +75,7 @@ class GpuModeTask:
         return self._reference.ref_kernel(self._objects.restored(arguments[0]))
 
     def passes_own_rule(self, arguments: tuple[Any, ...], outputs: tuple[torch.Tensor, ...]) -> bool:
-        """Whether the task's own check_implementation accepts an output; it gets a copy of the input."""
+        """Whether the task's own check_implementation accepts an output; the check gets a copy of the input."""
         data = self._objects.restored(copied(arguments[0]))
         output = outputs[0] if len(outputs) == 1 else outputs
         return verdict_of(self._reference.check_implementation(data, output))[0]
@@ -90,7 +90,7 @@ class GpuModeTask:
 
 
 def verdict_of(returned: object) -> tuple[bool, str]:
-    """The verdict in both conventions: a text that is empty for a right output, or a pair of truth and text.
+    """The verdict in both conventions: a text that is empty for a right output, or a pair (bool, text).
 
     Raises:
         UnavailableError: it is neither.

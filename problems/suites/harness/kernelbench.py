@@ -1,8 +1,8 @@
 """Runs tasks with `class Model`, `get_inputs` and `get_init_inputs`: KernelBench's contract.
 
 Differences from the suite's own run: tensors keep their dtype unless they are floating, weights are an input of the
-call rather than a matter of the random stream, and dropout modules are in evaluation.  On a GPU inputs are made there,
-where random numbers cost hardly anything, or in host memory if the task's code cannot do that.
+call and do not depend on the random stream, and dropout modules are in evaluation mode. On a GPU inputs are made on the
+device, where random numbers are cheap, or in host memory if the task's code does not support that.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ModelTask:
         self._needed_bytes, self.notes = self._seen_without_memory()
 
     def needed_bytes(self) -> int | None:
-        """The bytes of inputs, weights and outputs, as tensors of the meta device have them."""
+        """The bytes of inputs, weights and outputs, by a run on the meta device."""
         return self._needed_bytes
 
     def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:
@@ -65,7 +65,7 @@ class ModelTask:
             (name, _cast(value.detach(), self._dtype, self._device))
             for name, value in (*model.named_parameters(), *model.named_buffers())
         ]
-        packed: tuple[Any, ...] = (tuple(inputs),) if self._is_packed else tuple(inputs)  # Any: what get_inputs makes
+        packed: tuple[Any, ...] = (tuple(inputs),) if self._is_packed else tuple(inputs)  # Any: results of get_inputs
         seeds = torch.tensor(weight_seed, dtype=torch.int64, device=self._device)
         return (*packed, initial, tuple(state), seeds, (PACKED,) if self._is_packed else ())
 
@@ -89,21 +89,21 @@ class ModelTask:
         if dtype is not None:
             model = model.to(dtype)
             inputs = [_cast(value, dtype, self._device) for value in inputs]
-        # A call may write to its inputs, which belong to the caller.
+        # A call may write to its inputs, which belong to the caller, so it gets copies.
         returned = model(*copied(list(inputs)))
         try:
             return tensors_of(returned)
-        except UnavailableError as error:  # a fault of the task: the contract of a Model is to return tensors
+        except UnavailableError as error:  # an error of the task: by its contract a Model returns tensors
             raise TypeError(str(error)) from error
 
     def bound(self, arguments: Arguments) -> Callable[[], object]:
-        """The forward of a module that is made now."""
+        """The forward call of a newly created module."""
         model, inputs = self._model_of(arguments)
         return partial(model, *inputs)
 
     def _model_of(self, arguments: Arguments) -> tuple[torch.nn.Module, Sequence[Any]]:
         """The module of a call with its weights, and the inputs."""
-        values: tuple[Any, ...] = arguments  # Any: as draw made them
+        values: tuple[Any, ...] = arguments  # Any: arguments as returned by draw
         *given, initial, state, weight_seed, _ = values
         model = _seeded(int(weight_seed), lambda: self._module.Model(*initial))
         give_state(model, state, device=self._device)
@@ -111,7 +111,7 @@ class ModelTask:
         return model, given[0] if self._is_packed else given
 
     def _inputs(self, seed: int) -> Sequence[Any]:
-        """The inputs under this seed, made on the device where they can be."""
+        """The inputs for this seed, made on the device if possible."""
 
         def make() -> Sequence[Any]:
             return forward_arguments(self._module.Model, self._module.get_inputs())
@@ -120,16 +120,16 @@ class ModelTask:
             try:
                 with self._device:
                     return cast("Sequence[Any]", _seeded(seed, make))
-            except Exception:  # the suite's code, on a device that it was not written for
+            except Exception:  # the suite's code, on a device for which it was not written
                 self._draws_on_device = False
         return cast("Sequence[Any]", _seeded(seed, make))
 
     def _initial(self) -> Sequence[Any]:
-        """The arguments of the class; a task may leave the function out."""
+        """The constructor arguments of the class; a task may omit get_init_inputs."""
         return constructor_arguments(self._module.Model, getattr(self._module, "get_init_inputs", list)())
 
     def _seen_without_memory(self) -> tuple[int | None, tuple[str, ...]]:
-        """The bytes of a call and notes on the module, from a run on the meta device; unknown where that fails."""
+        """The bytes of a call and notes on the module, from a run on the meta device, as far as that succeeds."""
         needed: int | None = None
         notes: tuple[str, ...] = ()
         try:
@@ -140,13 +140,13 @@ class ModelTask:
                 notes = tuple(_notes(model))
                 needed = _bytes([*inputs, *model.parameters(), *model.buffers()])
                 needed += _bytes(tensors_of(model(*inputs)))
-        except Exception:  # code that reads values or names a device really runs, and fails on the meta device
+        except Exception:  # code that reads values or names a device fails on the meta device
             return needed, notes
         return needed, notes
 
 
 def _notes(model: torch.nn.Module) -> list[str]:
-    """Notes on the treatment of modules that behave otherwise in training."""
+    """Notes on the treatment of modules that behave differently in training."""
     notes = []
     if any(isinstance(part, torch.nn.modules.dropout._DropoutNd) and part.p > 0 for part in model.modules()):
         notes.append("dropout modules run in evaluation; the suite leaves them in training, where outputs are random")
@@ -155,8 +155,8 @@ def _notes(model: torch.nn.Module) -> list[str]:
     return notes
 
 
-def _seeded(seed: int, make: Callable[[], Any]) -> Any:  # Any: whatever the suite's code makes
-    """Returned value of `make` under this seed of torch, numpy and Python, whose own streams are unaffected."""
+def _seeded(seed: int, make: Callable[[], Any]) -> Any:  # Any: any result of the suite's code
+    """Result of `make` with this seed of torch, numpy and Python; torch's state is restored afterwards."""
     state = torch.get_rng_state()
     try:
         torch.manual_seed(seed)
@@ -168,7 +168,7 @@ def _seeded(seed: int, make: Callable[[], Any]) -> Any:  # Any: whatever the sui
 
 
 def _cast(value: Any, dtype: torch.dtype | None, device: torch.device) -> Any:  # Any: inputs of every kind
-    """The value on the device, floating tensors in this dtype where one is given; containers item by item."""
+    """The value on the device, floating-point tensors in `dtype` if one is given; containers item by item."""
     if isinstance(value, torch.Tensor):
         return value.to(device, dtype if dtype is not None and value.is_floating_point() else value.dtype)
     if isinstance(value, list | tuple):

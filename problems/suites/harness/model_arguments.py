@@ -1,6 +1,6 @@
 """Values of `get_inputs` and `get_init_inputs` as positional arguments.
 
-KernelBench asks for lists.  Forks of it return tuples, generators, one tensor, a dict by parameter name, or for the
+KernelBench specifies lists. Forks of it return tuples, generators, one tensor, a dict by parameter name, or for the
 constructor a list and a dict of keyword arguments.
 """
 
@@ -17,10 +17,10 @@ from engine.reference.harness import UnavailableError
 
 
 def forward_arguments(model: type[torch.nn.Module], made: object) -> tuple[Any, ...]:  # Any: inputs of every kind
-    """The inputs of `forward`, from what `get_inputs` returned.
+    """The inputs of `forward`, from the result of `get_inputs`.
 
     Raises:
-        UnavailableError: it names an input that forward takes by name only, or does not take.
+        UnavailableError: it has an input that is keyword-only in forward, or not a parameter of forward.
     """
     if isinstance(made, Mapping):
         return _by_position(model.forward, (None,), made)[1:]
@@ -28,10 +28,10 @@ def forward_arguments(model: type[torch.nn.Module], made: object) -> tuple[Any, 
 
 
 def constructor_arguments(model: type[torch.nn.Module], made: object) -> tuple[Any, ...]:  # Any: as above
-    """The arguments of the class, from what `get_init_inputs` returned; none of None.
+    """The constructor arguments of the class, from the result of `get_init_inputs`; empty for None.
 
     Raises:
-        UnavailableError: an argument can only be given by name.
+        UnavailableError: an argument is keyword-only.
     """
     if made is None:
         return ()
@@ -45,12 +45,12 @@ def constructor_arguments(model: type[torch.nn.Module], made: object) -> tuple[A
 
 
 def plain(value: Any) -> Any:  # Any: a value of every kind
-    """A number of numpy as one of Python; else the value."""
+    """A numpy scalar as a Python number; any other value unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _items(made: object) -> tuple[Any, ...]:  # Any: as above
-    """The items of a list, a tuple or a generator; a tensor, a text or a number alone is one item."""
+    """The items of a list, a tuple or a generator; a tensor, a text or a number is a single item."""
     if isinstance(made, Iterable) and not isinstance(made, torch.Tensor | str | bytes):
         return tuple(plain(item) for item in made)
     return (plain(made),)
@@ -59,10 +59,10 @@ def _items(made: object) -> tuple[Any, ...]:  # Any: as above
 def _by_position(
     function: Callable[..., Any], given: Sequence[Any], named: Mapping[Any, Any]
 ) -> tuple[Any, ...]:  # Any: as above
-    """Arguments as a call gives them without names.
+    """The arguments in positional form.
 
     Raises:
-        UnavailableError: the function does not take them, or one of them by name only.
+        UnavailableError: the function does not accept them, or one of them is keyword-only.
     """
     try:
         bound = inspect.signature(function).bind(*given, **named)

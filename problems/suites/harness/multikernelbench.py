@@ -23,7 +23,7 @@ _GROUPS = "get_input_groups"
 
 
 def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> ModelTask:
-    """Import the task's file; its data file is beside it."""
+    """Import the task's file; its data file is in the same folder."""
     rewrite_folder(file.parent, device)
     if details["inputs"] != _GROUPS:
         return open_model(file, details, device)
@@ -40,14 +40,14 @@ class GroupTask(ModelTask):
         super().__init__(module, dtype=dtype, is_packed=is_packed, device=device)
 
     def needed_bytes(self) -> int | None:
-        """Unknown: the groups are as large as their data file defines."""
+        """Unknown: the size of the groups is defined by their data file."""
         return None
 
     def draw(self, *, seed: int, weight_seed: int, case: str = "") -> Arguments:
         """The arguments with the inputs of a group, "group 2".
 
         Raises:
-            UnavailableError: there is no such group.
+            UnavailableError: the group does not exist.
         """
         self._case = case
         return super().draw(seed=seed, weight_seed=weight_seed)

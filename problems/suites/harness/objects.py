@@ -1,6 +1,7 @@
-"""Dataclasses and named tuples among the arguments of a task: as records that travel, and as instances again.
+"""Dataclasses and named tuples among the arguments of a task: converted to records for transport, and back.
 
-A candidate's process gets instances of a class made from the attributes alone, so a class with more is refused.
+A candidate's process gets instances of a class that is made from the attributes only, so a class with methods or other
+attributes is refused.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ class _Pair(NamedTuple):
 
 _GENERATED = {name for made in (_Plain, _Frozen, _Pair) for name in vars(made)} - {"value"}
 _PARAMETERS = "__dataclass_params__"
-_HARMLESS = {"__post_init__", "__orig_bases__", "__slots__"}  # of no use once an instance has been made
+_HARMLESS = {"__post_init__", "__orig_bases__", "__slots__"}  # not needed once an instance exists
 
 
 class TaskObjects:
-    """The classes of a task's arguments, found when these are drawn; its functions get instances of them again."""
+    """The classes of a task's arguments, registered at the first draw; the task's functions get instances of them."""
 
     def __init__(self) -> None:
         self._classes: dict[tuple[str, ObjectKind, tuple[str, ...]], type] = {}
@@ -42,7 +43,7 @@ class TaskObjects:
         """The value with a PlainObject in place of each dataclass and named tuple in it.
 
         Raises:
-            UnavailableError: a class has more than its attributes, or two classes differ in nothing else.
+            UnavailableError: a class has more than attributes, or two classes have the same name and attributes.
         """
         kind = _kind(value)
         if kind is None:
@@ -59,7 +60,7 @@ class TaskObjects:
         return made
 
     def restored(self, value: Any) -> Any:  # Any: as above
-        """The value with an instance of its own class in place of each PlainObject, without a call of its constructor.
+        """The value with an instance of the original class in place of each PlainObject; no constructor is called.
 
         Raises:
             UnavailableError: no argument of that class has been drawn.
@@ -82,7 +83,7 @@ def _key(value: PlainObject) -> tuple[str, ObjectKind, tuple[str, ...]]:
 
 
 def _kind(value: object) -> ObjectKind | None:
-    """The kind of object that this is; None of any other value."""
+    """The kind of this object; None for any other value."""
     if isinstance(value, tuple):
         return ObjectKind.NAMED_TUPLE if hasattr(value, "_fields") else None
     if isinstance(value, PlainObject | type) or not dataclasses.is_dataclass(value):
@@ -92,7 +93,7 @@ def _kind(value: object) -> ObjectKind | None:
 
 
 def _require_plain(value: object, names: Sequence[str]) -> None:
-    """Check that the object has these attributes and nothing else that a candidate could use."""
+    """Raise unless the object has these attributes and nothing else that a candidate could use."""
     if more := sorted(set(_others(value)) - set(names)):
         title = type(value).__name__
         raise UnavailableError(
@@ -102,7 +103,7 @@ def _require_plain(value: object, names: Sequence[str]) -> None:
 
 
 def _others(value: object) -> Iterator[str]:
-    """Names in the object and its classes that Python does not generate."""
+    """Names in the object and its classes that Python does not generate itself."""
     yield from getattr(value, "__dict__", {})
     for one in type(value).__mro__:
         if one not in (object, tuple):

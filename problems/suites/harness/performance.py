@@ -1,7 +1,7 @@
-"""Inputs from a task's performance file (KernelBench-X, TritonBench): a class that makes a list of them by size.
+"""Inputs from a task's performance file (KernelBench-X, TritonBench): a class that makes a list of inputs by size.
 
-The file imports the operator, and the suite's base class and timing; modules in their place are made here.  `call_op`
-of an input runs until it calls the operator: those arguments are the inputs of the case.
+The file imports the operator, and the suite's base class and timing; this module provides replacements. `call_op` of an
+input runs until it calls the operator: the arguments of that call are the inputs of the case.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ Call: TypeAlias = tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]
 
 FILE = "kgtui_performance.py"
 MOST_BYTES = 64 << 20
-"""The largest input that is drawn: each timed call has a fresh one. `LAST` is the last before the first larger one."""
+"""Limit on an input's bytes: each timed call has a fresh one. `LAST` is the last input before the first larger one."""
 
 
 class _EnoughError(BaseException):
-    """The requested input has been made, or the operator called; no handler of the file catches this."""
+    """The requested input exists, or the operator was called; no handler in the file catches this exception."""
 
 
-class _Inputs(list[Any]):  # Any: inputs as the suite makes them
-    """The list that a performance file fills: keeps the last input, and ends the filling where enough was made."""
+class _Inputs(list[Any]):  # Any: inputs as made by the suite
+    """The list that a performance file fills: stores the last input, and ends the filling once there are enough."""
 
     def __init__(self, *, most: int | None) -> None:
         super().__init__()
         self._most = most
 
     def append(self, item: Any) -> None:
-        """Keep one more input in the place of the one before; one that is too large ends the filling."""
+        """Store an input in place of the previous one; an input that is too large ends the filling."""
         if self and _bytes(item) > MOST_BYTES:
             raise _EnoughError
         if self:
@@ -51,19 +51,19 @@ class _Inputs(list[Any]):  # Any: inputs as the suite makes them
 
 
 class _Performance:
-    """The suite's base class as far as its inputs go; `wanted` is the number of them to make, None for all."""
+    """The parts of the suite's base class that make inputs; `wanted` is the number of inputs, None for all."""
 
     wanted: int | None = None
     _inputs = _Inputs(most=None)
 
     def __init__(
         self, op_name: str = "", dtype: torch.dtype | None = None, is_backward: bool = False, **kwargs: Any
-    ) -> None:  # Any: as the suite passes them
+    ) -> None:  # Any: values as passed by the suite
         self.op_name, self.dtype, self.is_backward, self.kwargs = op_name, dtype or torch.float32, is_backward, kwargs
 
     @property
     def input_tensors(self) -> _Inputs:
-        """The inputs that were made so far."""
+        """The inputs made so far."""
         return self._inputs
 
     @input_tensors.setter
@@ -90,7 +90,7 @@ class PerformanceFile:
         """
         if self._made is None:
             self._made = self._opened(function)
-        made: Any = self._made  # Any: its methods are the suite's
+        made: Any = self._made  # Any: its methods are defined by the suite
         made.wanted = 1 if which == FIRST else self._count
         made.input_tensors = ()
         _until_enough(made.get_input_tensors)
@@ -106,10 +106,10 @@ class PerformanceFile:
         return self._calls[-1]
 
     def _opened(self, function: Function) -> _Performance:
-        """An object of the last class in the file that has the suite's base class.
+        """An instance of the last class in the file that derives from the suite's base class.
 
         Raises:
-            UnavailableError: there is none.
+            UnavailableError: the file has no such class.
         """
         for name in _operator_modules(self._file.read_text(encoding="utf-8"), self._entry, self._stem):
             _install(name, _Operator(name, self._entry, self._record, function))
@@ -127,13 +127,13 @@ class PerformanceFile:
 
 
 class _Operator(ModuleType):
-    """The module that a performance file imports the operator from: other names are the reference's own."""
+    """Stands for the module from which a performance file imports the operator: other names come from the reference."""
 
     def __init__(self, name: str, entry: str, record: Function, function: Function) -> None:
         super().__init__(name)
         self._entry, self._record, self._function = entry, record, function
 
-    def __getattr__(self, name: str) -> Any:  # Any: whatever the reference's file defines
+    def __getattr__(self, name: str) -> Any:  # Any: any value defined in the reference's file
         if name == self._entry:
             return self._record
         try:
@@ -143,7 +143,7 @@ class _Operator(ModuleType):
 
 
 class _Utilities(ModuleType):
-    """The suite's module of timing, none of which is used."""
+    """Replaces the suite's timing module, of which nothing is used."""
 
     def __init__(self) -> None:
         super().__init__("performance_utils")
@@ -151,7 +151,7 @@ class _Utilities(ModuleType):
 
 
 def _operator_modules(text: str, entry: str, stem: str) -> list[str]:
-    """The modules that a performance file imports the operator from, by any package."""
+    """The modules, in any package, from which a performance file imports the operator."""
     return [
         node.module
         for node in ast.walk(ast.parse(text))
@@ -161,7 +161,7 @@ def _operator_modules(text: str, entry: str, stem: str) -> list[str]:
 
 
 def _install(name: str, module: ModuleType) -> None:
-    """Let imports of the name find this module."""
+    """Make imports of the name return this module."""
     sys.modules[name] = module
     parts = name.split(".")
     for length in range(1, len(parts)):
@@ -170,7 +170,7 @@ def _install(name: str, module: ModuleType) -> None:
 
 
 def _until_enough(run: Callable[[], object]) -> None:
-    """Run until enough was made, or to its end."""
+    """Run until enough inputs exist, or to the end."""
     try:
         run()
     except _EnoughError:

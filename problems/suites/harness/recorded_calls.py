@@ -1,8 +1,8 @@
 """Suites whose inputs are made by their tests (KernelBench-X, TritonBench): the tests run here, and calls are recorded.
 
-The reference and the tests are put together again as one file, the reference's function is replaced by a recorder
-on the line between them, and the tests run until the call that was asked for.  Its arguments are the inputs; the
-reference's function, called alone, gives the expected outputs.  What the tests make of results is ignored.
+The reference and the tests are joined into one file again, the reference's function is replaced by a recorder on the
+separating line, and the tests run until the requested call.  Its arguments are the inputs; the reference's function,
+called alone, gives the expected outputs.  The tests' own use of results is ignored.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ Written: TypeAlias = tuple[tuple[int, torch.Tensor], ...]
 _RECORDER = "kgtui_call_recorder"
 _SEED_VARIABLES = ("KERNELBENCHX_SEED",)
 _MOST_REASON = 200  # characters
-_SEED_OF_REFERENCE = 0  # fixed seed for random numbers that a reference draws itself
+_SEED_OF_REFERENCE = 0  # fixed seed for random numbers that the reference draws itself
 
 
 def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> RecordedTask:
-    """Import the reference; `details` has the tests, the entry and the name that the suite gives the file."""
+    """Import the reference; `details` has the tests, the entry and the suite's name of the file."""
     stem, entry, tests = details["stem"], details["entry"], details["tests"]
     if details.get("gold") and device.type == "cpu":
         raise UnavailableError("its reference is a Triton kernel, which runs on a GPU only")
@@ -54,13 +54,13 @@ def open_task(file: Path, details: Mapping[str, str], device: torch.device) -> R
     is_gold, may_write = bool(details.get("gold")), bool(details.get("writes"))
     recorder = Recorder(returns_stages=bool(details.get(STAGES)))
     task = RecordedTask(whole, entry, recorder, is_gold=is_gold, may_write=may_write, performance=performance)
-    if performance is not None and device.type != "cpu":  # the CPU times nothing
+    if performance is not None and device.type != "cpu":  # on a CPU nothing is timed
         task.try_performance(details["last_call"])
     return task
 
 
 def _joined(reference: str, tests: str, entry: str) -> str:
-    """One text with the lines of the suite's file; the line of the separator replaces the function."""
+    """One text with the lines of the suite's file; the separating line replaces the function."""
     lines = reference.count("\n")
     if lines and not reference.endswith("\n"):
         reference, lines = reference + "\n", lines + 1
@@ -69,13 +69,13 @@ def _joined(reference: str, tests: str, entry: str) -> str:
 
 
 class _EnoughError(BaseException):
-    """The requested call has been recorded; no handler of the tests catches this."""
+    """The requested call has been recorded; no handler in the tests catches this exception."""
 
 
 class Recorder(ModuleType):
     """The module that the joined file imports: wraps the reference's function.
 
-    Where that returns stages before its result, the tests get the result alone.
+    If the function returns stages before its result, the tests get only the result.
     """
 
     def __init__(self, *, returns_stages: bool) -> None:
@@ -90,7 +90,7 @@ class Recorder(ModuleType):
         self.found, self._line, self._skip, self._depth = None, line, skip, 0
 
     def recorded(self, function: Function) -> Function:
-        """A function that records the call that is waited for, and otherwise does what `function` does."""
+        """A function that records the requested call, and otherwise behaves like `function`."""
         self.function = function
         if not self._line:
             raise _EnoughError
@@ -132,16 +132,16 @@ class RecordedTask:
         self.notes: tuple[str, ...] = ()
 
     def needed_bytes(self) -> int | None:
-        """Not known without running the tests."""
+        """Unknown without running the tests."""
         return None
 
     def draw(self, *, seed: int, weight_seed: int, case: str) -> Call | tuple[*Call, Written]:
-        """The arguments of the call that is named by its line, with random numbers from this seed.
+        """The arguments of the call in the line given by its name, with random numbers from this seed.
 
-        Where the task may write to its arguments, a third one has the tensors that it writes in this case.
+        If the task may write to its arguments, a third value has the tensors that it writes in this case.
 
         Raises:
-            UnavailableError: the tests make no such call, or it has an argument that cannot be moved to a candidate.
+            UnavailableError: the tests make no such call, or one of its arguments cannot be sent to a candidate.
         """
         place = self._timed_instead or case if case in (FIRST, LAST) else case
         call = self._timed(case, seed) if place in (FIRST, LAST) else self._recorded(place, seed)
@@ -153,7 +153,7 @@ class RecordedTask:
         return (*call, self._effects[case].written_in(call))
 
     def try_performance(self, last_call: str) -> None:
-        """Draw from the performance file once; where that fails, a call of the tests is timed, with a note."""
+        """Draw from the performance file once; if that fails, a call of the tests is timed instead, with a note."""
         try:
             for case in (FIRST, LAST):
                 self._timed(case, 0)
@@ -163,7 +163,7 @@ class RecordedTask:
             self.notes = (*self.notes, f"its performance file fails ({reason}), so {last_call} is timed in its place")
 
     def _recorded(self, case: str, seed: int) -> Call:
-        """The arguments of a call of the tests."""
+        """The arguments of a call in the tests."""
         line, skip = place_of(case)
         self._recorder.wait_for(line, skip=skip)
         with contextlib.suppress(_EnoughError):
@@ -173,7 +173,7 @@ class RecordedTask:
         return self._recorder.found
 
     def _timed(self, case: str, seed: int) -> Call:
-        """The arguments of a call of the performance file."""
+        """The arguments of a call in the performance file."""
         if self._performance is None:
             raise UnavailableError("it has no performance file")
         function = self._function()
@@ -184,7 +184,7 @@ class RecordedTask:
         """Returned values of the reference's function for these arguments, then the content of those that it writes.
 
         Raises:
-            UnavailableError: it does not compute in this precision, as a Triton kernel in none but its own.
+            UnavailableError: it does not compute in this precision; a Triton kernel runs only in its own.
         """
         if self._is_gold and precision is not Precision.OWN:
             raise UnavailableError("a Triton kernel computes in its own precision only")
@@ -203,7 +203,7 @@ class RecordedTask:
         return function(*call[0], **dict(call[1]))
 
     def _function(self) -> Function:
-        """The reference's function, imported without the tests where none has run."""
+        """The reference's function; imported without the tests if no test has run."""
         if self._recorder.function is None:
             self._recorder.wait_for(0, skip=0)
             with contextlib.suppress(_EnoughError):
@@ -212,7 +212,7 @@ class RecordedTask:
         return self._recorder.function
 
     def _run(self, seed: int) -> None:
-        """Run reference and tests as the suite does: on import, from the folder of the file."""
+        """Run reference and tests like the suite: on import, in the folder of the file."""
         sys.modules[_RECORDER] = self._recorder
         for name in _SEED_VARIABLES:
             os.environ[name] = str(seed % 2**31)

@@ -26,7 +26,7 @@ def copied(value: T) -> T:
     """A deep copy of nested tuples, lists, dicts and PlainObjects; strides and shared memory between views are kept.
 
     Raises:
-        UnavailableError: something in it cannot be moved to a candidate's process.
+        UnavailableError: it contains a value that cannot be sent to a candidate's process.
     """
     storages: dict[int, torch.UntypedStorage] = {}
     found: T = _mapped(value, lambda tensor: _with_copied_storage(tensor.detach(), storages), {})
@@ -34,7 +34,7 @@ def copied(value: T) -> T:
 
 
 def _with_copied_storage(tensor: torch.Tensor, storages: dict[int, torch.UntypedStorage]) -> torch.Tensor:
-    """The same view of a copy of the tensor's memory, which is copied once."""
+    """The same view of a copy of the tensor's memory; each memory is copied once."""
     tensor = tensor.resolve_conj().resolve_neg()
     storage = tensor.untyped_storage()
     if storage.data_ptr() not in storages:
@@ -45,7 +45,7 @@ def _with_copied_storage(tensor: torch.Tensor, storages: dict[int, torch.Untyped
 
 
 def in_precision(value: T, precision: Precision) -> T:
-    """The value with floating-point and complex tensors, and dtypes, of this precision."""
+    """The value with all floating-point and complex tensors, and dtypes, in this precision."""
     if precision is Precision.OWN:
         return value
     table = _DOUBLE if precision is Precision.DOUBLE else _LOWER
@@ -56,12 +56,12 @@ def in_precision(value: T, precision: Precision) -> T:
 def answered(
     compute: Callable[[T], object], arguments: T, precision: Precision, *, written: Sequence[int] = ()
 ) -> tuple[torch.Tensor, ...]:
-    """Outputs of a reference for a copy of the arguments in this precision, then the content of written ones.
+    """Outputs of a reference for a copy of the arguments in this precision, then the content of the written arguments.
 
-    `written` has numbers of tensors in the order of `leaves`.
+    `written` has indices of tensors in the order of `leaves`.
 
     Raises:
-        UnavailableError: it cannot compute in this precision, or returns what is not compared.
+        UnavailableError: it cannot compute in this precision, or returns values that cannot be compared.
     """
     if precision is Precision.OWN:
         own = copied(arguments)
@@ -80,14 +80,14 @@ def answered(
 
 
 def _outputs(returned: object, given: object, written: Sequence[int]) -> tuple[torch.Tensor, ...]:
-    """The tensors of a result, which may be none where arguments are written, and the written arguments."""
+    """The tensors of a result, possibly none if arguments are written, and the written arguments."""
     found = leaves(given) if written else []
     results = () if returned is None and written else tensors_of(returned)
     return (*results, *(found[number].detach() for number in written))
 
 
 def leaves(value: Any) -> list[torch.Tensor]:  # Any: nested values
-    """The tensors in nested tuples, lists, dicts and PlainObjects, in their order."""
+    """The tensors in nested tuples, lists, dicts and PlainObjects, in order."""
     if isinstance(value, torch.Tensor):
         return [value]
     return [leaf for item in items_of(value) for leaf in leaves(item)]
@@ -123,7 +123,7 @@ def _mapped(
 
 
 def _view(tensor: torch.Tensor) -> Hashable:
-    """Key of equal views of one memory; empty tensors have no memory."""
+    """Key that is equal for equal views of one memory; empty tensors have no memory."""
     if not tensor.numel():
         return id(tensor)
     flags = (tensor.is_conj(), tensor.is_neg())
@@ -131,10 +131,10 @@ def _view(tensor: torch.Tensor) -> Hashable:
 
 
 def tensors_of(returned: object) -> tuple[torch.Tensor, ...]:
-    """The tensors of a result in their order, those of a dict by key; numbers among them as 0-d tensors.
+    """The tensors of a result in order, those of a dict sorted by key; numbers become 0-d tensors.
 
     Raises:
-        UnavailableError: it has something that is neither, or no tensor at all.
+        UnavailableError: it contains another kind of value, or no tensor.
     """
     found = tuple(_flat(returned))
     if not found:

@@ -1,7 +1,7 @@
 """Tensors among the arguments that a reference writes in place, found by running it on copies of a case's arguments.
 
-A tensor that it writes without reading it gets other content before a candidate sees it: a buffer that a test allocates
-may hold the answer of an earlier call in the same memory.
+A tensor that is written without being read gets other content before a candidate sees it: a buffer that a test
+allocates may still hold the answer of an earlier call in the same memory.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from problems.suites.harness.values import copied, leaves, tensors_of
 Compute: TypeAlias = Callable[[Any], object]  # Any: the arguments of an untrusted function
 
 _POISON = 7.0
-_POISON_OF_INTEGERS = 1  # usually a valid index, in case it is read as one
+_POISON_OF_INTEGERS = 1  # usually a valid index, in case the content is used as one
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effects:
-    """Numbers of tensors in the order of `leaves`: those `written` in place, and those whose content is `unread`."""
+    """Indices of tensors in the order of `leaves`: those `written` in place, and those whose content is `unread`."""
 
     written: tuple[int, ...]
     unread: tuple[int, ...]
@@ -34,16 +34,16 @@ class Effects:
             _overwrite(found[number])
 
     def written_in(self, arguments: object) -> tuple[tuple[int, torch.Tensor], ...]:
-        """The written tensors, each after its number."""
+        """The written tensors, each preceded by its index."""
         found = leaves(arguments)
         return tuple((number, found[number]) for number in self.written)
 
 
 def effects_of(compute: Compute, arguments: object, *, has_buffers: bool = False) -> Effects:
-    """Effects of a run of the reference on these arguments, which stay as they are: written and unread ones.
+    """The written and unread tensors in a run of the reference on these arguments, which are not changed.
 
-    With `has_buffers` a tensor that it does not write may be a buffer for an output: one with the shape and dtype of
-    an output that is not read is found too.
+    With `has_buffers` a tensor that is not written may be an output buffer: an unread tensor with the shape and dtype
+    of an output is included.
     """
     results, written = _run(compute, copied(arguments))
     kinds = {(result.shape, result.dtype) for result in results if has_buffers}
@@ -58,7 +58,7 @@ def effects_of(compute: Compute, arguments: object, *, has_buffers: bool = False
 
 
 def _run(compute: Compute, given: object) -> tuple[list[torch.Tensor], list[int]]:
-    """The tensors that a call returns and then those that it writes, and the numbers of the latter."""
+    """The tensors that a call returns, then those that it writes, and the indices of the latter."""
     before = [(leaf._version, leaf.clone()) for leaf in leaves(given)]
     with torch.no_grad():
         returned = compute(given)
@@ -66,7 +66,7 @@ def _run(compute: Compute, given: object) -> tuple[list[torch.Tensor], list[int]
     written = [
         number
         for number, ((version, content), leaf) in enumerate(zip(before, after, strict=True))
-        # A Triton kernel writes without a new version; an operation of torch may leave the same content.
+        # A Triton kernel writes without changing the version; an operation of torch may write equal content.
         if leaf._version != version or not _same(content, leaf)
     ]
     results = [] if returned is None else list(tensors_of(returned))
@@ -74,10 +74,10 @@ def _run(compute: Compute, given: object) -> tuple[list[torch.Tensor], list[int]
 
 
 def _has_results(compute: Compute, given: object, wanted: list[torch.Tensor], written: list[int]) -> bool:
-    """Whether a call on other content has the same results to the bit; not where it fails."""
+    """Whether a call on other content has bitwise equal results; False if it fails."""
     try:
         results, again = _run(compute, given)
-    except Exception:  # the suite's code, on content that it was not written for
+    except Exception:  # the suite's code, on content for which it was not written
         return False
     return again == written and len(results) == len(wanted) and all(map(_same, results, wanted))
 
@@ -88,7 +88,7 @@ def _overwrite(tensor: torch.Tensor) -> None:
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether two tensors have equal bytes in one shape and dtype."""
+    """Whether two tensors have the same shape, dtype and bytes."""
     if (one.shape, one.dtype) != (other.shape, other.dtype):
         return False
     first, second = (part.detach().reshape(-1).contiguous().view(torch.uint8) for part in (one, other))

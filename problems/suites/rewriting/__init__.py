@@ -1,1 +1,1 @@
-"""Texts of tasks changed as the user chose: other sizes, intermediates returned before the result.  Runs nothing."""
+"""Texts of tasks with the user's changes: other sizes, intermediates returned before the result. Runs nothing."""

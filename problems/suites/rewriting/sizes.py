@@ -1,7 +1,7 @@
 """The size constants of a reference: found in its text, and replaced by smaller ones before it runs.
 
-A constant is a name that the top level binds once to an integer or to a tuple or list of integers, as a literal or as
-arithmetic of literals and other constants.  Only literals and such arithmetic are evaluated; nothing is run.
+A constant is a name that is bound once, at module level, to an integer or to a tuple or list of integers, as a literal
+or as arithmetic on literals and other constants. Only literals and such arithmetic are evaluated; nothing is run.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Resized:
-    """A text with other sizes, and what changed: by name, the size before and now."""
+    """A text with other sizes, and the changes: by name, the size before and after."""
 
     text: str
     changed: Mapping[str, tuple[Size, Size]]
 
 
 def constants_of(text: str) -> dict[str, Size]:
-    """The size constants of a Python text by name; none of a text that does not parse."""
+    """The size constants of a Python text by name; empty for a text that does not parse."""
     try:
         tree = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -51,9 +51,9 @@ def constants_of(text: str) -> dict[str, Size]:
 
 
 def resized(text: str, *, cap: int | None = None, chosen: Mapping[str, Size] | None = None) -> Resized:
-    """The text with each constant of `chosen` set, and every other one at most `cap`.
+    """The text with each constant of `chosen` set, and every other one limited to `cap`.
 
-    A constant that is computed from others is replaced only where its value would still be above the cap.
+    A constant computed from others is replaced only if its value would still exceed the cap.
 
     Raises:
         UsageError: the text has no constant of a name in `chosen`.
@@ -80,14 +80,14 @@ def resized(text: str, *, cap: int | None = None, chosen: Mapping[str, Size] | N
 
 
 def _bindings(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """The names that the top level binds exactly once, each with its value, in their order."""
+    """The names bound exactly once at module level, each with its value, in order."""
     found = list(_assigned(tree))
     names = [name for name, _ in found]
     yield from ((name, value) for name, value in found if names.count(name) == 1)
 
 
 def _assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
-    """The names that the top level assigns to, each time with the value."""
+    """The names assigned at module level, with the value of each assignment."""
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -97,7 +97,7 @@ def _assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _folded(value: ast.expr, known: Mapping[str, Size]) -> Size | None:
-    """The size that this is, or None."""
+    """The size that this expression has, or None."""
     match value:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             numbers = [_folded(part, known) for part in parts]
@@ -130,7 +130,7 @@ def _capped(size: Size, cap: int | None) -> Size:
 
 
 def _with(text: str, replaced: list[tuple[ast.expr, Size]]) -> str:
-    """The text with expressions replaced by sizes; lines keep their numbers, columns of other lines stay."""
+    """The text with expressions replaced by sizes; line numbers and the columns of other lines are unchanged."""
     lines = [line.encode() for line in lines_of(text)]
     for value, size in reversed(replaced):
         assert value.end_lineno is not None and value.end_col_offset is not None

@@ -1,9 +1,9 @@
-"""Stages of a fusion: intermediates that its reference names, compared where the candidate binds them to the same name.
+"""Stages of a fusion: named intermediates of its reference, compared if the candidate binds them to the same names.
 
-Reference and candidate are changed alike: the function that is called returns the shared intermediates before its
-result, in the order of the reference.  Each is compared as an output, so the first that is wrong is the first stage
-that differs.  A name that is bound several times is a stage each time, `x#1/3` to `x#3/3`, where both bind it as often;
-what it has is copied before it is bound again.  Changed lines keep their numbers.
+Reference and candidate are changed in the same way: the called function returns the shared intermediates before its
+result, in the order of the reference. Each is compared as an output, so the first wrong output is the first stage that
+differs. A name that is bound several times is one stage each time, `x#1/3` to `x#3/3`, if both texts bind it equally
+often; its value is copied before the next binding. Changed lines keep their numbers.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from engine.model.problems.form import CandidateForm
 from problems.suites.texts.syntax import Function, functions
 
 RESULT = "result"
-"""What is compared after the last stage."""
+"""Label of the result, which is compared after the last stage."""
 _METHOD, _REFERENCE_CLASS = "forward", "Model"
-# Numbers that come from shapes are no stages.
+# Numbers derived from shapes are not stages.
 _SAME_VALUES = frozenset({"contiguous", "clone", "cuda", "detach"})
 _OF_SHAPES = frozenset({"shape", "size", "dim", "numel", "ndim", "stride", "len", "int", "cdiv", "next_power_of_2"})
 
@@ -31,7 +31,7 @@ def shared_stages(
     """The names of the stages that both texts have, in the order of the reference.
 
     Raises:
-        UsageError: a text does not parse, a function is not there, or no stage is shared; says what to do.
+        UsageError: a text does not parse, a function is missing, or no stage is shared; the message has the next step.
     """
     first = stages(_function(reference, form, _name_in_reference(form, entry)))
     if not first:
@@ -47,7 +47,7 @@ def shared_stages(
 
 
 def not_compared(reference: str, candidate: str, *, form: CandidateForm, entry: str) -> tuple[str, ...]:
-    """A sentence on each name that the reference binds to an intermediate and that is no shared stage.
+    """A sentence for each intermediate name of the reference that is not a shared stage.
 
     Raises:
         UsageError: as shared_stages.
@@ -66,12 +66,12 @@ def not_compared(reference: str, candidate: str, *, form: CandidateForm, entry: 
 
 
 def with_stages(text: str, names: Sequence[str], *, form: CandidateForm, entry: str, is_reference: bool) -> str:
-    """The text whose function returns these stages before its result."""
+    """The text, changed so that its function returns these stages before its result."""
     function = _function(text, form, _name_in_reference(form, entry) if is_reference else entry)
     kept = [_kept_as(stage) for stage in names]
     insertions: list[tuple[int, int, str]] = []
     for value in (found.value for found in _returns(function) if found.value is not None):
-        assert value.end_lineno is not None and value.end_col_offset is not None  # of parsed text
+        assert value.end_lineno is not None and value.end_col_offset is not None  # always set for parsed text
         insertions.append((value.end_lineno, value.end_col_offset, "))"))
         insertions.append((value.lineno, value.col_offset, f"({', '.join(kept)}, ("))
     statements = _assigned(function)
@@ -86,10 +86,10 @@ def with_stages(text: str, names: Sequence[str], *, form: CandidateForm, entry: 
 
 
 def stages(function: Function, *, of_any_kind: bool = False) -> tuple[str, ...]:
-    """The stages of a function: what it binds to computations of tensors before every return.
+    """The stages of a function: names that it binds to tensor computations before every return.
 
-    With `of_any_kind` what it binds to anything.  Looked at are statements of the function's own block, in the order of
-    the text: what is bound in a branch may not be there.
+    With `of_any_kind` names bound to any value. Only statements of the function's own block are used, in the order of
+    the text, because a name bound in a branch may be unbound.
     """
     found = []
     for name, statements in _assigned(function).items():
@@ -101,9 +101,9 @@ def stages(function: Function, *, of_any_kind: bool = False) -> tuple[str, ...]:
 
 
 def _assigned(function: Function) -> dict[str, list[ast.Assign]]:
-    """The statements that bind each name, of names that are bound by nothing else; the function's own arguments are.
+    """The statements that bind each name, for names bound only by assignments; the function's arguments are not.
 
-    An argument that is first made contiguous or moved has the same values, so that is no stage.
+    Making an argument contiguous or moving it keeps its values, so that is not a stage.
     """
     bound = Counter(_bound(function))
     own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
@@ -122,7 +122,7 @@ def _assigned(function: Function) -> dict[str, list[ast.Assign]]:
 
 
 def _bound(function: Function) -> Iterator[str]:
-    """Every name that is bound in a function, once for each time; its own arguments are left out."""
+    """Every name bound in a function, once per binding, without its arguments."""
     arguments = set(ast.walk(function.args))
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -132,7 +132,7 @@ def _bound(function: Function) -> Iterator[str]:
 
 
 def _bound_to_computations(function: Function) -> Iterator[str]:
-    """The names that an assignment anywhere in a function binds to what may be a tensor."""
+    """The names that any assignment in a function binds to a value that may be a tensor."""
     for node in ast.walk(function):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_computation(value):
@@ -140,7 +140,7 @@ def _bound_to_computations(function: Function) -> Iterator[str]:
 
 
 def _keeps_values(value: ast.expr, name: str) -> bool:
-    """Whether this is the value of a name in another layout or place."""
+    """Whether this expression is the value of a name in another layout or on another device."""
     match value:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=of), attr=method)):
             return of == name and method in _SAME_VALUES
@@ -152,18 +152,18 @@ def _plain(stage: str) -> str:
 
 
 def _number(stage: str) -> int:
-    """Which of the bindings of its name a stage is, from 1 on."""
+    """The index of a stage among the bindings of its name, from 1 on."""
     return int(stage.partition("#")[2].partition("/")[0] or 1)
 
 
 def _kept_as(stage: str) -> str:
-    """The name that has a stage at the end of the function: its own unless it is bound again."""
+    """The name that holds a stage at the end of the function: its own unless it is bound again."""
     number, count = _number(stage), int(stage.partition("/")[2] or 1)
     return _plain(stage) if number == count else f"_stage_{_plain(stage)}_{number}"
 
 
 def _copy_of(name: str) -> str:
-    """An expression for the present content of a name; later operations in place do not change it."""
+    """An expression for a copy of a name's value, which later in-place operations do not change."""
     return f'{name}.clone() if hasattr({name}, "clone") else {name}'
 
 
@@ -172,7 +172,7 @@ def _times(count: str) -> str:
 
 
 def _is_computation(value: ast.expr) -> bool:
-    """Whether this may be a tensor: a call or an operation that is not about shapes."""
+    """Whether this may be a tensor: a call or an operation other than those on shapes."""
     if not isinstance(value, ast.Call | ast.BinOp):
         return False
     parts = (value.func, *value.args) if isinstance(value, ast.Call) else (value.left, value.right)
@@ -189,10 +189,10 @@ def _is_of_shape(part: ast.expr) -> bool:
 
 
 def _function(text: str, form: CandidateForm, name: str) -> Function:
-    """The function of this name, or the method that computes of the class of this name.
+    """The function of this name, or the computing method of the class of this name.
 
     Raises:
-        UsageError: the text does not parse or has none, or the form of candidate has no such function.
+        UsageError: the text does not parse or lacks the function, or this form of candidate has none.
     """
     if form not in (CandidateForm.MODULE, CandidateForm.CALL):
         raise UsageError("stages are compared for tasks whose candidates are functions or modules")
@@ -221,7 +221,7 @@ def _shown(form: CandidateForm, name: str) -> str:
 
 
 def _returns(node: ast.AST) -> Iterator[ast.Return]:
-    """The returns of a function in their order, without those of functions inside."""
+    """The returns of a function in order, without those of nested functions."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Return):
             yield child

@@ -1,7 +1,7 @@
-"""Calls of a function in the text of tests: each place is a case, or several where a loop repeats it.
+"""Calls of a function in the text of tests: each call site is a case, or several cases if a loop repeats it.
 
-A loop is counted where it goes over literals; of any other one the first turn is taken.  Left out are calls that may
-raise and are caught, and those that draw random numbers.
+All iterations of a loop over literals count; of any other loop only the first. Calls whose exceptions are caught, and
+calls that draw random numbers, are skipped.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from problems.suites.texts.syntax import asks_to_write
 
 Around: TypeAlias = tuple[ast.AST, ...]
 
-_MOST_CALLS = 24  # calls recorded at one place
+_MOST_CALLS = 24  # limit on the calls recorded at one call site
 _SHARES = frozenset({"p", "dropout", "dropout_p"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallSites:
-    """The names of the calls, "line 12" or "line 12 #3" for the third one there, and the lines that are left out.
+    """The names of the calls, "line 12" or "line 12 #3" for the third one there, and the skipped lines.
 
     `writes` is whether a call asks for a result in an argument (`inplace=True`, `out=...`).
     """
@@ -33,7 +33,7 @@ class CallSites:
 
 
 def call_sites(tests: ast.Module, entry: str, *, is_random: bool = False) -> CallSites:
-    """The calls of `entry` in the tests; `is_random` is whether it draws random numbers, unless a call forbids that."""
+    """The calls of `entry` in the tests. With `is_random` a call draws random numbers unless an argument forbids it."""
     count_by_line: dict[int, int] = {}
     caught, random, writes = [], [], False
     for call, around in _calls(tests, entry):
@@ -49,7 +49,7 @@ def call_sites(tests: ast.Module, entry: str, *, is_random: bool = False) -> Cal
 
 
 def place_of(name: str) -> tuple[int, int]:
-    """The line of a call by its name, and how many calls of that line come before it."""
+    """The line of a call from its name, and the number of earlier calls in that line."""
     line, _, number = name.removeprefix("line ").partition(" #")
     return int(line), int(number or 1) - 1
 
@@ -70,13 +70,13 @@ def _calls(tree: ast.AST, entry: str, around: Around = ()) -> Iterator[tuple[ast
 
 
 def _forbids_random(keyword: ast.keyword) -> bool:
-    """Whether an argument switches dropout off."""
+    """Whether an argument disables dropout."""
     value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
     return (keyword.arg == "training" and value is False) or (keyword.arg in _SHARES and value in (0, 0.0))
 
 
 def _turns(around: Around, tests: ast.Module) -> int:
-    """How often a place is reached: the product of the lengths of the loops around it."""
+    """Number of times a call site is reached: the product of the iterations of the loops around it."""
     turns = 1
     for outer in around:
         if isinstance(outer, ast.For):
@@ -88,7 +88,7 @@ def _turns(around: Around, tests: ast.Module) -> int:
 
 
 def _length(iterated: ast.expr, tests: ast.Module) -> int:
-    """The number of turns of a loop over a literal, a range of literals or a name bound once to such; else 1."""
+    """The number of iterations of a loop over a literal, a range of literals or a name bound once to one; else 1."""
     match iterated:
         case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
             return len(parts)

@@ -1,7 +1,7 @@
-"""Integer inputs that a definition of flashinfer-trace determines: where parts end, and the pages that they use.
+"""Integer inputs that are determined by a definition of flashinfer-trace: ends of parts, and pages in use.
 
-The suite draws integers from [-1024, 1024) where a workload says "random", which is no valid offset or index.  Valid
-ones follow from constraints such as `total == indptr[-1].item()` and from the names that the dataset uses.
+The suite draws integers from [-1024, 1024) where a workload says "random", which are not valid offsets or indices.
+Valid ones follow from constraints such as `total == indptr[-1].item()` and from the names that the dataset uses.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _INDICES, _LAST_LENGTH = "_indices", "last_page_len"
 
 
 class Kind(enum.StrEnum):
-    """What the elements of an integer input are, in terms of the size of an axis.
+    """Kinds of integer inputs, in terms of the size of an axis.
 
-    OFFSETS rise from 0 to it, INDICES are below it and as different as they can be, LENGTHS are from 1 to it.
+    OFFSETS rise from 0 to the size, INDICES are below it with as few repetitions as possible, LENGTHS are from 1 to it.
     """
 
     OFFSETS = "offsets"
@@ -30,7 +30,7 @@ class Kind(enum.StrEnum):
 def determined(
     inputs: Mapping[str, Sequence[str] | None], axes: Collection[str], constraints: Sequence[str]
 ) -> dict[str, tuple[Kind, str]]:
-    """What each determined input has and the axis that bounds it, by the name of the input.
+    """The kind of each determined input and the axis that bounds it, by the name of the input.
 
     `inputs` are the axes of each integer input.
     """
@@ -49,7 +49,7 @@ def determined(
 
 
 def _end(constraint: str) -> tuple[str, str] | None:
-    """The input and the axis of a constraint `axis == input[-1].item()`; None for another one."""
+    """The input and the axis of a constraint `axis == input[-1].item()`; None for any other constraint."""
     try:
         statements = parse(constraint.strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -64,7 +64,7 @@ def _end(constraint: str) -> tuple[str, str] | None:
 
 
 def _last_of(node: ast.expr) -> str | None:
-    """The name of the tensor whose last element this is, with or without `.item()`."""
+    """The name of the tensor whose last element this expression is, with or without `.item()`."""
     match node:
         case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[]):
             return _last_of(inner)

@@ -1,7 +1,7 @@
-"""C++ files of one candidate with their own headers put in place of the lines that include them.
+"""C++ files of one candidate, with their own headers inserted in place of the include lines.
 
-That is what a preprocessor does with `#include`, so the meaning stays; a header is looked for beside the file that
-includes it, then from the folder of all files.  Includes of other headers stay as they are.
+A preprocessor does the same with `#include`, so the meaning is unchanged. A header is searched in the folder of the
+including file, then in the common folder. Includes of other headers are unchanged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from problems.suites.files import SuiteFileError
 
-# Comments and strings are matched first, so that an include inside of one is no include.
+# Comments and strings are matched first, so that an include within one is not expanded.
 _TOKEN = re.compile(
     r"//[^\n]*|/\*.*?\*/|R\"(?P<mark>[^()\s\\]*)\(.*?\)(?P=mark)\""
     r"|^[ \t]*#[ \t]*include[ \t]*[\"<](?P<path>[^\">\n]+)[\">][^\n]*"
@@ -26,7 +26,7 @@ _MOST_CHARACTERS = 1 << 20
 
 
 def included(path: str, files: Mapping[str, str], *, shown: str) -> str:
-    """The text of a file with those of its headers that are among `files`; `shown` begins the errors.
+    """The text of a file with all headers from `files` inserted; errors begin with `shown`.
 
     Raises:
         SuiteFileError: a header without a guard includes itself, or the text becomes too large.
@@ -36,7 +36,7 @@ def included(path: str, files: Mapping[str, str], *, shown: str) -> str:
 
 @dataclass(kw_only=True)
 class _Expansion:
-    """One unit while its includes are replaced: the files that are open, and those that count once."""
+    """State of the expansion of one unit: the files that are open, and those that are inserted once only."""
 
     files: Mapping[str, str]
     shown: str
@@ -45,7 +45,7 @@ class _Expansion:
     _characters: int = 0
 
     def text_of(self, path: str) -> str:
-        """The text of a file, "" where its `#pragma once` or its guard leaves nothing."""
+        """The text of a file; "" for a repeated inclusion that its `#pragma once` or its guard makes empty."""
         text = self.files[path].replace("\r\n", "\n")
         if path in self._once or (path in self._open and _GUARD.search(text)):
             return ""

@@ -1,4 +1,4 @@
-"""Performance files of KernelBench-X and TritonBench: whether one has inputs that can be taken, found in its text."""
+"""Performance files of KernelBench-X and TritonBench: whether a file has usable inputs, determined from its text."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from problems.suites.texts.call_sites import call_sites
 from problems.suites.texts.syntax import functions
 
 FIRST, LAST = "benchmark first", "benchmark last"
-"""The names of the two cases: the first input of a performance file, and the last one that is not too large."""
+"""Names of the two cases: the first input of a performance file, and the last one that is not too large."""
 
 _METHODS = frozenset({"get_input_tensors", "to_cuda", "call_op"})
 
 
 def with_performance(task: Task, file: Path, *, root: Path, is_random: bool) -> Task:
-    """The task with two cases for timing; as it is where it has no performance file or no other cases."""
+    """The task with two cases for timing; unchanged if it has no performance file or no other cases."""
     try:
         text = text_of(file, root=root)
     except SuiteFileError:
@@ -32,7 +32,7 @@ def with_performance(task: Task, file: Path, *, root: Path, is_random: bool) -> 
 
 
 def benchmarks(text: str, entry: str, *, is_random: bool) -> tuple[str, ...]:
-    """The cases for timing of a performance file; none where it calls no `entry`, or a random one (`is_random`)."""
+    """The cases for timing in a performance file; none if it does not call `entry`, or if `is_random`."""
     try:
         tree = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,4 +1,4 @@
-"""Files of a reference and its tests in one, divided by a line of 146 `#`: KernelBench-X and TritonBench.
+"""Files that contain a reference and its tests, separated by a line of 146 `#`: KernelBench-X and TritonBench.
 
 Above the first such line is the reference (in TritonBench G a Triton kernel with its wrapper), below the last one
 are the tests, which run on import and bind a module-level name to a call of `test_*()`.
@@ -29,11 +29,11 @@ _UNMOVABLE = frozenset({"model", "module", "loss_fn", "optimizer", "closure"})
 
 @dataclass(frozen=True, kw_only=True)
 class SeparatedFile:
-    """The two parts of such a file, and the function that a candidate has to define.
+    """The two parts of such a file, and the function that a candidate must define.
 
     `tests` begins with as many empty lines as are above it, so that its lines have the numbers of the file.  `others`
-    are further functions of the reference that the tests use, `calls` the places where they call the entry.  `writes`
-    is whether a call may write to its arguments, `is_random` whether the reference draws random numbers.
+    are further functions of the reference that the tests use, `calls` the call sites of the entry.  `writes` is whether
+    a call may write to its arguments, `is_random` whether the reference draws random numbers.
     """
 
     reference: str
@@ -48,7 +48,7 @@ class SeparatedFile:
 
     @property
     def refusal(self) -> str:
-        """Why no candidate can be judged by the tests; "" where one can."""
+        """The reason why the tests cannot judge a candidate; "" if they can."""
         unmovable = [name for name in parameters(self.function) if name in _UNMOVABLE]
         if unmovable:
             return f"its function takes {', '.join(unmovable)}, which cannot be moved to a candidate's process"
@@ -68,7 +68,7 @@ def is_separated(text: str) -> bool:
 
 
 def separated(text: str, *, stem: str, shown: str) -> SeparatedFile:
-    """The parts of a text; `stem` is the name of its file, `shown` what errors call it.
+    """The parts of a text; `stem` is its file name without suffix, `shown` its name in errors.
 
     Raises:
         SuiteFileError: it has no separator, a part does not parse, or no function of the reference is tested.
@@ -106,7 +106,7 @@ def _tested(upper: ast.Module, lower: ast.Module, *, stem: str, shown: str) -> t
 
 
 def _result(lower: ast.Module) -> str:
-    """The last name that the top level of the tests binds to a call of a function `test*`."""
+    """The last name that the tests bind, at module level, to a call of a function `test*`."""
     for statement in reversed(lower.body):
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=called))):
@@ -135,7 +135,7 @@ def _lines(numbers: tuple[int, ...]) -> str:
 
 
 def _keeps_exceptions(lower: ast.Module) -> bool:
-    """Whether a handler stores something of the exception that it caught."""
+    """Whether a handler stores a part of the exception that it caught."""
     return any(
         isinstance(part, ast.Name) and part.id == handler.name
         for handler in ast.walk(lower)

@@ -1,4 +1,4 @@
-"""Modules beside a task that it imports, such as helpers of a fork of a suite.  Nothing is run."""
+"""Modules in the folder of a task that it imports, such as helpers of a fork of a suite. Nothing is run."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from problems.suites.texts.syntax import imported_packages
 
 
 def imported_siblings(text: str, file: Path, *, root: Path) -> dict[str, str]:
-    """The texts of modules beside a file that it imports, and that these import, by their file names.
+    """The texts of modules in a file's folder that it imports directly or indirectly, by their file names.
 
-    One that cannot be read is left out: the import fails where the file runs.
+    A module that cannot be read is left out: its import fails when the file runs.
     """
     found: dict[str, str] = {}
     waiting = [text]
@@ -30,7 +30,7 @@ def imported_siblings(text: str, file: Path, *, root: Path) -> dict[str, str]:
 
 
 def _imported(text: str) -> set[str]:
-    """The first parts of the names that a text imports; none of a text that does not parse."""
+    """The first parts of the module names that a text imports; empty for a text that does not parse."""
     try:
         return imported_packages(parse(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

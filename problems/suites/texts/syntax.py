@@ -16,7 +16,7 @@ _DRAWS = frozenset({"rand", "randn", "randint", "randperm", "bernoulli", "multin
 
 
 def parsed(text: str, shown: str) -> ast.Module:
-    """The syntax tree of a text that errors call `shown`.
+    """The syntax tree of a text; `shown` is its name in errors.
 
     Raises:
         SuiteFileError: it does not parse.
@@ -30,23 +30,23 @@ def parsed(text: str, shown: str) -> ast.Module:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a Python text with their ends, as its syntax tree counts them: a form feed ends none."""
+    """The lines of a Python text with their line ends, counted as in its syntax tree: a form feed ends none."""
     return list(io.StringIO(text))
 
 
 def functions(tree: ast.Module | ast.ClassDef) -> dict[str, Function]:
-    """The functions of the top level, or of a class, by name, in their order; of two of one name the last."""
+    """The functions at module level or in a class, by name, in order; of two with one name the last."""
     return {node.name: node for node in tree.body if isinstance(node, Function)}
 
 
 def parameters(function: Function) -> tuple[str, ...]:
-    """The names of its parameters without `*args` and `**kwargs`, keyword-only ones last."""
+    """The names of a function's parameters without `*args` and `**kwargs`, keyword-only ones last."""
     spec = function.args
     return tuple(one.arg for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
 
 
 def called_names(tree: ast.AST) -> Iterator[str]:
-    """Names of the calls in a tree, the last part of a dotted name, in the order of the text."""
+    """Names of the calls in a tree, the last part of dotted names, in the order of the text."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
         match call.func:
@@ -61,7 +61,7 @@ def used_names(tree: ast.AST) -> Iterator[str]:
 
 
 def bound_names(tree: ast.Module) -> set[str]:
-    """The functions and classes of the top level, and the names that it assigns or imports."""
+    """The functions and classes at module level, and the names assigned or imported there."""
     found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
     for node in tree.body:
         match node:
@@ -73,7 +73,7 @@ def bound_names(tree: ast.Module) -> set[str]:
 
 
 def imported_packages(tree: ast.AST) -> set[str]:
-    """The first parts of the names of all imported modules, those inside of functions included."""
+    """The first parts of the names of all imported modules, including imports within functions."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -84,15 +84,15 @@ def imported_packages(tree: ast.AST) -> set[str]:
 
 
 def draws_random(tree: ast.AST) -> bool:
-    """Whether something in the tree is called like a function of torch that draws random numbers."""
+    """Whether a call in the tree has the name of a torch function that draws random numbers."""
     return any(name in _DRAWS or name.endswith("dropout") or name.startswith("rand") for name in called_names(tree))
 
 
 def may_write_arguments(tree: ast.AST) -> bool:
-    """Whether code in the tree may write to a tensor that it was given; true also for code that writes to its own.
+    """Whether code in the tree may write to an argument tensor; also true for code that writes only to its own tensors.
 
-    That is an assignment to elements, a method of torch that ends in "_", `out=...` or `inplace=True`, or the launch of
-    a kernel.
+    Writes are an assignment to elements, a method of torch that ends in "_", `out=...` or `inplace=True`, or the launch
+    of a kernel.
     """
     return any(map(_may_write, ast.walk(tree)))
 
@@ -109,11 +109,11 @@ def _may_write(node: ast.AST) -> bool:
 
 
 def asks_to_write(keyword: ast.keyword) -> bool:
-    """Whether a call has an argument that requests a result written to an argument."""
+    """Whether a call has an argument that requests that the result is written to an argument."""
     value = keyword.value.value if isinstance(keyword.value, ast.Constant) else ...
     return (keyword.arg == "inplace" and value is not False) or (keyword.arg == "out" and value is not None)
 
 
 def seeds(tree: ast.AST) -> bool:
-    """Whether a random stream is seeded in the tree."""
+    """Whether the tree seeds a random generator."""
     return bool({"manual_seed", "set_seed", "seed", "seed_all"} & set(called_names(tree)))
