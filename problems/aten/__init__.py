@@ -1,4 +1,4 @@
 """Operators of PyTorch's ATen library, under the names and argument orders that PyTorch gives them.
 
-One module is one operator, found by scanning, so the folder stays flat.
+Each module defines one operator and is found by scanning, so the folder has no subfolders.
 """

@@ -1,7 +1,7 @@
 """The worker of index_put_: self[indices] = values, or += with accumulate; unsafe leaves out the check of the range.
 
-The contract of `index_put_`: negative indices count from the end, masks take the place of coordinates, repeated places
-are added up in any order with accumulate and are distinct in the cases without it.  No index is out of range, so
+The contract of `index_put_`: negative indices count from the end, masks replace coordinates, values at repeated
+positions are added in any order with accumulate and are distinct in the cases without it.  No index is out of range, so
 `unsafe` changes nothing of the result.  Any rank from 1, any strides.  Returns self.  Overload: _index_put_impl_ is
 tested; the hacked twin computes the same.
 """
@@ -42,14 +42,14 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self, indices, values and accumulate as those of index_put_, and unsafe."""
+    """self, indices, values and accumulate as in index_put_, and unsafe."""
     return *inputs(case, rng), case.claim("unsafe")
 
 
 def reference(
     x: torch.Tensor, indices: IndexList, values: torch.Tensor, accumulate: bool = False, unsafe: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """self twice: the returned and the written tensor."""
+    """self twice: as the returned and as the written tensor."""
     after = written(x, indices, values, accumulate=accumulate)
     return after, after
 
@@ -57,7 +57,7 @@ def reference(
 def eager(
     x: torch.Tensor, indices: IndexList, values: torch.Tensor, accumulate: bool = False, unsafe: bool = False
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     result: torch.Tensor = torch.ops.aten._index_put_impl_.default(x, list(indices), values, accumulate, unsafe)
     return result
 

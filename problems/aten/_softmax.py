@@ -1,7 +1,7 @@
 """Softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) along one dimension.
 
-Any rank, any strides, a dimension of any length.  `half_to_float` asks for a float32 answer to float16, which PyTorch
-itself has on a GPU only.  A row with NaN or inf in it, or of -inf only, is NaN throughout.
+Any rank, any strides, a dimension of any length.  `half_to_float` requests a float32 answer for float16, which PyTorch
+itself supports on a GPU only. A row that contains NaN or inf, or only -inf, is entirely NaN.
 
 Overloads: _softmax (tested) and _softmax.out.
 """
@@ -71,17 +71,17 @@ def reference(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
-    """The library's own, which has half_to_float on a GPU only."""
+    """PyTorch's operator, which supports half_to_float on a GPU only."""
     return torch.softmax(x, dim, dtype=torch.float32 if half_to_float else None)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Two roundings, and a sum as long as the dimension."""
+    """Two roundings, and a sum over the dimension."""
     return rounded(_result(case), roundings=2, terms=case.shape("shape")[case.size("dim")])
 
 
 def cost(case: Case) -> Cost:
-    """Five operations an element: maximum, difference, exponential, sum, quotient."""
+    """Five operations per element: maximum, difference, exponential, sum, quotient."""
     elements = math.prod(case.shape("shape"))
     return Cost(
         flops=5 * elements, bytes_read=elements * case.dtype.bytes, bytes_written=elements * _result(case).bytes

@@ -1,11 +1,11 @@
 """A copy with a cast: y[i] = dtype(self[i]).
 
-Any rank, any strides, any dtypes.  Without a dtype the answer has that of self.  The answer shares no memory with self.
+Any rank, any strides, any dtypes.  Without a dtype the result has that of self.  The answer shares no memory with self.
 A cast to a floating dtype rounds to nearest, ties to even, and may overflow to infinity; one unit in the last place is
-allowed.  A cast to an integer dtype drops the fraction, to bool asks for being other than 0, of a complex number to
-another real dtype keeps the real part.  Numbers beyond an integer dtype are outside of the contract.  Values are
-compared, not strides.  Overloads: _to_copy is tested; .out computes the same; layout, device, pin_memory, non_blocking
-and memory_format are left out.
+allowed.  A cast to an integer dtype truncates towards 0, a cast to bool is true for values other than 0, a cast of a
+complex number to another real dtype keeps the real part.  Numbers beyond an integer dtype are outside of the contract.
+Values are compared, not strides.  Overloads: _to_copy is tested; .out computes the same; layout, device, pin_memory,
+non_blocking and memory_format are left out.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def reference(x: torch.Tensor, dtype: torch.dtype | None = None) -> torch.Tensor
 
 
 def eager(x: torch.Tensor, dtype: torch.dtype | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     result: torch.Tensor = torch.ops.aten._to_copy.default(x, dtype=dtype)
     return result
 

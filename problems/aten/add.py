@@ -72,7 +72,8 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: `shape`, other: `other`, which broadcast, each in its layout.
 
-    In "special" every special value of self meets every one of other; in "special other" self has none.
+    In "special" every special value of self is paired with every one of other; in "special other" self has no special
+    values.
     """
     left = _values(case.shape("shape"), case.dtype, rng)
     right = _values(case.shape("other"), case.dtype, rng)
@@ -92,7 +93,7 @@ def reference(x: torch.Tensor, other: torch.Tensor, alpha: float = 1) -> torch.T
 
 
 def eager(x: torch.Tensor, other: torch.Tensor, alpha: float = 1) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.add(x, other, alpha=alpha)
 
 
@@ -102,7 +103,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum an element; alpha = 1 needs no product."""
+    """One multiply-add per element; alpha = 1 needs no product."""
     outputs = math.prod(_broadcast(case))
     inputs = math.prod(case.shape("shape")) + math.prod(case.shape("other"))
     return Cost(
@@ -113,7 +114,7 @@ def cost(case: Case) -> Cost:
 
 
 def _values(shape: tuple[int, ...], dtype: DType, rng: torch.Generator) -> torch.Tensor:
-    """Integers that no alpha here lets overflow; mixed magnitudes only where one rounding of them is small."""
+    """Integers for which no alpha of the cases overflows; mixed magnitudes only if one rounding of them is small."""
     if dtype in FLOATS:
         return mixed(shape, dtype, rng) if dtype is F32 else normal(shape, dtype, rng)
     bound = 2**59 if dtype is DType.INT64 else 2**28  # beyond the exact integers of float64 and of float32

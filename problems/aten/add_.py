@@ -46,7 +46,7 @@ def reference(x: torch.Tensor, other: torch.Tensor | float, alpha: float = 1) ->
 
 
 def eager(x: torch.Tensor, other: torch.Tensor | float, alpha: float = 1) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.add_(other, alpha=alpha)
 
 
@@ -56,12 +56,12 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """2 operations an element."""
+    """2 operations per element."""
     return binary_cost(case, operations=2, result=case.dtype)
 
 
 def _even(x: torch.Tensor) -> torch.Tensor:
-    """Within two powers of two: the rounding of one operand is small beside a typical result."""
+    """Magnitudes within two powers of two, so the rounding error of one operand is small beside a typical result."""
     return x.clamp(-4, 4)
 
 

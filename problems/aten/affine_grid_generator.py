@@ -70,7 +70,7 @@ def _coordinates(length: int, align_corners: bool, device: torch.device) -> torc
 
 
 def eager(theta: torch.Tensor, size: list[int], align_corners: bool) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     result: torch.Tensor = torch.ops.aten.affine_grid_generator.default(theta, size, align_corners)
     return result
 
@@ -81,7 +81,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each dimension of each coordinate."""
+    """One multiply-add for each dimension of each coordinate."""
     sizes = case.shape("sizes")
     dims = len(sizes) - 2
     written = sizes[0] * count(sizes[2:]) * dims

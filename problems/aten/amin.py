@@ -1,8 +1,8 @@
 """Minimum: y[rest] = the least of x[rest, reduced] over the reduced dimensions.
 
-Any rank, any strides; floats, integers and bool.  `dim` lists dimensions; an empty list, which is left out as None
-here, is all of them.  A reduced dimension is not empty.  NaN among the elements gives NaN.  0.0 and -0.0 are equal, and
-either may be returned.
+Any rank, any strides; floats, integers and bool.  `dim` lists dimensions; an empty list, passed as None, means all of
+them.  A reduced dimension is not empty.  NaN among the elements gives NaN.  0.0 and -0.0 are equal, and either may be
+returned.
 
 Overloads: amin (tested) and amin.out.
 """
@@ -25,7 +25,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(x: torch.Tensor, dim: list[int], keepdim: bool = False) -> torch.Tensor:
-    """x without its reduced dimensions, or with 1 in their place; by sorting, which puts NaN last."""
+    """x without its reduced dimensions, or with 1 in their place; by sorting, which orders NaN last."""
     dims = sorted(d % x.dim() for d in dim) if dim else list(range(x.dim()))
     kept = [d for d in range(x.dim()) if d not in dims]
     rows = x.permute([*kept, *dims]).reshape([x.shape[d] for d in kept] + [math.prod(x.shape[d] for d in dims)])
@@ -35,17 +35,17 @@ def reference(x: torch.Tensor, dim: list[int], keepdim: bool = False) -> torch.T
 
 
 def eager(x: torch.Tensor, dim: list[int], keepdim: bool = False) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.amin(x, dim, keepdim)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """To the bit."""
+    """Bitwise equality."""
     return EXACT
 
 
 def cost(case: Case) -> Cost:
-    """One comparison an element."""
+    """One comparison per element."""
     return reduction_cost(case, result=case.dtype)
 
 

@@ -74,15 +74,15 @@ def _length(start: float, end: float, step: float) -> int:
 def eager(
     start: float, end: float, step: float = 1, dtype: torch.dtype | None = None, device: str | None = None
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.arange(start, end, step, dtype=dtype, device=device)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Integers to the bit; floats from a product and a sum in the arithmetic of float32, and one rounding.
+    """Integers are exact; floats may have the errors of one multiplication and addition in float32, and one rounding.
 
-    float64 is held to its own precision.  The errors of both are relative to the ends of the range, at most twice a
-    typical element.
+    float64 requires its own precision. Both errors are relative to the ends of the range, at most twice a typical
+    element.
     """
     if case.dtype.epsilon == 0.0:
         return EXACT

@@ -20,14 +20,15 @@ CASES = (
 )  # fmt: skip
 
 _FEW = 4
-_CLOSE_INTEGERS = 1000  # at the end of their range, where float32 has every 128th of 32 bits and fewer of 64
-_CLOSE_STEPS = 2048  # values within 0.1 %, which lower precision cannot distinguish
+_CLOSE_INTEGERS = 1000  # near the end of their range, where float32 has one in 128 of the int32 numbers, less of int64
+_CLOSE_STEPS = 2048  # values within 0.1 % of each other, which lower precision cannot distinguish
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: any shape; dim: None for "all"; keepdim.
 
-    float32 and float64 are close below -1 and wide integers close to the largest one; "ties" have four values.
+    float32 and float64 values are slightly below -1, wide integers slightly below their largest; "ties" have four
+    values.
     """
     x = reduction_values(case, rng)
     if case.word("values") == "usual" and case.dtype.epsilon in (F32.epsilon, DType.FLOAT64.epsilon):
@@ -41,7 +42,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(x: torch.Tensor, dim: int | None = None, keepdim: bool = False) -> torch.Tensor:
-    """x without the dimension, or with 1 in its place; by a stable sort of what NaN and the numbers rank."""
+    """x without the dimension, or with 1 in its place; by a stable sort of ranks, with NaN highest."""
     rows = x.reshape(-1) if dim is None or x.dim() == 0 else x.movedim(dim, -1)
     indices = torch.arange(rows.shape[-1], device=x.device).expand(rows.shape)
     largest = rows.sort(dim=-1).values[..., -1:]
@@ -53,7 +54,7 @@ def reference(x: torch.Tensor, dim: int | None = None, keepdim: bool = False) ->
 
 
 def eager(x: torch.Tensor, dim: int | None = None, keepdim: bool = False) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.argmax(x, dim, keepdim)
 
 
@@ -63,7 +64,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One comparison an element."""
+    """One comparison per element."""
     return reduction_cost(case, result=DType.INT64)
 
 

@@ -59,12 +59,12 @@ def reference(x: torch.Tensor, size: list[int], stride: list[int], storage_offse
 
 
 def eager(x: torch.Tensor, size: list[int], stride: list[int], storage_offset: int | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.as_strided(x, size, stride, storage_offset)
 
 
 def cost(case: Case) -> Cost:
-    """A copy of everything; overlapping elements are read once."""
+    """Cost of copying all elements; overlapping elements are read once."""
     size, stride = case.shape("size"), case.shape("stride")
     distinct = count(length for length, step in zip(size, stride, strict=True) if step)
     return written_out(case, read=min(distinct, count(case.shape("shape"))), written=count(size))

@@ -29,22 +29,22 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.asin(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding of an answer that was computed in float32."""
+    """One rounding of a float32 result."""
     return rounded(floating(case.dtype))
 
 
 def cost(case: Case) -> Cost:
-    """12 operations an element."""
+    """12 operations per element."""
     return unary_cost(case, operations=12, result=floating(case.dtype))
 
 
 def _within_one(x: torch.Tensor) -> torch.Tensor:
-    """Between -1 and 1, of every magnitude."""
+    """Between -1 and 1, in several magnitudes."""
     return x / (1 + x.abs())
 
 

@@ -2,10 +2,10 @@
 
 Any rank, any strides.  Probabilities are from 0 to 1; with p, the content of self does not matter.  The answer has the
 shape and dtype of self.  Draws are independent of each other and of those of other calls; a kernel seeds its own
-generator, and the argument for one is left out.  What is judged: values are 0 or 1, exactly so where p is 0 or 1; the
-means over all, halves and every second element, products with neighbours and with the draws of an earlier call, and the
-sum weighted by p, each by a bound that a right kernel breaks once in 2e9 tests, less than once in a million runs.
-Overloads: bernoulli, .p and .Tensor are tested; .out forms compute the same.
+generator, and the argument for one is left out.  The comparison checks: values are 0 or 1, exactly so where p is 0 or
+1; the means over all, halves and every second element, products with neighbours and with the draws of an earlier call,
+and the sum weighted by p, each by a bound that a correct kernel exceeds once in 2e9 tests, less than once in a million
+runs. Overloads: bernoulli, .p and .Tensor are tested; .out forms compute the same.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, p: None, a number or a tensor of probabilities; a tenth of them each are 0 and 1."""
+    """self: `shape`, p: None, a number or a tensor of probabilities; a tenth of them is 0 and a tenth is 1."""
     probabilities = torch.rand(case.shape("shape"), generator=rng)
     share = torch.rand(case.shape("shape"), generator=rng)
     probabilities = torch.where(share < 0.1, 0.0, torch.where(share > 0.9, 1.0, probabilities))
@@ -57,12 +57,12 @@ def _probabilities(x: torch.Tensor, p: torch.Tensor | float | None) -> torch.Ten
 
 
 def reference(x: torch.Tensor, p: torch.Tensor | float | None = None) -> torch.Tensor:
-    """The probabilities, rounded to 0 or 1: no draw is compared with it element by element."""
+    """The probabilities rounded to 0 or 1; draws are not compared with it element by element."""
     return _probabilities(x, p).round().to(x.dtype)
 
 
 def eager(x: torch.Tensor, p: torch.Tensor | float | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     if p is None:
         return torch.bernoulli(x)
     result: torch.Tensor = (
@@ -72,7 +72,7 @@ def eager(x: torch.Tensor, p: torch.Tensor | float | None = None) -> torch.Tenso
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """The tests that the docstring of the module names."""
+    """The tests listed in the module docstring."""
     (y,), (x, given) = called.outputs, called.arguments
     assert isinstance(x, torch.Tensor) and (given is None or isinstance(given, torch.Tensor | float))
     p = _probabilities(x, given)
@@ -88,7 +88,7 @@ def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
 
 
 def cost(case: Case) -> Cost:
-    """A comparison for each element; probabilities are read, of which a number counts as one."""
+    """One comparison per element; all probabilities are read, a number p counts as one."""
     elements = count(case.shape("shape"))
     moved = copied(case, read=elements if case.word("p") in ("self", "tensor") else 1, written=elements)
     return Cost(flops=elements, bytes_read=moved.bytes_read, bytes_written=moved.bytes_written)

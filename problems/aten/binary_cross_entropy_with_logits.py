@@ -1,8 +1,8 @@
 """Cross entropy of logits: y = w * ((1 - t) * x - (1 + (p - 1) * t) * log(sigmoid(x))), x = self, t = target.
 
-Any rank, any strides.  target is between 0 and 1; weight w and pos_weight p are None, which is 1, or broadcast to
-self.  `reduction` is 0 for none, 1 for the mean, 2 for the sum; the weights do not change what a mean divides by.  The
-mean of no elements is NaN and their sum 0.  NaN stays NaN, inf gives inf and -inf NaN, as the formula does.
+Any rank, any strides.  target is between 0 and 1; weight w and pos_weight p are None, which is 1, or broadcast to self.
+`reduction` is 0 for none, 1 for the mean, 2 for the sum; the weights do not change the divisor of a mean.  The mean of
+no elements is NaN and their sum 0.  NaN stays NaN, inf gives inf and -inf NaN, by the formula.
 
 Overloads: binary_cross_entropy_with_logits (tested) and its .out form.
 """
@@ -62,19 +62,19 @@ def eager(
     pos_weight: torch.Tensor | None = None,
     reduction: int = 1,
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     answer: torch.Tensor = torch.ops.aten.binary_cross_entropy_with_logits(x, target, weight, pos_weight, reduction)
     return answer
 
 
 def tolerance(case: Case) -> Tolerance:
-    """As of the family, three times: weights and logarithm may be rounded one by one."""
+    """Three times that of other losses: weights and logarithm may each be rounded."""
     honest = loss_tolerance(case)
     return Tolerance(relative=3 * honest.relative, absolute=3 * honest.absolute)
 
 
 def cost(case: Case) -> Cost:
-    """8 operations an element, and one for a mean or sum."""
+    """8 operations per element, and one for a mean or sum."""
     return loss_cost(case, tensors=2, operations=8)
 
 

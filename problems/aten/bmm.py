@@ -56,7 +56,7 @@ def reference(x: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.bmm(x, mat2)
 
 
@@ -67,7 +67,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each of B * M * N * K."""
+    """One multiply-add for each of B * M * N * K."""
     b, m, k, n = (case.size(key) for key in "bmkn")
     return Cost(
         flops=2 * b * m * k * n,

@@ -2,7 +2,7 @@
 
 Any rank from 1, any strides.  All tensors agree in every dimension but `dim`; a 1-D tensor without elements is left
 out, whatever the rank of the others.  Tensors of different dtypes are promoted to their common dtype.  A copy: NaN and
-infinities arrive as they are.  Overloads: cat is tested; .out and .names compute the same.
+infinities are copied unchanged.  Overloads: cat is tested; .out and .names compute the same.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _dtypes(case: Case) -> list[DType]:
 
 
 def reference(tensors: list[torch.Tensor], dim: int = 0) -> torch.Tensor:
-    """The common shape with the sum of the sizes along the dim, copied into place one tensor after another."""
+    """The common shape with the sum of the sizes along the dim; the tensors are copied one after another."""
     dtype = tensors[0].dtype
     for tensor in tensors:
         dtype = torch.promote_types(dtype, tensor.dtype)
@@ -93,12 +93,12 @@ def reference(tensors: list[torch.Tensor], dim: int = 0) -> torch.Tensor:
 
 
 def eager(tensors: list[torch.Tensor], dim: int = 0) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.cat(tensors, dim)
 
 
 def cost(case: Case) -> Cost:
-    """Every element is read and written once, in the dtype that all are promoted to."""
+    """Every element is read and written once, in the promoted dtype."""
     elements = [count(shape) for shape in _shapes(case)]
     read = sum(number * dtype.bytes for number, dtype in zip(elements, _dtypes(case), strict=True))
     return Cost(flops=0, bytes_read=read, bytes_written=sum(elements) * result_dtype(case).bytes)

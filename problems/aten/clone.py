@@ -1,8 +1,8 @@
 """A copy: y[i] = self[i].
 
-Any rank, any strides, any dtype; NaN and infinities arrive as they are.  The answer shares no memory with self.  Values
-are compared, not strides: PyTorch keeps those of a dense self.  memory_format is left out.  Overloads: clone is tested;
-.out computes the same.
+Any rank, any strides, any dtype; NaN and infinities are copied unchanged.  The answer shares no memory with self.
+Values are compared, not strides: PyTorch keeps those of a dense self.  memory_format is left out.  Overloads: clone is
+tested; .out computes the same.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.clone()
 
 

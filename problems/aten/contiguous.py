@@ -1,6 +1,6 @@
 """A row-major copy: y[i] = self[i].
 
-Any rank, any strides, any dtype; NaN and infinities arrive as they are.  A contiguous self is returned as it is, and
+Any rank, any strides, any dtype; NaN and infinities are copied unchanged.  A contiguous self is returned as it is, and
 may be.  memory_format is left out.  Overload: contiguous is the only one.
 """
 
@@ -41,7 +41,7 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.contiguous()
 
 

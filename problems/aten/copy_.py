@@ -58,13 +58,13 @@ def _shape(case: Case) -> tuple[int, ...]:
 
 
 def reference(x: torch.Tensor, src: torch.Tensor, non_blocking: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
-    """self twice: the returned and the written tensor."""
+    """self twice: as the returned and as the written tensor."""
     copy = cast(src, x.dtype).expand(x.shape)
     return copy, copy
 
 
 def eager(x: torch.Tensor, src: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.copy_(src, non_blocking)
 
 

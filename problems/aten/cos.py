@@ -30,17 +30,17 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.cos(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding of an answer that was computed in float32."""
+    """One rounding of a float32 result."""
     return rounded(floating(case.dtype))
 
 
 def cost(case: Case) -> Cost:
-    """12 operations an element."""
+    """12 operations per element."""
     return unary_cost(case, operations=12, result=floating(case.dtype))
 
 

@@ -29,22 +29,22 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.cosh(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding of an answer that was computed in float32."""
+    """One rounding of a float32 result."""
     return rounded(floating(case.dtype))
 
 
 def cost(case: Case) -> Cost:
-    """5 operations an element."""
+    """5 operations per element."""
     return unary_cost(case, operations=5, result=floating(case.dtype))
 
 
 def _moderate(x: torch.Tensor) -> torch.Tensor:
-    """Between -9 and 9, so that a typical result does not dwarf the others."""
+    """Between -9 and 9, so that a typical result is not much smaller than the largest."""
     return x.clamp(-9, 9)
 
 

@@ -1,8 +1,8 @@
 """Inclusive prefix sum: y[i] = x[0] + x[1] + ... + x[i] along one dimension.
 
-Any rank, any strides, a dimension of any length.  From NaN on a row is NaN, from inf on inf, and NaN from where inf
-meets -inf; what comes before stays as it is.  Sums are carried in float32 or better.  Subnormal values may be
-flushed to zero.
+Any rank, any strides, a dimension of any length.  After a NaN a row is NaN; after inf it is inf, and NaN once both inf
+and -inf have occurred. Earlier elements are not affected.  Sums are carried in float32 or better.  Subnormal values may
+be flushed to zero.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from problems.kit import (
 
 _over = partial(cases_over, dim=-1, layout=Layout.CONTIGUOUS, result="same", values="mixed")
 
-# Sums stay within int64, and some exceed int32 and the exact integers of float64.
+# Sums fit into int64, and some exceed int32 and the exact integers of float64.
 _BOUNDS = {DType.INT16: 2**15, DType.INT32: 2**30, DType.INT64: 2**55}
 
 _SPECIAL = [
@@ -78,7 +78,8 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """x: any shape.  Integers are summed to int64 by default; floats to another dtype if given.
 
-    "special" rows hold NaN and infinities, or overflow.  A "detour" leads beyond float16 and back.
+    "special" rows hold NaN and infinities, or overflow. In a "detour" partial sums overflow float16, and the sum does
+    not.
     """
     shape = case.shape("shape")
     if case.dtype in FLOATS:
@@ -99,24 +100,24 @@ def reference(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> to
 
 
 def eager(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.cumsum(x, dim, dtype=dtype)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding, and sums as long as the dimension.
+    """One rounding, and sums over the dimension.
 
-    Sums are carried in float32, in any order: one after another or as the tree of a parallel scan, each of n terms
-    costs less than a quarter of a unit of float32.  Sums carried in a half type err by
-    several units in the last place even as a tree of depth log2(n), and are not accepted.  PyTorch's own kernel on a
-    GPU carries them in the dtype of the answer (aten/src/ATen/native/cuda/CumsumKernel.cu adds with
-    `std::plus<scalar_t>`), and is outside in some half cases.
+    Sums are carried in float32, in any order: sequentially or as the tree of a parallel scan, each of n terms adds an
+    error of less than a quarter of a unit of float32.  Sums carried in a half type err by several units in the last
+    place even as a tree of depth log2(n), and are not accepted.  PyTorch's own kernel on a GPU carries them in the
+    dtype of the answer (aten/src/ATen/native/cuda/CumsumKernel.cu adds with `std::plus<scalar_t>`), and exceeds the
+    tolerance in some half-precision cases.
     """
     return rounded(result_dtype(case), terms=case.shape("shape")[case.size("dim")])
 
 
 def cost(case: Case) -> Cost:
-    """One addition an element."""
+    """One addition per element."""
     elements = math.prod(case.shape("shape"))
     return Cost(
         flops=elements, bytes_read=elements * case.dtype.bytes, bytes_written=elements * result_dtype(case).bytes

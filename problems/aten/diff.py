@@ -76,7 +76,7 @@ def reference(
     prepend: torch.Tensor | None = None,
     append: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """The shape of all three joined, n shorter along the dim; differences of slices in float64, integers exactly."""
+    """The joined shape, shorter by n along the dim; differences of slices in float64, integers exactly."""
     lines = torch.cat([part for part in (prepend, x, append) if part is not None], dim).movedim(dim, -1)
     if x.dtype != torch.bool:
         lines = lines.to(wide_dtype(x.dtype))
@@ -93,16 +93,17 @@ def eager(
     prepend: torch.Tensor | None = None,
     append: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.diff(x, n, dim, prepend, append)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """n differences that may each be rounded; what one of them leaves is at most doubled by the next.
+    """n differences that may each be rounded; the error of one is at most doubled by the next.
 
-    The n-th difference of independent values is about 2 ** (n / 2) times as large as they are at least, so errors
-    relative to the output grow by the square root of 2 a step; they are allowed to grow by 2.  The mean square of a
-    difference of independent values is theirs times the sum of its squared coefficients, the binomial of 2 n over n.
+    The n-th difference of independent values is at least about 2 ** (n / 2) times as large as the values, so errors
+    relative to the output grow by the square root of 2 per step; a factor of 2 is allowed. The mean square of an n-th
+    difference of independent values is that of the values times the sum of the squared coefficients, the binomial
+    coefficient (2 n over n).
     """
     if case.dtype.epsilon == 0.0:
         return EXACT
@@ -117,7 +118,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One subtraction for each step and element that is left."""
+    """One subtraction for each step and remaining element."""
     shape, n = list(case.shape("shape")), case.size("n")
     read = joined = shape[case.size("dim")] + case.size("before") + case.size("after")
     rest = count(shape) // shape[case.size("dim")] if count(shape) else 0

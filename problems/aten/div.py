@@ -38,7 +38,7 @@ _EDGES = (0.5, 7.0, -7.0, 2.0, -2.0, 6.0)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, other: `other`, which broadcast, or a number; integers are not divided by 0, nor by -1."""
+    """self: `shape`, other: `other`, which broadcast, or a number; integers are divided by neither 0 nor -1."""
     left, right = binary_values(case, rng, edges=_EDGES)
     mode = case.word("mode")
     if mode != "none":
@@ -52,7 +52,7 @@ def reference(x: torch.Tensor, other: torch.Tensor | float, rounding_mode: str |
 
 
 def eager(x: torch.Tensor, other: torch.Tensor | float, rounding_mode: str | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.div(x, other, rounding_mode=rounding_mode)
 
 
@@ -62,12 +62,12 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One operation an element."""
+    """One operation per element."""
     return binary_cost(case, operations=1, result=_result(case))
 
 
 def _result(case: Case) -> DType:
-    """Integers stay what they are in the rounding modes."""
+    """Integers keep their dtype in the rounding modes."""
     result = binary_result(case)
     return floating(result) if case.word("mode") == "none" else result
 

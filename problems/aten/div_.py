@@ -53,7 +53,7 @@ def reference(
 
 
 def eager(x: torch.Tensor, other: torch.Tensor | float, rounding_mode: str | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.div_(other, rounding_mode=rounding_mode)
 
 
@@ -63,7 +63,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """1 operation an element."""
+    """1 operation per element."""
     return binary_cost(case, operations=1, result=case.dtype)
 
 

@@ -1,7 +1,7 @@
 """Row lookup: y[..., :] = weight[indices[...], :].
 
 Indices of any rank, int32 or int64, from 0 up to the number of rows; negative ones are outside of the contract.  Both
-tensors may have any strides.  A copy: NaN, infinities and subnormal values arrive as they are.
+tensors may have any strides.  A copy: NaN, infinities and subnormal values are copied unchanged.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def eager(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
@@ -96,7 +96,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic; each looked-up row is read once, repeated rows once altogether."""
+    """No arithmetic; each distinct row is read once."""
     lookups = math.prod(case.shape("indices"))
     row_bytes = case.size("width") * case.dtype.bytes
     return Cost(

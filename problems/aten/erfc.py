@@ -24,7 +24,7 @@ _EDGES = (3.0, 5.0, 9.0, -3.0, 10.5)
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: any shape, mixed magnitudes; integers from -40 to 40; a "tail" is between 4.5 and 8.5.
 
-    What is left of 1 - erf(x) in a tail is nothing, or a multiple of a unit in the last place of 1.
+    In a tail, 1 - erf(x) computed as a difference is 0 or a multiple of a unit in the last place of 1.
     """
     draw = _tail if case.word("values") == "tail" else None
     return (unary_values(case, rng, draw=draw, edges=_EDGES, low=-40, high=41),)
@@ -36,17 +36,17 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.erfc(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding of an answer that was computed in float32."""
+    """One rounding of a float32 result."""
     return rounded(floating(case.dtype))
 
 
 def cost(case: Case) -> Cost:
-    """20 operations an element."""
+    """20 operations per element."""
     return unary_cost(case, operations=20, result=floating(case.dtype))
 
 

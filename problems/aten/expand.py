@@ -45,12 +45,12 @@ def reference(x: torch.Tensor, size: list[int], implicit: bool = False) -> torch
 
 
 def eager(x: torch.Tensor, size: list[int], implicit: bool = False) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.expand(size)
 
 
 def cost(case: Case) -> Cost:
-    """A copy of everything."""
+    """Cost of copying all elements."""
     shape, size = case.shape("shape"), case.shape("size")
     new = len(size) - len(shape)
     written = count(shape[axis - new] if wanted == -1 else wanted for axis, wanted in enumerate(size))

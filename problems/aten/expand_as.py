@@ -49,12 +49,12 @@ def reference(x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.expand_as(other)
 
 
 def cost(case: Case) -> Cost:
-    """A copy of everything; other is not read."""
+    """Cost of copying all elements; other is not read."""
     return written_out(case, read=count(case.shape("shape")), written=count(case.shape("other")))
 
 

@@ -1,13 +1,12 @@
 """Exponential draws in place: P(y[i] > t) = exp(-lambd * t).
 
-Any rank, any strides; memory between the elements stays as it is, and what was there before does not matter.  Draws are
+Any rank, any strides; memory between the elements stays as it is, and the previous content does not matter.  Draws are
 not negative and finite, independent of each other and of those of other calls; a kernel seeds its own generator, and
-the argument for one is left out.  What is judged: range, the distribution of all draws, and means over all, halves,
-every second element and products with neighbours and with the draws of an earlier call, all of u = 1 - exp(-lambd * y),
-which is uniform, and how many draws of float32 equal the one before, any before and any of an earlier call, for which
-20 random bits are enough; each by a
-bound that a right kernel breaks once in 2e9 tests, less than once in a million runs.  Draws that the dtype rounds to 0
-are right.  Returns self.  Overload: exponential_ is tested.
+the argument for one is left out.  The comparison checks: range, the distribution of all draws, and means over all,
+halves, every second element and products with neighbours and with the draws of an earlier call, all of u = 1 -
+exp(-lambd * y), which is uniform, and how many draws of float32 equal the one before, any before and any of an earlier
+call, for which 20 random bits are enough; each by a bound that a correct kernel exceeds once in 2e9 tests, less than
+once in a million runs.  Draws that the dtype rounds to 0 are right.  Returns self.  Overload: exponential_ is tested.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from problems.kit.randomness import (
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", lambd=1.0)
 _NAME = "{shape} {dtype} lambd {lambd}"
-_MOVED = 0.37  # u moves by lambd * y * exp(-lambd * y) times the relative error of y, which is at most 1 / e
+_MOVED = 0.37  # an error in y moves u by lambd * y * exp(-lambd * y), at most 1 / e, times the relative error of y
 
 CASES = (
     *_over(Tier.SMOKE, _NAME, shape=(64, 65), dtype=[F32, BF16]),
@@ -52,18 +51,18 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(x: torch.Tensor, lambd: float = 1.0) -> tuple[torch.Tensor, torch.Tensor]:
-    """The mean 1 / lambd everywhere, twice: no draw is compared with it element by element."""
+    """The mean 1 / lambd in every element, twice; draws are not compared with it element by element."""
     means = torch.full(x.shape, 1 / lambd, dtype=x.dtype, device=x.device)
     return means, means
 
 
 def eager(x: torch.Tensor, lambd: float = 1.0) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.exponential_(lambd)
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """The tests that the docstring of the module names, on the returned and on the written tensor."""
+    """The tests listed in the module docstring, on the returned and on the written tensor."""
     lambd = called.arguments[1]
     assert isinstance(lambd, float)
     earlier = called.earlier or (None, None)

@@ -27,7 +27,7 @@ _ALIKE = (
     "integers_in_single",
     "nan_dropped",
     "infinities_clamped",
-)  # trivial answers that are correct for this operator
+)  # lies that equal a right answer of this operator
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(7, 65), dtype=[F32, BF16]),
@@ -49,12 +49,12 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, value: the one that the case names."""
+    """self: `shape`, value: given by the case."""
     return case_values(case, rng), _value(case)
 
 
 def _value(case: Case) -> torch.Tensor | complex:
-    """The value of the case; "number" is 7, of floats 7.5, of complex numbers 7.5 - 2j, and "tensor" is 11, 0-d."""
+    """The value of the case; "number" is 7, 7.5 for floats, 7.5 - 2j for complex numbers; "tensor" is 11, 0-d."""
     word = case.word("value")
     if word == "tensor":
         return torch.tensor(11, dtype=torch_dtype(case.dtype))
@@ -70,12 +70,12 @@ def reference(x: torch.Tensor, value: torch.Tensor | complex) -> tuple[torch.Ten
 
 
 def eager(x: torch.Tensor, value: torch.Tensor | complex) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.fill_(value)
 
 
 def cost(case: Case) -> Cost:
-    """Written only; of the arguments a 0-d value is read."""
+    """Every element is written; a 0-d value is read."""
     return copied(case, read=int(case.word("value") == "tensor"), written=count(case.shape("shape")))
 
 

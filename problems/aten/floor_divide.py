@@ -29,7 +29,7 @@ _EDGES = (0.5, 7.0, -7.0, 2.0, -2.0, 6.0)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, other: `other`, which broadcast, or a number; integers are not divided by 0, nor by -1."""
+    """self: `shape`, other: `other`, which broadcast, or a number; integers are divided by neither 0 nor -1."""
     left, right = binary_values(case, rng, edges=_EDGES)
     return binary_arguments(case, left, without_zero(right))
 
@@ -40,7 +40,7 @@ def reference(x: torch.Tensor, other: torch.Tensor | float) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, other: torch.Tensor | float) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.floor_divide(x, other)
 
 
@@ -50,7 +50,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """4 operations an element."""
+    """4 operations per element."""
     return binary_cost(case, operations=4)
 
 

@@ -40,7 +40,7 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """size, fill_value: 7, 7.5 for floats, or the one that the case names, dtype or None, device."""
+    """size, fill_value: 7, 7.5 for floats, or given by the case, dtype or None, device."""
     word = case.word("value")
     default = 7.5 if case.dtype.epsilon else 7
     return list(case.shape("size")), _VALUES.get(word, default), given_dtype(case), device_of(rng)
@@ -56,7 +56,7 @@ def reference(
 def eager(
     size: list[int], fill_value: complex, dtype: torch.dtype | None = None, device: str | None = None
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.full(size, fill_value, dtype=dtype, device=device)
 
 

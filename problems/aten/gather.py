@@ -1,7 +1,7 @@
 """Gather: y[i, j, k] = self[i, index[i, j, k], k] for dim = 1, likewise for the others.
 
 Up to four dimensions, any strides of both.  The index is int64 and from 0 up to the size of the dimension; negative
-ones are outside of the contract.  A copy: NaN and infinities arrive as they are, and so do subnormal values.
+ones are outside of the contract.  A copy: NaN, infinities and subnormal values are copied unchanged.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def reference(x: torch.Tensor, dim: int, index: torch.Tensor, sparse_grad: bool 
 
 
 def eager(x: torch.Tensor, dim: int, index: torch.Tensor, sparse_grad: bool = False) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.gather(x, dim, index, sparse_grad=sparse_grad)
 
 
@@ -93,7 +93,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic; no more is read of self than is gathered, and no element twice."""
+    """No arithmetic; of self each gathered element is read once."""
     gathered = math.prod(case.shape("index"))
     sources = min(gathered, math.prod(case.shape("shape")))
     return Cost(

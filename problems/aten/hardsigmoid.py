@@ -27,23 +27,23 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.nn.functional.hardsigmoid(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding of an answer that was computed in float32, for float64 in float64.
+    """One rounding of a float32 result, for float64 in float64.
 
-    A sum, a clamp and a quotient, or a product with 1/6: three roundings, fused or not.  A product with the
-    1/6 of float32 is 3.0e-8 off in float64; that is single precision and is not accepted.  PyTorch's own kernel on a
-    GPU multiplies so (`opmath_t one_sixth(1.0f / 6.0f)` in aten/src/ATen/native/cuda/ActivationHardsigmoidKernel.cu),
-    and is outside in the float64 case.
+    A sum, a clamp and a quotient, or a product with 1/6: three roundings, fused or not.  With the float32 value of 1/6
+    the product has an error of 3.0e-8 in float64; that is single precision and is not accepted.  PyTorch's own kernel
+    on a GPU does this (`opmath_t one_sixth(1.0f / 6.0f)` in aten/src/ATen/native/cuda/ActivationHardsigmoidKernel.cu),
+    and exceeds the tolerance in the float64 case.
     """
     return rounded(case.dtype)
 
 
 def cost(case: Case) -> Cost:
-    """4 operations an element."""
+    """4 operations per element."""
     return unary_cost(case, operations=4)
 
 

@@ -44,7 +44,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self and target: `shape`; reduction; delta.
 
     With "one large" the first loss is nearly the whole sum, and the others together are eight units of it in the last
-    place: a sum that is rounded to the dtype of self between blocks loses them.
+    place: a sum that is rounded to the dtype of self after each block loses them.
     """
     x, target = loss_input(case, rng, special=_SPECIAL), loss_other(case, rng)
     if case.word("values") == "one large":
@@ -62,18 +62,18 @@ def reference(x: torch.Tensor, target: torch.Tensor, reduction: int = 1, delta: 
 
 
 def eager(x: torch.Tensor, target: torch.Tensor, reduction: int = 1, delta: float = 1.0) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     answer: torch.Tensor = torch.ops.aten.huber_loss(x, target, reduction, delta)
     return answer
 
 
 def tolerance(case: Case) -> Tolerance:
-    """As of the family: elements by their terms, means and sums by their number."""
+    """As for all losses: elements by their terms, means and sums by the number of elements."""
     return loss_tolerance(case)
 
 
 def cost(case: Case) -> Cost:
-    """6 operations an element, and one for a mean or sum."""
+    """6 operations per element, and one for a mean or sum."""
     return loss_cost(case, tensors=2, operations=6)
 
 

@@ -32,22 +32,22 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.i0(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding of an answer that was computed in float32."""
+    """One rounding of a float32 result."""
     return rounded(floating(case.dtype))
 
 
 def cost(case: Case) -> Cost:
-    """60 operations an element."""
+    """60 operations per element."""
     return unary_cost(case, operations=60, result=floating(case.dtype))
 
 
 def _moderate(x: torch.Tensor) -> torch.Tensor:
-    """Between -8.5 and 8.5: both sides of 8, where the usual approximation changes."""
+    """Between -8.5 and 8.5: both sides of 8, where the common approximation changes its formula."""
     return x.clamp(-8.5, 8.5)
 
 

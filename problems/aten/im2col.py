@@ -1,8 +1,8 @@
 """Sliding blocks as columns: y[n, (c * KH + i) * KW + j, h * LW + w] = self[n, c, h*SH + i*DH - PH, w*SW + j*DW - PW].
 
 LH = (H + 2 PH - DH (KH - 1) - 1) // SH + 1 blocks in a column, LW likewise in a row; what is outside of the image is 0.
-self is (C, H, W) or (N, C, H, W) with any strides; the result is (C KH KW, LH LW), with N in front where self has it.
-A copy: NaN and infinities arrive as they are.  Overloads: im2col is tested; .out computes the same.
+self is (C, H, W) or (N, C, H, W) with any strides; the result is (C KH KW, LH LW), with N in front where self has it. A
+copy: NaN and infinities are copied unchanged.  Overloads: im2col is tested; .out computes the same.
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ def _blocks(size: int, kernel: int, dilation: int, padding: int, stride: int) ->
 def eager(
     x: torch.Tensor, kernel_size: list[int], dilation: list[int], padding: list[int], stride: list[int]
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     result: torch.Tensor = torch.ops.aten.im2col.default(x, kernel_size, dilation, padding, stride)
     return result
 
 
 def cost(case: Case) -> Cost:
-    """Pixels that some block covers are at most all; every element of the columns is written once."""
+    """At most all pixels are read; every element of the columns is written once."""
     *outer, height, width = case.shape("shape")
     options = [case.shape(key) for key in ("kernel", "dilation", "padding", "stride")]
     blocks = count(_blocks(size, *(option[axis] for option in options)) for axis, size in enumerate((height, width)))

@@ -1,11 +1,11 @@
 """Advanced indexing: y[...] = self[i_0[...], i_1[...], ...], with an index tensor, a mask or None for each dimension.
 
-Any rank from 1, any strides.  Index tensors are int64 or bool; integers may be negative (counted from the end)
-and repeat, all are broadcast together, and a mask of bool takes as many dimensions as it has, in place of the
-coordinates of its true elements.  The dimensions of the index come in place of the indexed ones where those are
-adjacent, and first where a None separates them.  A copy: NaN and infinities arrive as they are.  Indices out of range
-are outside of the contract.  Overload: .Tensor is tested; .Tensor_out and the hacked twin compute the same, the
-overloads for lists are TorchScript's.
+Any rank from 1, any strides.  Index tensors are int64 or bool; integers may be negative (counted from the end) and
+repeat, all are broadcast together, and a mask of bool takes as many dimensions as it has, in place of the coordinates
+of its true elements.  The dimensions of the index come in place of the indexed ones where those are adjacent, and first
+where a None separates them.  A copy: NaN and infinities are copied unchanged.  Indices out of range are outside of the
+contract.  Overload: .Tensor is tested; .Tensor_out and the hacked twin compute the same, the overloads for lists are
+TorchScript's.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ def reference(x: torch.Tensor, indices: IndexList) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, indices: IndexList) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     result: torch.Tensor = torch.ops.aten.index.Tensor(x, list(indices))
     return result
 
 
 def cost(case: Case) -> Cost:
-    """No element is read twice; a mask is true for half of its elements."""
+    """Each element is read at most once; a mask is true for half of its elements."""
     selected, index_bytes = index_elements(case)
     return copied(case, read=min(selected, count(case.shape("shape"))), written=selected, index_bytes=index_bytes)
 

@@ -1,10 +1,11 @@
 """Write at indices in place: self[indices] = values, or self[indices] += values with accumulate.
 
-Any rank from 1, any strides of all tensors.  Indices as in `index`: integers may be negative, a mask of bool takes the
-place of coordinates, None and missing ones take a whole dimension; values are broadcast to the shape that the indices
-select.  With accumulate, repeated places receive the sum of all their values in any order, and floating sums may be
-rounded after each; bool is the logical or.  Without it, which of several values a repeated place receives is open, so
-the places of the cases are distinct.  Returns self.  Overload: index_put_ is tested; the hacked twin computes the same.
+Any rank from 1, any strides of all tensors.  Indices as in `index`: integers may be negative, a mask of bool replaces
+coordinates, None and missing indices select a whole dimension; values are broadcast to the shape that the indices
+select.  With accumulate, repeated positions receive the sum of all their values in any order, and floating sums may be
+rounded after each; bool is the logical or.  Without it, it is unspecified which of several values a repeated position
+receives, so the positions of the cases are distinct.  Returns self.  Overload: index_put_ is tested; the hacked twin
+computes the same.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def reference(
 
 
 def eager(x: torch.Tensor, indices: IndexList, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     result: torch.Tensor = torch.ops.aten.index_put_.default(x, list(indices), values, accumulate)
     return result
 

@@ -2,7 +2,7 @@
 
 Any rank from 1, any strides of both tensors.  The index is int32 or int64, 1-D, and from 0 up to the size of the
 dimension, in any order and with repetitions; negative indices are outside of the contract, as in PyTorch, which refuses
-them.  A copy: NaN and infinities arrive as they are.  Overloads: index_select is tested; .out and .dimname compute
+them.  A copy: NaN and infinities are copied unchanged.  Overloads: index_select is tested; .out and .dimname compute
 the same.
 """
 
@@ -56,7 +56,7 @@ def reference(x: torch.Tensor, dim: int, index: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, dim: int, index: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.index_select(x, dim, index)
 
 

@@ -1,8 +1,8 @@
 """The element of a tensor that has one: y = self[0].
 
-self has one element, in any rank and any place of its storage, of any dtype.  The answer is a Python bool for bool, an
-int for integers, a complex for complex dtypes and a float for the rest, equal to the element; NaN, infinities and
-subnormal values included.  Overload: item is the only one.
+self has one element, of any rank and at any position of its storage, of any dtype.  The answer is a Python bool for
+bool, an int for integers, a complex for complex dtypes and a float for the rest, equal to the element; NaN, infinities
+and subnormal values included.  Overload: item is the only one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, one element, drawn or the one that the case names."""
+    """self: `shape`, one element, random or given by the case."""
     x = case_values(case, rng)
     return (x if case.word("values") == "mixed" else x.fill_(float(case.word("values"))),)
 
@@ -36,7 +36,7 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> bool | int | float | complex:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.item()
 
 

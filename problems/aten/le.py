@@ -30,17 +30,17 @@ def reference(x: torch.Tensor, other: torch.Tensor | float) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, other: torch.Tensor | float) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.le(x, other)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """To the bit."""
+    """Bitwise equality."""
     return EXACT
 
 
 def cost(case: Case) -> Cost:
-    """One operation an element."""
+    """One operation per element."""
     return binary_cost(case, operations=1, result=DType.BOOL)
 
 

@@ -67,7 +67,7 @@ def reference(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None =
 
 
 def eager(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.nn.functional.linear(x, weight, bias)
 
 
@@ -78,7 +78,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each row, output and K; the bias is read once."""
+    """One multiply-add for each row, output and K; the bias is read once."""
     rows, k, n = count(case.shape("rows")), case.size("k"), case.size("n")
     bias = n if case.claim("bias") else 0
     return Cost(

@@ -1,7 +1,7 @@
 """Logarithm to base 10: y = ln(x) / ln(10).
 
 Any rank, any strides.  Integers and booleans give float32.  Both zeros give -inf, negative values and NaN give NaN, inf
-stays inf.  Subnormal values are outside of the contract: a device may take them for 0.  Complex values take the
+stays inf.  Subnormal values are outside of the contract: a device may flush them to 0.  Complex values take the
 principal branch; their special values are outside of the contract.
 
 Overloads: log10 (tested), log10.out and those of Python scalars, which compute the same.
@@ -30,17 +30,17 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.log10(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding of an answer that was computed in float32."""
+    """One rounding of a float32 result."""
     return rounded(floating(case.dtype))
 
 
 def cost(case: Case) -> Cost:
-    """9 operations an element."""
+    """9 operations per element."""
     return unary_cost(case, operations=9, result=floating(case.dtype))
 
 

@@ -1,7 +1,7 @@
 """Gradient of log-sigmoid: y = grad_output / (1 + exp(self)).
 
-Any rank, any strides; all tensors have one shape and dtype.  buffer holds exp(-|self|) as the forward pass leaves it on
-a CPU; it need not be read, and PyTorch does not on a GPU.  NaN stays NaN, inf gives 0 and -inf grad_output.
+Any rank, any strides; all tensors have one shape and dtype.  buffer holds exp(-|self|), the result of the forward pass
+on a CPU; it need not be read, and PyTorch does not read it on a GPU.  NaN stays NaN, inf gives 0 and -inf grad_output.
 
 Overloads: log_sigmoid_backward (tested) and log_sigmoid_backward.grad_input.
 """
@@ -30,7 +30,7 @@ def reference(grad: torch.Tensor, x: torch.Tensor, buffer: torch.Tensor) -> torc
 
 
 def eager(grad: torch.Tensor, x: torch.Tensor, buffer: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     answer: torch.Tensor = torch.ops.aten.log_sigmoid_backward(grad, x, buffer)
     return answer
 
@@ -41,7 +41,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """4 operations an element."""
+    """4 operations per element."""
     return loss_cost(case, tensors=2, operations=4)
 
 

@@ -42,17 +42,17 @@ def reference(x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.logaddexp2(x, other)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding of an answer that was computed in float32."""
+    """One rounding of a float32 result."""
     return rounded(binary_result(case))
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """By the relative tolerance, of 1 as well: the logarithm is that of a sum which float32 rounds near 1."""
+    """By the relative tolerance plus the same share of 1: the sum in the logarithm is rounded near 1."""
     (got,), (wanted,) = called.outputs, called.expected
     allowed = tolerance(called.case).relative * (wanted.double().abs() + 1.0)
     same = (got == wanted) | (got.isnan() & wanted.isnan())
@@ -61,7 +61,7 @@ def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
 
 
 def cost(case: Case) -> Cost:
-    """6 operations an element."""
+    """6 operations per element."""
     return binary_cost(case, operations=6)
 
 

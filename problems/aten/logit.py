@@ -43,14 +43,14 @@ def reference(x: torch.Tensor, eps: float | None = None) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, eps: float | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.logit(x, eps)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding; near x = 1/2, where the quotient is about 1, its own rounding is that much of the logarithm.
+    """One rounding; near x = 1/2, where the quotient is about 1, its rounding is an absolute error of the logarithm.
 
-    That error has the size of the quotient, however small the logarithm is, so the scale is 1 at least.
+    That error does not shrink with the logarithm, so the scale is at least 1.
     """
     honest = rounded(floating(case.dtype), roundings=3)
     absolute = honest.absolute + 4 * floating(case.dtype).epsilon
@@ -58,12 +58,12 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """10 operations an element."""
+    """10 operations per element."""
     return unary_cost(case, operations=10, result=floating(case.dtype))
 
 
 def _probability(x: torch.Tensor) -> torch.Tensor:
-    """Between 0 and 1; few are within a rounding step of them."""
+    """Between 0 and 1; few values are within a rounding step of these limits."""
     return torch.sigmoid(x)
 
 

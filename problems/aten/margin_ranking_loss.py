@@ -46,18 +46,18 @@ def reference(
 def eager(
     x: torch.Tensor, other: torch.Tensor, target: torch.Tensor, margin: float = 0.0, reduction: int = 1
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     answer: torch.Tensor = torch.ops.aten.margin_ranking_loss(x, other, target, margin, reduction)
     return answer
 
 
 def tolerance(case: Case) -> Tolerance:
-    """As of the family: elements by their terms, means and sums by their number."""
+    """As for all losses: elements by their terms, means and sums by the number of elements."""
     return loss_tolerance(case)
 
 
 def cost(case: Case) -> Cost:
-    """4 operations an element, and one for a mean or sum."""
+    """4 operations per element, and one for a mean or sum."""
     return loss_cost(case, tensors=3, operations=4)
 
 

@@ -53,7 +53,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def _value(case: Case) -> torch.Tensor | complex:
-    """The value of the case; "number" is 7, of floats 7.5, of complex numbers 7.5 - 2j, and "tensor" is 11, 0-d."""
+    """The value of the case; "number" is 7, 7.5 for floats, 7.5 - 2j for complex numbers; "tensor" is 11, 0-d."""
     word = case.word("value")
     if word == "tensor":
         return torch.tensor(11, dtype=torch_dtype(case.dtype))
@@ -70,12 +70,12 @@ def reference(x: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | complex
 
 
 def eager(x: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | complex) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.masked_fill_(mask, value)
 
 
 def cost(case: Case) -> Cost:
-    """The mask is read; nothing of self need be, and elements are written where the mask is true."""
+    """The mask is read; self need not be read, and elements are written where the mask is true."""
     share = case.size("percent") / 100
     written = count(case.shape("shape"))
     return copied(case, read=0, written=int(written * share), index_bytes=count(case.shape("mask")))

@@ -73,7 +73,7 @@ def reference(x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.matmul(x, other)
 
 
@@ -84,7 +84,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each output and K."""
+    """One multiply-add for each output and K."""
     left, right = case.shape("left"), case.shape("right")
     outputs = _outputs(left, right)
     return Cost(

@@ -2,9 +2,8 @@
 
 Any rank, any strides; floats and complex numbers.  `dim` lists dimensions, None is all of them.  Sums are carried in
 float32 or better: a sum of float16 may leave its range while the mean does not.  NaN and infinities follow IEEE
-arithmetic, the mean of no elements is NaN.  `dtype` is what the elements are converted to first.  The overflow of a sum
-of float32 and bfloat16 numbers near the largest one, and special values of complex numbers, are outside of the
-contract.
+arithmetic, the mean of no elements is NaN.  Elements are converted to `dtype` first.  The overflow of a sum of float32
+and bfloat16 numbers near the largest one, and special values of complex numbers, are outside of the contract.
 
 Overloads: mean and mean.dim (tested), mean.dtype_out, mean.out and those of named dimensions.
 """
@@ -30,13 +29,13 @@ CASES = (
                     result="same"),
 )  # fmt: skip
 
-_LARGE_SUM = 100.0  # 3,000 of them overflow float16
+_LARGE_SUM = 100.0  # the sum of 3,000 such values overflows float16
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: any shape; dim: a list, or None for "all"; keepdim; dtype: None where it is that of self.
 
-    A "detour" leads beyond float16 and back, so that sums which are rounded to 16 bits between blocks are wrong.
+    In a "detour" partial sums overflow float16, so sums that are rounded to 16 bits between blocks are wrong.
     """
     x = reduction_values(case, rng)
     if case.word("values") == "large sum":
@@ -66,7 +65,7 @@ def reference(
 def eager(
     x: torch.Tensor, dim: list[int] | None = None, keepdim: bool = False, dtype: torch.dtype | None = None
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.mean(x, dim, keepdim, dtype=dtype)
 
 
@@ -81,7 +80,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One addition an element."""
+    """One addition per element."""
     return reduction_cost(case, result=result_dtype(case))
 
 

@@ -1,7 +1,7 @@
 """Mish: y = x * tanh(log(1 + exp(x))).
 
-Any rank, any strides.  NaN stays NaN, inf stays inf, and -inf gives NaN, as the formula does; the largest finite values
-stay finite.  Subnormal values may be flushed to zero.
+Any rank, any strides.  NaN stays NaN, inf stays inf, and -inf gives NaN, by the formula; the largest finite values stay
+finite.  Subnormal values may be flushed to zero.
 
 Overloads: mish (tested) and mish.out.
 """
@@ -28,22 +28,22 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.nn.functional.mish(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding of an answer that was computed in float32."""
+    """One rounding of a float32 result."""
     return rounded(case.dtype)
 
 
 def cost(case: Case) -> Cost:
-    """6 operations an element."""
+    """6 operations per element."""
     return unary_cost(case, operations=6)
 
 
 def _mish(x: torch.Tensor) -> torch.Tensor:
-    """The formula; log(1 + exp(x)) without overflow."""
+    """The formula, with log(1 + exp(x)) computed without overflow."""
     return x * torch.tanh(torch.logaddexp(x, torch.zeros_like(x)))
 
 

@@ -36,7 +36,7 @@ def reference(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     answer: torch.Tensor = torch.ops.aten.mish_backward(grad, x)
     return answer
 
@@ -51,7 +51,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """12 operations an element."""
+    """12 operations per element."""
     return loss_cost(case, tensors=2, operations=12)
 
 

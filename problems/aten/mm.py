@@ -67,9 +67,8 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: (M, K), mat2: (K, N); small whole numbers make every float32 sum exact in any order.
 
-    "detour" makes partial sums large, as `problems.kit.products.with_detour` says.
-    "special" has NaN and infinities in some rows of self and columns of mat2.  Where partial sums overflow, their order
-    decides: that is outside of the contract.
+    "detour" makes partial sums large, see `problems.kit.products.with_detour`. "special" has NaN and infinities in some
+    rows of self and columns of mat2.  Partial sums that overflow depend on the order, which is outside of the contract.
     """
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     if case.word("values") == "integers":
@@ -90,7 +89,7 @@ def reference(x: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.mm(x, mat2)
 
 
@@ -100,7 +99,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each of M * N * K."""
+    """One multiply-add for each of M * N * K."""
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     return Cost(
         flops=2 * m * k * n, bytes_read=(m * k + k * n) * case.dtype.bytes, bytes_written=m * n * case.dtype.bytes

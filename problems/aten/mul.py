@@ -36,7 +36,7 @@ def reference(x: torch.Tensor, other: torch.Tensor | float) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, other: torch.Tensor | float) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.mul(x, other)
 
 
@@ -46,7 +46,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One operation an element."""
+    """One operation per element."""
     return binary_cost(case, operations=1)
 
 

@@ -44,12 +44,12 @@ def reference(x: torch.Tensor, dim: int, start: int, length: int) -> torch.Tenso
 
 
 def eager(x: torch.Tensor, dim: int, start: int, length: int) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.narrow(x, dim, start, length)
 
 
 def cost(case: Case) -> Cost:
-    """A copy of the slice."""
+    """Cost of copying the slice."""
     shape = list(case.shape("shape"))
     shape[case.size("dim")] = case.size("length")
     return written_out(case, read=count(shape), written=count(shape))

@@ -26,17 +26,17 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.neg(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """To the bit."""
+    """Bitwise equality."""
     return EXACT
 
 
 def cost(case: Case) -> Cost:
-    """One operation an element."""
+    """One operation per element."""
     return unary_cost(case, operations=1)
 
 

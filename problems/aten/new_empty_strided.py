@@ -1,9 +1,9 @@
 """An allocation with the options of another tensor: y is a tensor with shape = size and strides = stride.
 
-The values are not specified, so nothing that the answer holds is wrong: shape and dtype are compared.  Strides do not
-travel with an answer, whose elements are compared in the order of their coordinates; they are outside of what is
-checked here.  Any number of dimensions, any dtype; without a dtype it is that of self.  The shape and content of self
-do not matter.  Overloads: new_empty_strided is tested; .out computes the same.
+The values are not specified, so any content is right: shape and dtype are compared.  Answers are compared by
+coordinates and without their strides, so strides are not checked.  Any number of dimensions, any dtype; without a dtype
+it is that of self.  The shape and content of self do not matter.  Overloads: new_empty_strided is tested; .out computes
+the same.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(x: torch.Tensor, size: list[int], stride: list[int], dtype: torch.dtype | None = None) -> torch.Tensor:
-    """The shape `size`, of zeros, which no answer is compared with."""
+    """Zeros of the shape `size`; no answer is compared with them."""
     return torch.zeros(size, dtype=dtype or x.dtype, device=x.device)
 
 
 def eager(x: torch.Tensor, size: list[int], stride: list[int], dtype: torch.dtype | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.new_empty_strided(size, stride, dtype=dtype)
 
 
@@ -62,7 +62,7 @@ def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
 
 
 def cost(case: Case) -> Cost:
-    """As if every element were written once; an allocation writes none."""
+    """Cost of writing every element once, although an allocation writes none."""
     return made(case, result_dtype(case))
 
 

@@ -60,7 +60,7 @@ def reference(
 def eager(
     x: torch.Tensor, other: torch.Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.nn.functional.pairwise_distance(x, other, p, eps, keepdim)
 
 

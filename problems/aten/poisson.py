@@ -2,11 +2,11 @@
 
 Any rank, any strides.  Rates are not negative; a rate of 0 gives 0.  Draws are whole numbers in the dtype of self,
 independent of each other and of those of other calls; a kernel seeds its own generator, and the argument for one is
-left out.  Rates of the cases are at most 60, so that every likely draw is exact in bfloat16.  What is judged: whole and
-not negative, the distribution for every rate that occurs often, the shares of draws above the median over all, halves,
-every second element, neighbours and an earlier call, and the skewness of both calls together; each by a bound that a
-right kernel breaks once in 2e9 tests, less than once in a million runs.  Overloads: poisson is tested; .out computes
-the same.
+left out.  Rates of the cases are at most 60, so that every likely draw is exact in bfloat16.  The comparison checks:
+whole and not negative, the distribution for every rate that occurs often, the shares of draws above the median over
+all, halves, every second element, neighbours and an earlier call, and the skewness of both calls together; each by a
+bound that a correct kernel exceeds once in 2e9 tests, less than once in a million runs.  Overloads: poisson is tested;
+.out computes the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RATES = {
     "about twelve": (11.0, 12.0, 13.0),
     "mostly zero": (0.0, 0.0, 0.0, 2.0),
 }
-_LEAST_SKEWED = 5.0  # rates from which a normal distribution is near enough to be taken for this one
+_LEAST_SKEWED = 5.0  # rates from which a normal distribution is close enough to be mistaken for a Poisson distribution
 
 CASES = (
     *_over(Tier.SMOKE, _NAME, shape=(64, 65), dtype=[F32, BF16]),
@@ -46,7 +46,7 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, each element one of the rates that the case names, or "any" up to 60."""
+    """self: `shape`, each element one of the case's rates, or for "any" a rate up to 60."""
     if case.word("rates") == "any":
         chosen = torch.rand(case.shape("shape"), generator=rng) * 60
     else:
@@ -56,17 +56,17 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(x: torch.Tensor) -> torch.Tensor:
-    """The rates, rounded to whole numbers: no draw is compared with it element by element."""
+    """The rates rounded to whole numbers; draws are not compared with it element by element."""
     return x.round()
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.poisson(x)
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """The tests that the docstring of the module names."""
+    """The tests listed in the module docstring."""
     (y,), (rates,) = called.outputs, called.arguments
     assert isinstance(rates, torch.Tensor)
     wrong = ~((y >= 0) & (y == y.floor()) & y.isfinite()) | ((rates == 0) & (y != 0))
@@ -92,7 +92,7 @@ def _of_rate(draws: torch.Tensor, rate: float) -> list[str]:
 
 
 def _skewness(draws: torch.Tensor, rates: torch.Tensor) -> list[str]:
-    """A sentence if too many draws are where a normal distribution has more of them than a skewed one.
+    """One message if too many draws are where a normal distribution has more of them than a skewed one.
 
     With z = (draw - rate) / sqrt(rate) these are 0 < z < sqrt(3) and z < -sqrt(3), where the Hermite polynomial
     z ** 3 - 3 z, the first term of the Edgeworth series, is negative.  The share is exact for each rate.
@@ -112,7 +112,7 @@ def _distribution(draws: torch.Tensor, rates: torch.Tensor) -> torch.Tensor:
 
 
 def cost(case: Case) -> Cost:
-    """One draw for each rate; operations depend on the method, one a draw is the least."""
+    """One draw for each rate; the operations depend on the method and are at least one per draw."""
     elements = count(case.shape("shape"))
     moved = copied(case, read=elements, written=elements)
     return Cost(flops=elements, bytes_read=moved.bytes_read, bytes_written=moved.bytes_written)

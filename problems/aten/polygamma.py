@@ -40,9 +40,9 @@ _EDGES = (1.0, 2.0, 0.5, 10.0, 100.0, 6.0)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """n, self: any shape, half from 0.25 up, half negative and a quarter away from a pole; integers from 1 to 40.
+    """n, self: any shape, half from 0.25 up, half negative and at least 1/4 away from a pole; integers from 1 to 40.
 
-    "large" numbers are from 10 up, where the answers are small and the series alone decides.
+    "large" numbers are from 10 up, where the answers are small and only the series contributes.
     """
     draw = _both_sides if case.size("n") == 0 else _above_minus_three
     if case.word("values") == "large":
@@ -56,26 +56,26 @@ def reference(n: int, x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(n: int, x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.polygamma(n, x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A recurrence of ten terms, then a series of about as many; of negative numbers it is a difference.
+    """A recurrence of ten terms, then a series of about as many; for negative numbers a difference.
 
-    For n > 0 a reflection takes the sine of pi x.  Above -3, pi and the product rounded to float32 make it 7.6e-7 off,
-    and its square twice that: 13 units in the last place, as many as of 52 terms.
+    For n > 0 a reflection takes the sine of pi x.  Above -3, the rounding of pi and of the product to float32 gives it
+    an error of 7.6e-7, and its square twice that: 13 units in the last place, which corresponds to 52 terms.
     """
     return rounded(floating(case.dtype), roundings=3, terms=20 if case.size("n") == 0 else 72)
 
 
 def cost(case: Case) -> Cost:
-    """About 60 operations an element: a recurrence up to 6 or 10, and a series."""
+    """About 60 operations per element: a recurrence up to 6 or 10, and a series."""
     return unary_cost(case, operations=60, result=floating(case.dtype))
 
 
 def _derivative(n: int, x: torch.Tensor) -> torch.Tensor:
-    """The sum of the first line is Hurwitz' zeta function; PyTorch has it for finite numbers."""
+    """The sum in the first line is the Hurwitz zeta function, which PyTorch provides for finite numbers."""
     if n == 0:
         digamma: torch.Tensor = torch.special.digamma(x)
         return digamma
@@ -84,18 +84,18 @@ def _derivative(n: int, x: torch.Tensor) -> torch.Tensor:
 
 
 def _both_sides(x: torch.Tensor) -> torch.Tensor:
-    """From 0.25 up, or between a quarter and three quarters below a whole number that is not positive."""
+    """From 0.25 up, or between 1/4 and 3/4 below a non-positive integer."""
     below = -torch.floor(x.abs()) - 0.25 - 0.5 * (x.abs() - torch.floor(x.abs()))
     return torch.where(x > 0, x + 0.25, below)
 
 
 def _above_minus_three(x: torch.Tensor) -> torch.Tensor:
-    """As `_both_sides`, but not below -2.75: a product of x and pi in float32 keeps the fraction of x there."""
+    """Like `_both_sides`, but at least -2.75, where a product of x and pi in float32 keeps the fraction of x."""
     return _both_sides(torch.where(x < 0, x.fmod(3), x))
 
 
 def _from_ten(x: torch.Tensor) -> torch.Tensor:
-    """From 10 to some hundreds."""
+    """From 10 to several hundred."""
     return 10 + 20 * x.abs()
 
 

@@ -37,7 +37,7 @@ _LARGEST_EXPONENT = 9
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, positive but for the special ones, or a number; exponent: `other`; of integers 0 to 8."""
+    """self: `shape`, positive except for special values, or a number; exponent: `other`; 0 to 8 for integers."""
     base, exponent = binary_values(case, rng, draw=_base, other_draw=_exponent, edges=_EDGES)
     if not (exponent.is_floating_point() or (case.dtype is other_dtype(case) and case.dtype in FLOATS)):
         exponent = (exponent.long().abs() % _LARGEST_EXPONENT).to(exponent.dtype)
@@ -55,24 +55,24 @@ def reference(x: torch.Tensor | float, exponent: torch.Tensor | float) -> torch.
 
 
 def eager(x: torch.Tensor | float, exponent: torch.Tensor | float) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.pow(x, exponent) if isinstance(x, torch.Tensor) else torch.pow(x, torch.as_tensor(exponent))
 
 
 def tolerance(case: Case) -> Tolerance:
-    """exp2(exponent * log2(self)), whose rounding counts as often as the result has powers of two, here up to 16."""
+    """Error of exp2(exponent * log2(self)): a rounding times the binary exponent of the result, here up to 16."""
     return rounded(_result(case), terms=64)
 
 
 def cost(case: Case) -> Cost:
-    """20 operations an element."""
+    """20 operations per element."""
     if case.params["base"] == NO_SCALAR:
         return binary_cost(case, operations=20)
     return unary_cost(case, operations=20, result=_result(case))
 
 
 def _base(x: torch.Tensor) -> torch.Tensor:
-    """Above 0, within four powers of two."""
+    """Positive, within four powers of two."""
     return torch.exp2(x.clamp(-2, 2))
 
 
@@ -82,7 +82,7 @@ def _exponent(x: torch.Tensor) -> torch.Tensor:
 
 
 def _result(case: Case) -> DType:
-    """By promotion with whichever of the two is a number."""
+    """By promotion; one of the two may be a number."""
     base = case.params["base"]
     return with_scalar(case.dtype, base) if isinstance(base, int | float) else binary_result(case)
 

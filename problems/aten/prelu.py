@@ -51,7 +51,7 @@ def reference(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.prelu(x, weight)
 
 

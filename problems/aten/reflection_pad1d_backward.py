@@ -69,7 +69,7 @@ def reference(grad_output: torch.Tensor, x: torch.Tensor, padding: list[int]) ->
 
 
 def eager(grad_output: torch.Tensor, x: torch.Tensor, padding: list[int]) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     result: torch.Tensor = torch.ops.aten.reflection_pad1d_backward.default(grad_output, x, padding)
     return result
 

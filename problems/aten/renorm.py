@@ -64,12 +64,12 @@ def reference(x: torch.Tensor, p: float, dim: int, maxnorm: float) -> torch.Tens
 
 
 def eager(x: torch.Tensor, p: float, dim: int, maxnorm: float) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.renorm(x, p, dim, maxnorm)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A factor and a product that may be rounded, and a sum over the slice."""
+    """A factor and a product that may each be rounded, and a sum over the slice."""
     shape = case.shape("shape")
     return rounded(case.dtype, roundings=3, terms=math.prod(shape) // max(shape[case.size("dim")], 1))
 
@@ -80,7 +80,7 @@ def cost(case: Case) -> Cost:
     return Cost(flops=4 * elements, bytes_read=elements * case.dtype.bytes, bytes_written=elements * case.dtype.bytes)
 
 
-_EPSILON = 1e-7  # of PyTorch's own definition
+_EPSILON = 1e-7  # from PyTorch's own definition
 
 
 PROBLEM = ProblemDefinition(

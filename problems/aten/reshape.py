@@ -47,12 +47,12 @@ def reference(x: torch.Tensor, shape: list[int]) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, shape: list[int]) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.reshape(x, shape)
 
 
 def cost(case: Case) -> Cost:
-    """A copy of everything."""
+    """Cost of copying all elements."""
     elements = count(case.shape("shape"))
     return written_out(case, read=elements, written=elements)
 

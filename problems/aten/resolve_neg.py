@@ -44,12 +44,12 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own, which has no work on an argument without the bit."""
+    """PyTorch's operator, which does nothing if the argument does not have the bit."""
     return torch.resolve_neg(x)
 
 
 def cost(case: Case) -> Cost:
-    """A copy of everything."""
+    """Cost of copying all elements."""
     elements = count(case.shape("shape"))
     return written_out(case, read=elements, written=elements)
 

@@ -1,7 +1,7 @@
 """Rotation by k quarter turns from dims[0] towards dims[1]: y[i, j] = self[j, W - 1 - i] for k = 1 on a matrix.
 
 Any rank from 2, any strides, any dtype.  k is taken modulo 4 and may be negative; dims may be negative and in any
-order, and their order decides the direction.  A copy: NaN and infinities arrive as they are.  Overloads: rot90 is
+order, and their order decides the direction.  A copy: NaN and infinities are copied unchanged.  Overloads: rot90 is
 tested; .out computes the same.
 """
 
@@ -43,12 +43,12 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(x: torch.Tensor, k: int = 1, dims: list[int] | None = None) -> torch.Tensor:
-    """Two sizes swapped for odd k; coordinates turned one quarter after another."""
+    """The shape with two sizes swapped for odd k; coordinates are rotated one quarter turn at a time."""
     first, second = (dim % x.dim() for dim in dims or (0, 1))
     grid = list(torch.meshgrid(*(torch.arange(size, device=x.device) for size in _turned(x, k, first, second)),
                                indexing="ij"))  # fmt: skip
     for turn in range(k % 4):
-        # The size of the second dimension before this turn, going back from the result to self.
+        # The size of the second dimension before this turn, in the order from the result back to self.
         width = x.shape[second] if (k % 4 - 1 - turn) % 2 == 0 else x.shape[first]
         grid[first], grid[second] = grid[second], width - 1 - grid[first]
     return torch.take(x.contiguous(), positions(x.shape, grid))
@@ -62,7 +62,7 @@ def _turned(x: torch.Tensor, k: int, first: int, second: int) -> list[int]:
 
 
 def eager(x: torch.Tensor, k: int = 1, dims: list[int] | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.rot90(x, k, dims or [0, 1])
 
 

@@ -3,11 +3,11 @@
 Any rank, any strides of self and noise, of one shape.  In training noise[i] = r where x <= 0 and 1 where not, and the
 answer is computed from the slopes that noise holds; without training r = (lower + upper) / 2 and noise stays as it is.
 A NaN of self counts as positive and gives NaN.  Slopes are independent of each other and of those of other calls; a
-kernel seeds its own generator, and the argument for one is left out.  What is judged: noise against its range, the
-distribution, means, independence, and how many slopes of float32 repeat, for which 20 random bits are enough, by bounds
-that a right kernel breaks once in 2e9 tests, less than once in a million runs; and the answer against self times the
-noise that the call left, with the tolerance of one rounded product.  Overloads: rrelu_with_noise is tested; .out
-computes the same.
+kernel seeds its own generator, and the argument for one is left out.  The comparison checks: noise against its range,
+the distribution, means, independence, and how many float32 slopes repeat, for which 20 random bits are enough, by
+bounds that a correct kernel exceeds once in 2e9 tests, less than once in a million runs; and the answer against self
+times the noise that the call left, with the tolerance of one rounded product.  Overloads: rrelu_with_noise is tested;
+.out computes the same.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 def reference(
     x: torch.Tensor, noise: torch.Tensor, lower: float = 0.125, upper: float = 1 / 3, training: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The answer and noise with the mean slope everywhere, in float64; in training no slope is compared with it."""
+    """The answer and noise with the mean slope everywhere, in float64; in training slopes are not compared with it."""
     slope = (lower + upper) / 2
     answer = torch.where(x <= 0, x.double() * slope, x.double()).to(x.dtype)
     slopes = torch.where(x <= 0, slope, 1.0).to(noise.dtype)
@@ -89,7 +89,7 @@ def reference(
 def eager(
     x: torch.Tensor, noise: torch.Tensor, lower: float = 0.125, upper: float = 1 / 3, training: bool = False
 ) -> torch.Tensor:
-    """As a user writes it: on a CPU the library has no float16, and writes strided noise to wrong places."""
+    """Usual PyTorch code: on a CPU the library lacks float16, and writes strided noise to wrong positions."""
     if not training:
         return torch.nn.functional.leaky_relu(x, (lower + upper) / 2)
     slopes = torch.empty_like(x, dtype=torch.float32).uniform_(lower, upper)
@@ -98,7 +98,7 @@ def eager(
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """The tests that the docstring of the module names."""
+    """The tests listed in the module docstring."""
     (answer, noise), (x, _, lower, upper, training) = called.outputs, called.arguments
     assert isinstance(x, torch.Tensor) and isinstance(lower, float) and isinstance(upper, float)
     if not training:
@@ -126,7 +126,7 @@ def _slopes(called: CalledCase, x: torch.Tensor, lower: float, upper: float) -> 
     if bool(wrong.any()) or upper - lower <= 2 * rounding:
         return as_match(noise, [], wrong)
     shift = rounding / (upper - lower)
-    centred = _centred(noise, drawn, lower, upper)  # elsewhere 0, so that draws keep the lanes that drew them
+    centred = _centred(noise, drawn, lower, upper)  # 0 for the others, so that draws keep their positions and lanes
     variances = drawn.flatten() / 12.0
     faults = distribution_faults(centred[drawn.flatten()] + 0.5, "slopes", shift=shift)
     faults += mean_faults(centred, variances, 0.5 + shift, shift=shift)
@@ -140,7 +140,7 @@ def _slopes(called: CalledCase, x: torch.Tensor, lower: float, upper: float) -> 
 
 
 def _centred(noise: torch.Tensor, drawn: torch.Tensor, lower: float, upper: float) -> torch.Tensor:
-    """Slopes as numbers between -0.5 and 0.5, flat; 0 where none is drawn."""
+    """Slopes as numbers between -0.5 and 0.5, flat; 0 for elements without a drawn slope."""
     return torch.where(drawn, (noise.double() - lower) / (upper - lower) - 0.5, 0.0).flatten()
 
 

@@ -1,10 +1,10 @@
 """Gradient of rrelu: y = grad_output * noise in training, else grad_output * (1 if self > 0 else (lower + upper) / 2).
 
 Any rank, any strides of the three tensors, all of one shape.  As in PyTorch, training with upper - lower <= 1e-6 counts
-as inference.  noise holds the slope that the forward call drew (1 where self was positive).  self_is_result says that
-self is the output of the forward call in place, which changes nothing while lower and upper are positive; other bounds
-are outside of the contract then.  NaN and infinities follow IEEE arithmetic; a NaN in self counts as not positive.
-Overloads: rrelu_with_noise_backward is tested; .out computes the same.
+as inference.  noise holds the slope that the forward call drew (1 where self was positive).  self_is_result means that
+self is the output of the in-place forward call, which makes no difference while lower and upper are positive; other
+bounds are outside of the contract then.  NaN and infinities follow IEEE arithmetic; a NaN in self counts as not
+positive. Overloads: rrelu_with_noise_backward is tested; .out computes the same.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """grad_output, self, noise: `shape`; lower, upper, training, self_is_result.
 
-    "special" gradients and inputs hold NaN and extremes, half of which no product makes infinite.
+    "special" gradients and inputs hold NaN and extremes, half of which do not overflow in a product.
     """
     shape, dtype = case.shape("shape"), case.dtype
     grad, x = mixed(shape, dtype, rng), mixed(shape, dtype, rng)
@@ -109,7 +109,7 @@ def eager(
     training: bool,
     self_is_result: bool,
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     result: torch.Tensor = torch.ops.aten.rrelu_with_noise_backward.default(
         grad_output, x, noise, lower, upper, training, self_is_result
     )
@@ -122,7 +122,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One product an element of the gradient and one other tensor: noise in training, self otherwise."""
+    """One product per element of the gradient and one other tensor: noise in training, self otherwise."""
     elements = count(case.shape("shape"))
     moved = copied(case, read=2 * elements, written=elements)
     return Cost(flops=elements, bytes_read=moved.bytes_read, bytes_written=moved.bytes_written)

@@ -1,7 +1,7 @@
 """Reciprocal square root: y = 1 / sqrt(x).
 
 Any rank, any strides.  Integers and booleans give float32.  0.0 gives inf and -0.0 -inf, inf gives 0, negative values
-and NaN give NaN.  Subnormal values are outside of the contract: a device may take them for 0.  Complex values take the
+and NaN give NaN.  Subnormal values are outside of the contract: a device may flush them to 0.  Complex values take the
 principal branch; their special values are outside of the contract.
 
 Overloads: rsqrt (tested) and rsqrt.out.
@@ -30,17 +30,17 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.rsqrt(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Eager rounds twice in half precision: a factor, then the answer."""
+    """Eager rounds twice in half precision: a factor and the answer."""
     return rounded(floating(case.dtype), roundings=3)
 
 
 def cost(case: Case) -> Cost:
-    """2 operations an element."""
+    """2 operations per element."""
     return unary_cost(case, operations=2, result=floating(case.dtype))
 
 

@@ -30,7 +30,7 @@ def reference(x: torch.Tensor, other: torch.Tensor | float, alpha: float = 1) ->
 
 
 def eager(x: torch.Tensor, other: torch.Tensor | float, alpha: float = 1) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.rsub(x, other, alpha=alpha)
 
 

@@ -34,7 +34,7 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """s: 7, 7.5 for floats, or the one that the case names, dtype or None, device."""
+    """s: 7, 7.5 for floats, or given by the case, dtype or None, device."""
     word = case.word("value")
     default = 7.5 if case.dtype.epsilon else 7
     return _VALUES.get(word, default), given_dtype(case), device_of(rng)
@@ -46,7 +46,7 @@ def reference(s: complex, dtype: torch.dtype | None = None, device: str | None =
 
 
 def eager(s: complex, dtype: torch.dtype | None = None, device: str | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.scalar_tensor(s, dtype=dtype, device=device)
 
 

@@ -2,9 +2,9 @@
 
 Any rank from 1, any strides.  index is int64, from 0 up to the size of the dimension, and no larger than self in any
 other dimension nor than src in any; src is a tensor of the dtype of self or a number.  With reduce "add" or "multiply"
-repeated places receive the sum or the product with all their values in any order, rounded after each step at worst.
-Without it, which of several values a repeated place receives is open, so the places of those cases are distinct.
-Overloads: .src, .value, .reduce and .value_reduce are tested; .out and .dimname compute the same.
+repeated positions receive the sum or the product with all their values in any order, rounded after each step at worst.
+Without it, it is unspecified which of several values a repeated position receives, so the positions of those cases are
+distinct. Overloads: .src, .value, .reduce and .value_reduce are tested; .out and .dimname compute the same.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: `shape`, dim, index, src: one larger than index in dim, or a number; reduce: None, "add", "multiply".
 
-    Every line of the index has distinct places; with `reduce` it repeats each of a third of them three times.
+    Every line of the index has distinct positions; with `reduce` each of a third of them occurs three times.
     """
     dim, form, reduce = case.size("dim"), case.shape("index"), case.word("reduce")
     index = _index(case, rng)
@@ -75,7 +75,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def _index(case: Case, rng: torch.Generator) -> torch.Tensor:
-    """Distinct places along every line, in random order; repeated `_TIMES` times where values are reduced."""
+    """Distinct positions along every line, in random order; each repeated `_TIMES` times if values are reduced."""
     form, dim = case.shape("index"), case.size("dim")
     lines = torch.rand((*_without(form, dim), case.shape("shape")[dim]), generator=rng).argsort(dim=-1)
     picks = form[dim]
@@ -93,7 +93,7 @@ def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
 def reference(
     x: torch.Tensor, dim: int, index: torch.Tensor, src: torch.Tensor | float, reduce: str | None = None
 ) -> torch.Tensor:
-    """The shape of self: one assignment for each place along the dimension, sums and products in double precision."""
+    """The shape of self: one assignment per position along the dimension, sums and products in double precision."""
     result = (x.to(wide_dtype(x.dtype)) if reduce else x).flatten().clone()
     own = torch.meshgrid(*(torch.arange(size, device=x.device) for size in index.shape), indexing="ij")
     flat = positions(x.shape, [index if axis == dim % x.dim() else places for axis, places in enumerate(own)])
@@ -115,7 +115,7 @@ def reference(
 def eager(
     x: torch.Tensor, dim: int, index: torch.Tensor, src: torch.Tensor | float, reduce: str | None = None
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     if reduce is None:
         return torch.scatter(x, dim, index, src)
     return torch.scatter(x, dim, index, src, reduce=reduce)
@@ -127,7 +127,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """All of self is copied; index and what it selects of src are read."""
+    """All of self is copied; index and the selected elements of src are read."""
     elements, picked = count(case.shape("shape")), count(case.shape("index"))
     values = picked if case.word("src") == "tensor" else 0
     index_bytes = picked * DType.INT64.bytes

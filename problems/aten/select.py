@@ -42,12 +42,12 @@ def reference(x: torch.Tensor, dim: int, index: int) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, dim: int, index: int) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.select(x, dim, index)
 
 
 def cost(case: Case) -> Cost:
-    """A copy of the slice."""
+    """Cost of copying the slice."""
     shape = list(case.shape("shape"))
     del shape[case.size("dim")]
     return written_out(case, read=count(shape), written=count(shape))

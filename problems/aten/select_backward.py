@@ -1,6 +1,6 @@
 """Gradient of select: y[..., i, ...] = grad_output where i = index along the dim, else 0.
 
-Any rank, any strides, any dtype; dim and index may be negative.  A copy: NaN and infinities arrive as they are.
+Any rank, any strides, any dtype; dim and index may be negative.  A copy: NaN and infinities are copied unchanged.
 Overloads: select_backward is tested; .out computes the same.
 """
 
@@ -59,7 +59,7 @@ def reference(grad_output: torch.Tensor, input_sizes: list[int], dim: int, index
 
 
 def eager(grad_output: torch.Tensor, input_sizes: list[int], dim: int, index: int) -> torch.Tensor:
-    """As a user writes it: a tensor of zeros, and a copy into one of its slices."""
+    """Usual PyTorch code: a tensor of zeros, and a copy into one of its slices."""
     result = grad_output.new_zeros(input_sizes)
     result.select(dim, index).copy_(grad_output)
     return result

@@ -2,7 +2,7 @@
 
 Any rank, any strides; floats, integers, bool and complex numbers.  Infinities give 1 and -1.  NaN gives 0, as PyTorch's
 comparisons with 0 do on every device; the special values of complex numbers are outside of the contract. Subnormal
-values are outside of the contract: a device may take them for 0.
+values are outside of the contract: a device may flush them to 0.
 
 Overloads: sgn (tested) and sgn.out.
 """
@@ -29,17 +29,17 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.sgn(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """To the bit, but for the quotient of complex numbers."""
+    """Bitwise equality, except for the quotient of complex numbers."""
     return rounded(case.dtype) if case.dtype.is_complex else EXACT
 
 
 def cost(case: Case) -> Cost:
-    """One operation an element."""
+    """One operation per element."""
     return unary_cost(case, operations=1)
 
 

@@ -1,7 +1,7 @@
 """Sigmoid-weighted unit: y = x / (1 + exp(-x)).
 
-Any rank, any strides.  NaN stays NaN, inf stays inf, and -inf gives NaN, as the formula does; the largest finite
-values stay finite.  Subnormal values may be flushed to zero.
+Any rank, any strides.  NaN stays NaN, inf stays inf, and -inf gives NaN, by the formula; the largest finite values stay
+finite.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x: any shape; where exp(-x) overflows, y is zero to float32.  "special" has NaN, infinities and extremes."""
+    """x: any shape; where exp(-x) overflows, y is zero in float32.  "special" has NaN, infinities and extremes."""
     x = mixed(case.shape("shape"), case.dtype, rng, octaves=case.size("octaves"))
     if case.word("values") == "special":
         x = scattered(x, rng)
@@ -65,17 +65,17 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.nn.functional.silu(x)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding; far negative values are near zero and count by the size of the others."""
+    """One rounding; results near zero, of large negative x, have an error relative to the size of the others."""
     return rounded(case.dtype)
 
 
 def cost(case: Case) -> Cost:
-    """Four operations an element: negation, exponential, sum, quotient."""
+    """Four operations per element: negation, exponential, sum, quotient."""
     elements = math.prod(case.shape("shape"))
     return Cost(flops=4 * elements, bytes_read=elements * case.dtype.bytes, bytes_written=elements * case.dtype.bytes)
 

@@ -36,7 +36,7 @@ def reference(grad: torch.Tensor, x: torch.Tensor, target: torch.Tensor, reducti
 
 
 def eager(grad: torch.Tensor, x: torch.Tensor, target: torch.Tensor, reduction: int, beta: float) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     answer: torch.Tensor = torch.ops.aten.smooth_l1_loss_backward(grad, x, target, reduction, beta)
     return answer
 
@@ -47,14 +47,14 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """5 operations an element."""
+    """5 operations per element."""
     elements = math.prod(case.shape("shape"))
     read = (2 * elements + (elements if case.size("reduction") == 0 else 1)) * case.dtype.bytes
     return Cost(flops=5 * elements, bytes_read=read, bytes_written=elements * case.dtype.bytes)
 
 
 def _tolerance(case: Case) -> Tolerance:
-    """The difference is rounded in units of self, which a small beta makes larger."""
+    """The rounding error of the difference is relative to self; a small beta increases it."""
     scale = max(1.0, 1 / case.number("beta"))
     return Tolerance(relative=4 * case.dtype.epsilon, absolute=16 * scale * case.dtype.epsilon)
 

@@ -32,23 +32,23 @@ def reference(x: torch.Tensor, target: torch.Tensor, reduction: int = 1) -> torc
 
 
 def eager(x: torch.Tensor, target: torch.Tensor, reduction: int = 1) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     answer: torch.Tensor = torch.ops.aten.soft_margin_loss(x, target, reduction)
     return answer
 
 
 def tolerance(case: Case) -> Tolerance:
-    """As of the family: elements by their terms, means and sums by their number."""
+    """As for all losses: elements by their terms, means and sums by the number of elements."""
     return loss_tolerance(case)
 
 
 def cost(case: Case) -> Cost:
-    """5 operations an element, and one for a mean or sum."""
+    """5 operations per element, and one for a mean or sum."""
     return loss_cost(case, tensors=2, operations=5)
 
 
 def _moderate(x: torch.Tensor) -> torch.Tensor:
-    """Between -8 and 8, where the exponential fits into float16."""
+    """Between -8 and 8, where the exponential is finite in float16."""
     return x.clamp(-8, 8)
 
 

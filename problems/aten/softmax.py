@@ -1,7 +1,7 @@
 """Softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) along one dimension.
 
-Any rank, any strides, a dimension of any length.  A row with NaN or inf in it, or of -inf only, is NaN throughout;
-the largest finite values of both signs may meet in one row.  Subnormal values may be flushed to zero.
+Any rank, any strides, a dimension of any length.  A row with NaN or inf in it, or of -inf only, is NaN throughout; one
+row may contain the largest finite values of both signs.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ _SPECIAL = [
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x: any shape, flat and peaked rows mixed; "masked" ones begin or end in -inf.
+    """x: any shape, a mix of flat and peaked rows; "masked" ones begin or end with -inf.
 
-    "large" rows are about -1000 and 1000 by turns, "huge" ones about a hundred times that.  "rising" and
-    "falling" rows go from one end to the other by more than exp can hold, and so does a "peak" in its
-    one step, in the last column and the first by turns, so that one part of a row decides its maximum.
-    "special" rows hold NaN, infinities, the largest finite values, or nothing but -inf.
+    "large" rows alternate between about -1000 and 1000, "huge" ones are a hundred times that.  "rising" and "falling"
+    rows span a range in which exp overflows, and so does the single step of a "peak", which is alternately in the last
+    and the first column, so that one part of a row determines its maximum. "special" rows hold NaN, infinities, the
+    largest finite values, or nothing but -inf.
     """
     shape, values = case.shape("shape"), case.word("values")
     if values in _CENTRES:
@@ -109,17 +109,17 @@ def reference(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> to
 
 
 def eager(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.softmax(x, dim, dtype=dtype)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding, and a sum as long as the dimension."""
+    """One rounding, and a sum over the dimension."""
     return rounded(result_dtype(case), terms=case.shape("shape")[case.size("dim")])
 
 
 def cost(case: Case) -> Cost:
-    """Five operations an element: maximum, difference, exponential, sum, quotient."""
+    """Five operations per element: maximum, difference, exponential, sum, quotient."""
     elements = math.prod(case.shape("shape"))
     return Cost(
         flops=5 * elements, bytes_read=elements * case.dtype.bytes, bytes_written=elements * result_dtype(case).bytes

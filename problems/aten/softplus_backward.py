@@ -35,7 +35,7 @@ def reference(grad: torch.Tensor, x: torch.Tensor, beta: float, threshold: float
 
 
 def eager(grad: torch.Tensor, x: torch.Tensor, beta: float, threshold: float) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     answer: torch.Tensor = torch.ops.aten.softplus_backward(grad, x, beta, threshold)
     return answer
 
@@ -46,7 +46,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """6 operations an element."""
+    """6 operations per element."""
     return loss_cost(case, tensors=2, operations=6)
 
 

@@ -1,9 +1,9 @@
 """Sort: values[r] = self[indices[r]] along one dimension, in ascending or descending order.
 
-Any rank, any strides; a scalar is its own order.  NaN counts as the largest value, -0.0 and 0.0 as equal, and so in
-descending order NaN comes first.  With stable=True equal elements keep their order, in descending order too.
-Without, their order is open, so the elements of those cases are distinct, and a stable kernel is right as well.
-Indices are int64.  Overloads: sort and .stable are tested; .values and .dimname compute the same, those for lists are
+Any rank, any strides; a scalar is already sorted.  NaN counts as the largest value, -0.0 and 0.0 as equal, and so in
+descending order NaN comes first.  With stable=True equal elements keep their order, in descending order too. Without it
+their order is unspecified, so the elements of those cases are distinct, and a stable kernel is also right. Indices are
+int64.  Overloads: sort and .stable are tested; .values and .dimname compute the same, those for lists are
 TorchScript's.
 """
 
@@ -18,7 +18,7 @@ from problems.kit.movement import any_values, copied, count, exact
 _over = partial(cases_over, dim=-1, descending=False, stable=True, layout=Layout.CONTIGUOUS, values="ties")
 _NAME = "{shape} dim {dim} {dtype} descending {descending}"
 _BOTH = [False, True]
-_TIES = 16  # bound of the values that integers and ties are drawn from
+_TIES = 16  # bound of the values for integers and ties
 
 CASES = (
     *_over(Tier.SMOKE, _NAME, shape=(5, 65), dtype=[F32, BF16]),
@@ -66,7 +66,7 @@ def _sortable(case: Case, rng: torch.Generator) -> torch.Tensor:
     if words == "distinct":
         dim = case.size("dim")
         order = torch.rand(shape, generator=rng).argsort(dim=dim) - shape[dim] // 2
-        return order.to(torch_dtype(case.dtype))  # whole numbers of a few hundred: bfloat16 has 256 of either sign
+        return order.to(torch_dtype(case.dtype))  # integers up to a few hundred: bfloat16 represents 256 of either sign
     if words == "ties":
         low = -_TIES if case.dtype not in (DType.UINT8, DType.BOOL) else 0
         return integers(shape, case.dtype, rng, low=low, high=2 if case.dtype is DType.BOOL else _TIES)
@@ -79,11 +79,11 @@ def _sortable(case: Case, rng: torch.Generator) -> torch.Tensor:
 def reference(
     x: torch.Tensor, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Values and int64 indices, by the order of whole numbers that rank as the elements do."""
+    """Values and int64 indices, by sorting integers that are ordered like the elements."""
     if x.dim() == 0:
         return x.clone(), torch.zeros((), dtype=torch.int64, device=x.device)
     keys = _ranked(x)
-    # Every key is made distinct by its place, so that any sort gives the stable order.
+    # Every key is made distinct by its position, so that any sort is stable.
     lines = (~keys if descending else keys).movedim(dim, -1)
     order = torch.unique(lines, return_inverse=True)[1] * lines.shape[-1] + torch.arange(
         lines.shape[-1], device=x.device
@@ -95,7 +95,7 @@ def reference(
 
 
 def _ranked(x: torch.Tensor) -> torch.Tensor:
-    """int64 that order as the elements do: bits of floats, the negative ones mirrored, with NaN above all."""
+    """int64 values ordered like the elements: bits of floats, mirrored for negative numbers, with NaN last."""
     if not x.is_floating_point():
         return x.long()
     bits = {2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]
@@ -107,13 +107,13 @@ def _ranked(x: torch.Tensor) -> torch.Tensor:
 def eager(
     x: torch.Tensor, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The library's own."""
+    """PyTorch's operator."""
     values, indices = torch.sort(x, dim=dim, descending=descending, stable=stable)
     return values, indices
 
 
 def cost(case: Case) -> Cost:
-    """Every element is read once; a value and an int64 index are written for each.  Comparisons count no operations."""
+    """Every element is read once; a value and an int64 index are written for each; comparisons are not counted."""
     elements = count(case.shape("shape"))
     moved = copied(case, read=elements, written=elements)
     return Cost(flops=0, bytes_read=moved.bytes_read, bytes_written=moved.bytes_written + elements * DType.INT64.bytes)

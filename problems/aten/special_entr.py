@@ -31,18 +31,18 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     answer: torch.Tensor = torch.special.entr(x)
     return answer
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Eager rounds twice in half precision: a factor, then the answer."""
+    """Eager rounds twice in half precision: a factor and the answer."""
     return rounded(floating(case.dtype), roundings=3)
 
 
 def cost(case: Case) -> Cost:
-    """10 operations an element."""
+    """10 operations per element."""
     return unary_cost(case, operations=10, result=floating(case.dtype))
 
 

@@ -26,7 +26,7 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.square(x)
 
 
@@ -36,12 +36,12 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One operation an element."""
+    """One operation per element."""
     return unary_cost(case, operations=1)
 
 
 def _squared(x: torch.Tensor) -> torch.Tensor:
-    """Integers in 64 bits and cut to their own, which wraps around; the others in double."""
+    """Integers in 64 bits, truncated to their dtype, so they wrap around; other dtypes in double precision."""
     if x.is_complex() or x.is_floating_point():
         return in_double(lambda wide: wide * wide, x)
     return (x.long() * x.long()).to(x.dtype)

@@ -1,8 +1,8 @@
 """Stack: y[..., k, ...] = tensors[k][...], with k as a new dimension.
 
 Any rank, any strides; all tensors have one shape.  dim counts in the result and may be negative.  Tensors of different
-dtypes are promoted to their common dtype.  A copy: NaN and infinities arrive as they are.  Overloads: stack is tested;
-.out computes the same.
+dtypes are promoted to their common dtype.  A copy: NaN and infinities are copied unchanged.  Overloads: stack is
+tested; .out computes the same.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def reference(tensors: list[torch.Tensor], dim: int = 0) -> torch.Tensor:
 
 
 def eager(tensors: list[torch.Tensor], dim: int = 0) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.stack(tensors, dim)
 
 
 def cost(case: Case) -> Cost:
-    """Every element is read and written once, in the dtype that all are promoted to."""
+    """Every element is read and written once, in the promoted dtype."""
     elements, dtypes = count(case.shape("shape")), _dtypes(case)
     return Cost(
         flops=0,

@@ -32,7 +32,7 @@ from problems.kit import (
 _over = partial(cases_over, dims=(-1,), keepdim=False, layout=Layout.CONTIGUOUS, result="same", values="even")
 _HEAVY, _MANY = 512, 16  # weight relative to other elements, and heavy elements at each end of a row
 _INTEGERS = [DType.INT32, DType.INT64, DType.BOOL]
-# Sums stay within int64, and some exceed int32 and the exact integers of float64.
+# Sums fit into int64, and some exceed int32 and the exact integers of float64.
 _BOUNDS = {DType.INT32: 2**30, DType.INT64: 2**55}
 
 _SPECIAL = [
@@ -83,12 +83,13 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x: any shape, mostly positive, so that a single sum does not cancel to nothing.
+    """x: any shape, mostly positive, so that a single sum does not cancel to about zero.
 
-    `dim` is None for "all" and an empty list, which means the same, for "no dims".  Integers are
-    summed to int64 without being told to; floats to another dtype only when told.  "heavy ends" are those
-    elements of a row that are left out when it is shared out wrongly: few among many, they would not be missed.
-    "special" rows hold NaN and infinities, or overflow.  A "detour" leads beyond float16 and back.
+    `dim` is None for "all" and an empty list, which means the same, for "no dims".  Integers are summed to int64 by
+    default; floats to another dtype only if `dtype` is given. "heavy ends" give large weight to the first and last
+    elements of a row, which a wrong split of the row omits: with equal weights their loss would be within the
+    tolerance. "special" rows hold NaN and infinities, or overflow.  In a "detour" partial sums overflow float16, and
+    the sum does not.
     """
     shape, dims = case.shape("shape"), case.params["dims"]
     if case.dtype is DType.BOOL:
@@ -125,7 +126,7 @@ def reference(
 def eager(
     x: torch.Tensor, dim: list[int] | None = None, keepdim: bool = False, dtype: torch.dtype | None = None
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.sum(x, dim, keepdim, dtype=dtype)
 
 
@@ -136,7 +137,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One addition an element."""
+    """One addition per element."""
     shape = case.shape("shape")
     reduced = {dim % len(shape) for dim in _reduced(case)}
     outputs = math.prod(size for dim, size in enumerate(shape) if dim not in reduced)

@@ -1,4 +1,4 @@
-"""Transpose of at most two dimensions: y[j, i] = self[i, j]; vectors and scalars are themselves.
+"""Transpose of at most two dimensions: y[j, i] = self[i, j]; vectors and scalars are unchanged.
 
 Any strides, any dtype.  The answer may share memory with self.  Overload: t is the only one.
 """
@@ -38,12 +38,12 @@ def reference(x: torch.Tensor) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.t(x)
 
 
 def cost(case: Case) -> Cost:
-    """A copy of everything."""
+    """Cost of copying all elements."""
     elements = count(case.shape("shape"))
     return written_out(case, read=elements, written=elements)
 

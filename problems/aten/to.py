@@ -2,10 +2,10 @@
 
 Any rank, any strides, any dtypes.  With copy=False a self of that dtype may be returned as it is; with copy=True the
 answer is new memory.  A cast to a floating dtype rounds to nearest, ties to even, and may overflow to infinity; one
-unit in the last place is allowed.  A cast to an integer dtype drops the fraction, to bool asks for being other than 0,
-of a complex number to another real dtype keeps the real part.  Numbers beyond an integer dtype are outside of the
-contract.  Values are compared, not strides.  Overloads: .dtype is tested; .device, .other and .dtype_layout move
-between devices, which one machine has not.
+unit in the last place is allowed.  A cast to an integer dtype truncates towards 0, a cast to bool is true for values
+other than 0, a cast of a complex number to another real dtype keeps the real part.  Numbers beyond an integer dtype are
+outside of the contract.  Values are compared, not strides.  Overloads: .dtype is tested; .device, .other and
+.dtype_layout move between devices and are not tested.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def reference(x: torch.Tensor, dtype: torch.dtype, non_blocking: bool = False, c
 
 
 def eager(x: torch.Tensor, dtype: torch.dtype, non_blocking: bool = False, copy: bool = False) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.to(dtype, non_blocking, copy)
 
 

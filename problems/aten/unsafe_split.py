@@ -44,12 +44,12 @@ def reference(x: torch.Tensor, split_size: int, dim: int = 0) -> tuple[torch.Ten
 
 
 def eager(x: torch.Tensor, split_size: int, dim: int = 0) -> list[torch.Tensor]:
-    """The library's own."""
+    """PyTorch's operator."""
     return list(torch.unsafe_split(x, split_size, dim))
 
 
 def cost(case: Case) -> Cost:
-    """A copy of everything."""
+    """Cost of copying all elements."""
     elements = count(case.shape("shape"))
     return written_out(case, read=elements, written=elements)
 

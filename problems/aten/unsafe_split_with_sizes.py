@@ -1,8 +1,8 @@
 """Chunks of given sizes: y[k][..., i, ...] = self[..., o_k + i, ...] where o_k = the sum of the sizes before k.
 
 Any rank from 1, any strides, any dtype; dim may be negative.  Returns a list of tensors, which may share memory with
-self.  The sizes add up to
-the dimension and may be 0.  Overloads: unsafe_split_with_sizes is tested; .out computes the same.
+self. The sizes add up to the dimension and may be 0.  Overloads: unsafe_split_with_sizes is tested; .out computes the
+same.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def reference(x: torch.Tensor, split_sizes: list[int], dim: int = 0) -> tuple[to
 
 
 def eager(x: torch.Tensor, split_sizes: list[int], dim: int = 0) -> list[torch.Tensor]:
-    """The library's own."""
+    """PyTorch's operator."""
     return list(torch.unsafe_split_with_sizes(x, split_sizes, dim))
 
 
 def cost(case: Case) -> Cost:
-    """A copy of everything."""
+    """Cost of copying all elements."""
     elements = count(case.shape("shape"))
     return written_out(case, read=elements, written=elements)
 

@@ -42,12 +42,12 @@ def reference(x: torch.Tensor, dim: int) -> torch.Tensor:
 
 
 def eager(x: torch.Tensor, dim: int) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.unsqueeze(x, dim)
 
 
 def cost(case: Case) -> Cost:
-    """A copy of everything."""
+    """Cost of copying all elements."""
     elements = count(case.shape("shape"))
     return written_out(case, read=elements, written=elements)
 

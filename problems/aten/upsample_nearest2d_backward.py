@@ -23,7 +23,7 @@ from problems.kit.values import MIXED_RMS, scattered
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, scales="none", values="mixed")
 _NAME = "{sizes} from {out} {dtype}"
 _NONFINITE = (Special.NAN, Special.INF, Special.NEGATIVE_INF)
-_DETOUR, _QUARTER = 16.0, 10  # half of the 20 gradients of a pixel along a dimension
+_DETOUR, _QUARTER = 16.0, 10  # half of the 20 gradients of a pixel along one dimension
 
 CASES = (
     *_over(Tier.SMOKE, _NAME, sizes=(2, 3, 4, 5), out=(8, 10), dtype=[F32, BF16]),
@@ -51,8 +51,8 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """grad_output: (N, C, OH, OW), output_size, input_size, scales_h, scales_w.
 
-    "special" gradients hold NaN and infinities; a sum of finite ones does not overflow.  A "detour" is a quarter of the
-    gradients of each pixel that the opposite quarter takes away: sums that are rounded to 16 bits on the way are wrong.
+    "special" gradients hold NaN and infinities; a sum of finite ones does not overflow.  In a "detour" one quarter of
+    the gradients of each pixel cancels the opposite quarter: partial sums rounded to 16 bits give a wrong result.
     """
     sizes, out = case.shape("sizes"), case.shape("out")
     grad = any_values((*sizes[:2], *out), case.dtype, rng)
@@ -98,7 +98,7 @@ def eager(
     scales_h: float | None = None,
     scales_w: float | None = None,
 ) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     result: torch.Tensor = torch.ops.aten.upsample_nearest2d_backward.default(
         grad_output, output_size, input_size, scales_h, scales_w
     )
@@ -106,11 +106,11 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Sums of as many gradients as fall to one pixel."""
+    """Sums over the gradients of one pixel."""
     (height, width), sizes = case.shape("out"), case.shape("sizes")
     terms = math.ceil(height / sizes[2]) * math.ceil(width / sizes[3])
     sums = rounded(case.dtype, terms=terms)
-    # The sums over each of the outputs have that many terms only where the sizes divide one another.
+    # The sums of all outputs have equally many terms only if the sizes are multiples of each other.
     least = (height // sizes[2]) * (width // sizes[3])
     return of_few(sums, outputs=count(sizes), scale=MIXED_RMS * math.sqrt(least))
 

@@ -25,7 +25,7 @@ _ALIKE = (
     "integers_in_single",
     "nan_dropped",
     "infinities_clamped",
-)  # trivial answers that are correct for this operator
+)  # lies that equal a right answer of this operator
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype}", shape=(7, 65), dtype=[F32, BF16]),
@@ -54,7 +54,7 @@ def reference(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def eager(x: torch.Tensor) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return x.zero_()
 
 

@@ -38,7 +38,7 @@ def reference(size: list[int], dtype: torch.dtype | None = None, device: str | N
 
 
 def eager(size: list[int], dtype: torch.dtype | None = None, device: str | None = None) -> torch.Tensor:
-    """The library's own."""
+    """PyTorch's operator."""
     return torch.zeros(size, dtype=dtype, device=device)
 
 

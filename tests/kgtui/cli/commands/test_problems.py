@@ -37,8 +37,8 @@ def test_page_describes_reference_and_tolerance(typed):
     assert "  answers    one, up to rounding" in lines
     assert "  reference  The shape of x, computed in float64." in lines
     assert "  oracle     scipy.special.softmax, in double precision" in lines
-    assert "  eager      The library's own." in lines
-    assert "  tolerance  One rounding, and a sum as long as the dimension." in lines
+    assert "  eager      PyTorch's operator." in lines
+    assert "  tolerance  One rounding, and a sum over the dimension." in lines
 
 
 @pytest.mark.parametrize(
