@@ -1,4 +1,4 @@
 """Routines of cuBLAS on column-major buffers, written in place and returned.
 
-One module is one operator, found by scanning, so the folder stays flat.
+Each module defines one operator and is found by scanning, so the folder has no subfolders.
 """

@@ -1,14 +1,13 @@
 """Product with a symmetric matrix: C = alpha * A @ B + beta * C, or alpha * B @ A + beta * C, complex.
 
-side is "L" for A @ B, with A: (m, m), or "R" for B @ A, with A: (n, n). A is symmetric and not Hermitian: A^T = A.
-uplo is "L" (the lower triangle is read) or "U" (the upper one). The other triangle is not read. B, C: (m, n). All is
-column-major. A leading dimension is at least the number of rows, and at least 1; what is in the rows beyond a
-matrix is not read and stays as it is. The buffers are dense, of complex64, and do not overlap; they may begin at any
-element of their storage. m and n are at least 0. alpha and beta are Python complex numbers. Where alpha is 0, A and B
-are not read, and where beta is 0, C is not: what they hold then, NaN included, has no part in the answer. NaN follows
-IEEE arithmetic; the result of infinities in a complex product is unspecified. Products and partial sums that overflow
-are outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not float32. Subnormal values
-may be flushed to zero.
+side is "L" for A @ B, with A: (m, m), or "R" for B @ A, with A: (n, n). A is symmetric and not Hermitian: A^T = A. uplo
+is "L" (the lower triangle is read) or "U" (the upper one). The other triangle is not read. B, C: (m, n). All matrices
+are column-major. A leading dimension is at least the number of rows, and at least 1; the rows beyond a matrix are not
+read and do not change. The buffers are dense, of complex64, and do not overlap; they may begin at any element of their
+storage. m and n are at least 0. alpha and beta are Python complex numbers. Where alpha is 0, A and B are not read, and
+where beta is 0, C is not: their content then, NaN included, does not influence the answer. NaN follows IEEE arithmetic;
+the result of infinities in a complex product is unspecified. Products and partial sums that overflow are outside of the
+contract. Sums are carried in float32 or better; TensorFloat-32 is not float32. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -59,7 +58,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """A, B, C: flat column-major buffers; one triangle of A is read.
 
     Where beta is 0, C is NaN, and must not be read.  "special" has a NaN in a row of B; in "unread nan" the other
-    triangle and the padding of A are NaN; in "nothing to read", where alpha is 0, A and B are.
+    triangle and the padding of A are NaN; in "nothing to read", where alpha is 0, A and B are NaN.
     """
     m, n, padding = case.size("m"), case.size("n"), case.size("padding")
     a, lda = symmetric_buffer(case, m if case.word("side") == "L" else n, rng)
@@ -91,7 +90,7 @@ def eager(
     side: str, uplo: str, m: int, n: int, alpha: complex, a: torch.Tensor, lda: int, b: torch.Tensor, ldb: int,
     beta: complex, c: torch.Tensor, ldc: int,
 ) -> torch.Tensor:  # fmt: skip
-    """The library's own product with the whole matrix."""
+    """PyTorch's product with the whole matrix."""
     matrix, order = matrix_of(c, ldc, m, n)[0], m if side == "L" else n
     total = scaled_or_zero(beta, matrix)
     if alpha != 0:
@@ -108,7 +107,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """Four products and sums for each element of C and row of A; of A one triangle is read."""
+    """Four multiply-adds for each element of C and row of A; one triangle of A is read."""
     m, n = case.size("m"), case.size("n")
     order = m if case.word("side") == "L" else n
     used = scalar_of(case, "alpha") != 0

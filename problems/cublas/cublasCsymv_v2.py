@@ -1,14 +1,14 @@
 """Symmetric matrix-vector product: y = alpha * A @ x + beta * y, complex, column-major.
 
 A: (n, n), symmetric and not Hermitian: A^T = A. uplo is "L" (the lower triangle is read) or "U" (the upper one). The
-other triangle is not read. x, y: (n,). Increments are not 0; a vector with a negative one begins at the far end of
-its buffer, as BLAS defines it. A leading dimension is at least the number of rows, and at least 1; what is in the
-rows beyond a matrix is not read and stays as it is. The buffers are dense, of complex64, and do not overlap; they may
-begin at any element of their storage. n is at least 0. alpha and beta are Python complex numbers. Where alpha is 0, A
-and x are not read, and where beta is 0, y is not: what they hold then, NaN included, has no part in the answer. NaN
-follows IEEE arithmetic; the result of infinities in a complex product is unspecified. Products and partial sums that
-overflow are outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not float32. Subnormal
-values may be flushed to zero.
+other triangle is not read. x, y: (n,). Increments are not 0; a vector with a negative one begins at the far end of its
+buffer, as BLAS defines it. A leading dimension is at least the number of rows, and at least 1; the rows beyond a matrix
+are not read and do not change. The buffers are dense, of complex64, and do not overlap; they may begin at any element
+of their storage. n is at least 0. alpha and beta are Python complex numbers. Where alpha is 0, A and x are not read,
+and where beta is 0, y is not: their content then, NaN included, does not influence the answer. NaN follows IEEE
+arithmetic; the result of infinities in a complex product is unspecified. Products and partial sums that overflow are
+outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not float32. Subnormal values may be
+flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -63,7 +63,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """A: a flat column-major buffer of which one triangle is read, x, y: flat buffers.
 
     Where beta is 0, y is NaN, and must not be read.  "special" has a NaN in y; in "unread nan" the other triangle and
-    the padding are NaN; in "nothing to read", where alpha is 0, A and x are.
+    the padding are NaN; in "nothing to read", where alpha is 0, A and x are NaN.
     """
     n, incx, incy = case.size("n"), case.size("incx"), case.size("incy")
     a, lda = symmetric_buffer(case, n, rng)
@@ -96,7 +96,7 @@ def eager(
     uplo: str, n: int, alpha: complex, a: torch.Tensor, lda: int, x: torch.Tensor, incx: int, beta: complex,
     y: torch.Tensor, incy: int,
 ) -> torch.Tensor:  # fmt: skip
-    """The library's own product with the whole matrix."""
+    """PyTorch's product with the whole matrix."""
     total = scaled_or_zero(beta, vector_of(y, n, incy))
     if alpha != 0:
         whole = symmetric_of(matrix_of(a, lda, n, n)[0], uplo)
@@ -111,7 +111,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """Four products and sums for each element of the whole matrix; of a triangle each is read once."""
+    """Four products and sums for each element of the whole matrix; each element of the triangle is read once."""
     n = case.size("n")
     used = scalar_of(case, "alpha") != 0
     read = (n * (n + 1) // 2 + n if used else 0) + (n if scalar_of(case, "beta") != 0 else 0)

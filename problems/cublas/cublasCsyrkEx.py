@@ -1,15 +1,14 @@
 """Symmetric rank-k update: C = alpha * op(A) @ op(A)^T + beta * C on one triangle, complex, types given.
 
 uplo is "L" or "U": the triangle of C that is read and written; the other stays as it is. trans is "N" for op(A) = A,
-(n, k), or "T" for its transpose. A is not conjugated: "C" is outside of the contract. Atype and Ctype are 4, the
-number of complex64 (CUDA_C_32F) in cudaDataType; other types are outside of the contract. All is column-major. A
-leading dimension is at least the number of rows, and at least 1; what is in the rows beyond a matrix is not read
-and stays as it is. The buffers are dense, of complex64, and do not overlap; they may begin at any element of their
-storage. n and k are at least 0. alpha and beta are Python complex numbers. Where alpha or k is 0, A is not read, and
-where beta is 0, C is not: what they hold then, NaN included, has no part in the answer. NaN follows IEEE arithmetic;
-the result of infinities in a complex product is unspecified. Products and partial sums that overflow are outside of the
-contract. Sums are carried in float32 or better; TensorFloat-32 is not float32. Subnormal values may be flushed to
-zero.
+(n, k), or "T" for its transpose. A is not conjugated: "C" is outside of the contract. Atype and Ctype are 4, the number
+of complex64 (CUDA_C_32F) in cudaDataType; other types are outside of the contract. All matrices are column-major. A
+leading dimension is at least the number of rows, and at least 1; the rows beyond a matrix are not read and do not
+change. The buffers are dense, of complex64, and do not overlap; they may begin at any element of their storage. n and k
+are at least 0. alpha and beta are Python complex numbers. Where alpha or k is 0, A is not read, and where beta is 0, C
+is not: their content then, NaN included, does not influence the answer. NaN follows IEEE arithmetic; the result of
+infinities in a complex product is unspecified. Products and partial sums that overflow are outside of the contract.
+Sums are carried in float32 or better; TensorFloat-32 is not float32. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -24,7 +23,7 @@ _COMPLEX64 = 4  # CUDA_C_32F in cudaDataType
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """As for an update without types; both are complex64."""
+    """As for the update without type arguments; both are complex64."""
     *front, a, lda, beta, c, ldc = syrk_inputs(case, rng)
     return *front, a, _COMPLEX64, lda, beta, c, _COMPLEX64, ldc
 
@@ -41,7 +40,7 @@ def eager(
     uplo: str, trans: str, n: int, k: int, alpha: complex, a: torch.Tensor, atype: int, lda: int, beta: complex,
     c: torch.Tensor, ctype: int, ldc: int,
 ) -> torch.Tensor:  # fmt: skip
-    """The library's own product of the whole matrix; one triangle of it is kept."""
+    """PyTorch's product of the whole matrix; one triangle of it is kept."""
     return syrk_eager(uplo, trans, n, k, alpha, a, lda, beta, c, ldc)
 
 

@@ -48,19 +48,19 @@ def reference(n: int, x: torch.Tensor, incx: int, result: torch.Tensor) -> tuple
 
 
 def eager(n: int, x: torch.Tensor, incx: int, result: torch.Tensor) -> torch.Tensor:
-    """The library's own norm of a view of the buffer."""
+    """PyTorch's norm of a view of the buffer."""
     if incx <= 0:
         return result.zero_()
     return result.copy_(torch.linalg.vector_norm(vector_of(x, n, incx), ord=1))
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A sum of n terms, none of them negative."""
+    """A sum of n non-negative terms."""
     return rounded(case.dtype, terms=case.size("n"))
 
 
 def cost(case: Case) -> Cost:
-    """An absolute value and a sum an element."""
+    """One absolute value and one addition per element."""
     n = case.size("n") if case.size("incx") > 0 else 0
     return Cost(flops=2 * n, bytes_read=n * case.dtype.bytes, bytes_written=case.dtype.bytes)
 

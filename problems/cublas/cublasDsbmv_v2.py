@@ -2,13 +2,13 @@
 
 A is the band of a symmetric (n, n) matrix, of which one triangle is stored. Column j of the matrix is column j of the
 (k + 1, n) array A, column-major: element (i, j) is in row k + i - j for uplo "U" and in row i - j for "L". k is at
-least 0 and may exceed n - 1. What belongs to no element of the band, in the corners and in the rows beyond k + 1, is
-not read. lda is at least k + 1. x, y: (n,). Increments are not 0; a vector with a negative one begins at the far end
-of its buffer, as BLAS defines it. The buffers are dense, of float64, and do not overlap; they may begin at any
-element of their storage. n is at least 0. alpha and beta are Python floats. Where alpha is 0, A and x are not read,
-and where beta is 0, y is not: what they hold then, NaN included, has no part in the answer. Elements outside of the
-band are no factors: an infinity in x reaches only the rows of its band. NaN and infinities follow IEEE arithmetic.
-Products and partial sums that overflow are outside of the contract. Sums are carried in float64.
+least 0 and may exceed n - 1. Memory that belongs to no element of the band (the corners, and the rows beyond k + 1) is
+not read. lda is at least k + 1. x, y: (n,). Increments are not 0; a vector with a negative one begins at the far end of
+its buffer, as BLAS defines it. The buffers are dense, of float64, and do not overlap; they may begin at any element of
+their storage. n is at least 0. alpha and beta are Python floats. Where alpha is 0, A and x are not read, and where beta
+is 0, y is not: their content then, NaN included, does not influence the answer. Elements outside of the band are not
+multiplied: an infinity in x reaches only the rows of its band. NaN and infinities follow IEEE arithmetic. Products and
+partial sums that overflow are outside of the contract. Sums are carried in float64.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -63,8 +63,8 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """A: a flat buffer of a band, x, y: flat buffers.
 
-    Where beta is 0, y is NaN, and must not be read.  "special" has NaN and infinities in x; in "unread nan" what
-    belongs to no element of the band is NaN; in "nothing to read", where alpha is 0, A and x are.
+    Where beta is 0, y is NaN, and must not be read.  "special" has NaN and infinities in x; in "unread nan" memory
+    outside of the band's elements is NaN; in "nothing to read", where alpha is 0, A and x are NaN.
     """
     n, k, incx, incy = case.size("n"), case.size("k"), case.size("incx"), case.size("incy")
     a, lda = band_buffer(case, n, k, rng, is_unit=False)
@@ -93,7 +93,7 @@ def reference(
 
 
 def _product(uplo: str, n: int, k: int, a: torch.Tensor, lda: int, vector: torch.Tensor) -> torch.Tensor:
-    """A @ x: element p of diagonal d couples p and p + d, both ways."""
+    """A @ x: element p of diagonal d contributes to both rows p and p + d."""
     total = torch.zeros_like(vector)
     for distance in range(min(k, n - 1) + 1):
         diagonal = diagonal_of(a, lda, n, k, uplo, distance)
@@ -121,7 +121,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each element of the whole band; each stored one is read once."""
+    """One multiply-add for each element of the whole band; each stored element is read once."""
     n, k = case.size("n"), case.size("k")
     stored = sum(max(n - distance, 0) for distance in range(k + 1)) if case.number("alpha") else 0
     read = stored + (n if stored else 0) + (n if case.number("beta") else 0)

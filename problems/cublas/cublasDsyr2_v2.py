@@ -2,10 +2,10 @@
 
 x, y: (n,), A: (n, n). uplo is "L" or "U": the triangle of A that is read and written; the other stays as it is.
 Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. A leading
-dimension is at least the number of rows, and at least 1; what is in the rows beyond a matrix is not read and stays
-as it is. The buffers are dense, of float64, and do not overlap; they may begin at any element of their storage. n is
-at least 0. alpha is a Python float. Where it is 0, x and y are not read and A stays as it is. NaN and infinities
-follow IEEE arithmetic. Products that overflow are outside of the contract.
+dimension is at least the number of rows, and at least 1; the rows beyond a matrix are not read and do not change. The
+buffers are dense, of float64, and do not overlap; they may begin at any element of their storage. n is at least 0.
+alpha is a Python float. Where it is 0, x and y are not read and A stays as it is. NaN and infinities follow IEEE
+arithmetic. Products that overflow are outside of the contract.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -50,7 +50,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """x, y: flat buffers, A: a flat column-major buffer, of which one triangle is read and written.
 
     "special" has NaN and infinities in x; in "unread nan" the other triangle and the padding are NaN; in "nothing to
-    read", where alpha is 0, x and y are.
+    read", where alpha is 0, x and y are NaN.
     """
     n, incx, incy = case.size("n"), case.size("incx"), case.size("incy")
     (x, _), (y, _) = (vector_buffer(case, n, increment, rng) for increment in (incx, incy))
@@ -79,7 +79,7 @@ def reference(
 def eager(
     uplo: str, n: int, alpha: float, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int, a: torch.Tensor, lda: int
 ) -> torch.Tensor:
-    """The library's own outer products of views of the buffers; one triangle of the sum is kept."""
+    """PyTorch's outer products of views of the buffers; one triangle of the sum is kept."""
     if alpha != 0:
         matrix, left, right = matrix_of(a, lda, n, n)[0], vector_of(x, n, incx)[0], vector_of(y, n, incy)[0]
         updated = torch.addr(torch.addr(matrix, left, right, alpha=alpha), right, left, alpha=alpha)

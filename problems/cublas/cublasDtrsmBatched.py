@@ -1,15 +1,15 @@
 """Batch of triangular solves: X_b = alpha * op(A_b)^-1 @ B_b, or alpha * B_b @ op(A_b)^-1, by pointers.
 
 side is "L" for op(A) X = alpha * B, with A: (m, m), or "R" for X op(A) = alpha * B, with A: (n, n); X takes the place
-of B. uplo is "L" or "U": the triangle of each A that is read. diag is "N", or "U" for a diagonal of ones, which is
-not read. trans is "N" or "T". B: (m, n). All is column-major. A leading dimension is at least the number of rows, and
-at least 1; what is in the rows beyond a matrix is not read and stays as it is. Aarray and Barray are batchCount
-addresses of buffers, as an int64 tensor; batchCount is at least 1. A buffer may occur more than once, those that are
-written do not. Nothing is returned. The buffers are dense, of float64, and do not overlap; they may begin at any
-element of their storage. m and n are at least 0. alpha is a Python float; where it is 0, A and B are not read and X
-is 0. A has no zero on its diagonal and is well-conditioned. A NaN in the first element that is solved for makes the
-whole column of X (of a row for side R) NaN; what other NaN and infinities come to depends on the algorithm, and is
-outside of the contract. Sums are carried in float64.
+of B. uplo is "L" or "U": the triangle of each A that is read. diag is "N", or "U" for a diagonal of ones, which is not
+read. trans is "N" or "T". B: (m, n). All matrices are column-major. A leading dimension is at least the number of rows,
+and at least 1; the rows beyond a matrix are not read and do not change. Aarray and Barray are batchCount addresses of
+buffers, as an int64 tensor; batchCount is at least 1. A buffer may occur more than once if it is only read. Nothing is
+returned. The buffers are dense, of float64, and do not overlap; they may begin at any element of their storage. m and n
+are at least 0. alpha is a Python float; where it is 0, A and B are not read and X is 0. A has no zero on its diagonal
+and is well-conditioned. A NaN in the first element that is solved for makes the whole column of X (of a row for side R)
+NaN; the effect of other NaN and infinities depends on the algorithm and is outside of the contract. Sums are carried in
+float64.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

@@ -1,15 +1,15 @@
 """Batch of matrix products: C_b = alpha * op(A_b) @ op(B_b) + beta * C_b, column-major, by pointers.
 
 transa and transb are "N", "T" or "C", upper or lower case; "C" is "T" for real numbers. op(A): (m, k), op(B): (k, n),
-C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; what is in the rows
-beyond a matrix is not read and stays as it is. Aarray, Barray and Carray are batchCount addresses of buffers, as an
-int64 tensor; batchCount is at least 1. A buffer may occur more than once, those that are written do not. Nothing is
-returned. The buffers are dense, of float16, and do not overlap; they may begin at any element of their storage. m, n
-and k are at least 0. alpha and beta are Python floats that float16 holds. Where alpha or k is 0, A and B are not
-read, and where beta is 0, C is not: what they hold then, NaN included, has no part in the answer. Elsewhere NaN and
-infinities follow IEEE arithmetic. Products and partial sums that overflow are outside of the contract. Sums, and
-their products with alpha and beta, are carried in float32 or better and rounded once; the routine of the library may
-carry them in float16, which is not accepted. Subnormal values may be flushed to zero.
+C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; the rows beyond a matrix
+are not read and do not change. Aarray, Barray and Carray are batchCount addresses of buffers, as an int64 tensor;
+batchCount is at least 1. A buffer may occur more than once if it is only read. Nothing is returned. The buffers are
+dense, of float16, and do not overlap; they may begin at any element of their storage. m, n and k are at least 0. alpha
+and beta are Python floats that float16 holds. Where alpha or k is 0, A and B are not read, and where beta is 0, C is
+not: their content then, NaN included, does not influence the answer. Elsewhere NaN and infinities follow IEEE
+arithmetic. Products and partial sums that overflow are outside of the contract. Sums, and their products with alpha and
+beta, are carried in float32 or better and rounded once; the routine of the library may carry them in float16, which is
+not accepted. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

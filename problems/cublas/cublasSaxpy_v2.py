@@ -42,9 +42,9 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """x, y: flat buffers, `tail` longer than needed; bytes between and after the elements are unchanged.
+    """x, y: flat buffers, `tail` longer than needed; memory between and after the elements must not change.
 
-    In "special" every special value of x meets every one of y; in "special y" x has none.
+    In "special" every special value of x is paired with every one of y; in "special y" x has no special values.
     """
     n, incx, incy, values = case.size("n"), case.size("incx"), case.size("incy"), case.word("values")
     spans = (vector_span(n, increment) for increment in (incx, incy))

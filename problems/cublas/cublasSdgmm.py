@@ -2,10 +2,10 @@
 
 mode is "L" for diag(x) @ A, with x: (m,), or "R" for A @ diag(x), with x: (n,). A, C: (m, n). Element i of x is x[i *
 incx]; with a negative increment x begins at the far end of its buffer, and with an increment of 0 its one element
-represents all. A leading dimension is at least the number of rows, and at least 1; what is in the rows beyond a
-matrix is not read and stays as it is. C is not read. The buffers are dense, of float32, and do not overlap; they may
-begin at any element of their storage. m and n are at least 0. NaN and infinities follow IEEE arithmetic. Products
-that overflow are outside of the contract. Subnormal values may be flushed to zero.
+represents all. A leading dimension is at least the number of rows, and at least 1; the rows beyond a matrix are not
+read and do not change. C is not read. The buffers are dense, of float32, and do not overlap; they may begin at any
+element of their storage. m and n are at least 0. NaN and infinities follow IEEE arithmetic. Products that overflow are
+outside of the contract. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -72,7 +72,7 @@ def reference(
 def eager(
     mode: str, m: int, n: int, a: torch.Tensor, lda: int, x: torch.Tensor, incx: int, c: torch.Tensor, ldc: int
 ) -> torch.Tensor:
-    """The library's own product with a row or column."""
+    """PyTorch's product with a row or column."""
     factor = vector_of(x, m if mode == "L" else n, incx)
     matrix_of(c, ldc, m, n)[0].copy_(matrix_of(a, lda, m, n)[0] * (factor.mT if mode == "L" else factor))
     return c
@@ -84,7 +84,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product an element."""
+    """One product per element."""
     m, n = case.size("m"), case.size("n")
     factors = (m if case.word("mode") == "L" else n) if case.size("incx") else 1
     read = m * n + (factors if m * n else 0)

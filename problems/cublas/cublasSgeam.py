@@ -1,11 +1,11 @@
 """Sum of matrices: C = alpha * op(A) + beta * op(B), column-major.
 
 transa and transb are "N" or "T". op(A), op(B), C: (m, n). A leading dimension is at least the number of rows, and at
-least 1; what is in the rows beyond a matrix is not read and stays as it is. C is not read. The buffers are dense,
-of float32, and do not overlap; they may begin at any element of their storage. m and n are at least 0. alpha and beta
-are Python floats. Where alpha is 0, A is not read, and where beta is 0, B is not: what they hold then, NaN included,
-has no part in the answer. Elsewhere NaN and infinities follow IEEE arithmetic. C in the memory of A or B, and
-products that overflow, are outside of the contract. Subnormal values may be flushed to zero.
+least 1; the rows beyond a matrix are not read and do not change. C is not read. The buffers are dense, of float32, and
+do not overlap; they may begin at any element of their storage. m and n are at least 0. alpha and beta are Python
+floats. Where alpha is 0, A is not read, and where beta is 0, B is not: their content then, NaN included, does not
+influence the answer. Elsewhere NaN and infinities follow IEEE arithmetic. C in the memory of A or B, and products that
+overflow, are outside of the contract. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -85,7 +85,7 @@ def eager(
     transa: str, transb: str, m: int, n: int, alpha: float, a: torch.Tensor, lda: int, beta: float, b: torch.Tensor,
     ldb: int, c: torch.Tensor, ldc: int,
 ) -> torch.Tensor:  # fmt: skip
-    """The library's own products and sum of views of the buffers."""
+    """PyTorch's products and sum of views of the buffers."""
     left, right = operand_of(a, lda, m, n, transa)[0], operand_of(b, ldb, m, n, transb)[0]
     matrix_of(c, ldc, m, n)[0].copy_(scaled_or_zero(alpha, left) + scaled_or_zero(beta, right))
     return c

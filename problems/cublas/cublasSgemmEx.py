@@ -2,13 +2,12 @@
 
 transa and transb are "N", "T" or "C", upper or lower case; "C" is "T" for real numbers. op(A): (m, k), op(B): (k, n),
 C: (m, n), column-major. Atype, Btype and Ctype are 0, the number of float32 (CUDA_R_32F) in cudaDataType; other types
-are outside of the contract. A leading dimension is at least the number of rows, and at least 1; what is in the rows
-beyond a matrix is not read and stays as it is. The buffers are dense, of float32, and do not overlap; they may begin
-at any element of their storage. m, n and k are at least 0. alpha and beta are Python floats. Where alpha or k is 0, A
-and B are not read, and where beta is 0, C is not: what they hold then, NaN included, has no part in the answer.
-Elsewhere NaN and infinities follow IEEE arithmetic. Products and partial sums that overflow are outside of the
-contract. Sums are carried in float32 or better; TensorFloat-32 is not float32. Subnormal values may be flushed to
-zero.
+are outside of the contract. A leading dimension is at least the number of rows, and at least 1; the rows beyond a
+matrix are not read and do not change. The buffers are dense, of float32, and do not overlap; they may begin at any
+element of their storage. m, n and k are at least 0. alpha and beta are Python floats. Where alpha or k is 0, A and B
+are not read, and where beta is 0, C is not: their content then, NaN included, does not influence the answer. Elsewhere
+NaN and infinities follow IEEE arithmetic. Products and partial sums that overflow are outside of the contract. Sums are
+carried in float32 or better; TensorFloat-32 is not float32. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -23,7 +22,7 @@ _FLOAT32 = 0  # CUDA_R_32F in cudaDataType
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """As for a product without types; all three are float32."""
+    """As for the product without type arguments; all three are float32."""
     *front, a, lda, b, ldb, beta, c, ldc = gemm_inputs(case, rng)
     return *front, a, _FLOAT32, lda, b, _FLOAT32, ldb, beta, c, _FLOAT32, ldc
 
@@ -40,7 +39,7 @@ def eager(
     transa: str, transb: str, m: int, n: int, k: int, alpha: float, a: torch.Tensor, atype: int, lda: int,
     b: torch.Tensor, btype: int, ldb: int, beta: float, c: torch.Tensor, ctype: int, ldc: int,
 ) -> torch.Tensor:  # fmt: skip
-    """The library's own product and sum on views of the buffers."""
+    """PyTorch's product and sum on views of the buffers."""
     return gemm_eager(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 
 

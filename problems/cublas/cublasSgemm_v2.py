@@ -2,12 +2,12 @@
 """Matrix product: C = alpha * op(A) @ op(B) + beta * C with op(X) = X or its transpose, column-major.
 
 transa and transb are "N", "T" or "C", upper or lower case; "C" is "T" for real numbers.  A leading dimension is at
-least the number of rows, and at least 1; what is in the rows beyond the matrix is not read and stays as it is.  The
-buffers are dense, of float32, and do not overlap; they may begin at any element of their storage.  m, n and k are at
-least 0.  Where alpha or k is 0, A and B are not read, and where beta is 0, C is not: what they hold then, NaN included,
-has no part in the answer.  Elsewhere NaN and infinities follow IEEE arithmetic.  Products and partial sums that
-overflow are outside of the contract.  Sums are carried in float32 or better; TensorFloat-32 is not float32.  Subnormal
-values may be flushed to zero.
+least the number of rows, and at least 1; the rows beyond the matrix are not read and do not change.  The buffers are
+dense, of float32, and do not overlap; they may begin at any element of their storage.  m, n and k are at least 0.
+Where alpha or k is 0, A and B are not read, and where beta is 0, C is not: their content then, NaN included, does not
+influence the answer.  Elsewhere NaN and infinities follow IEEE arithmetic.  Products and partial sums that overflow are
+outside of the contract.  Sums are carried in float32 or better; TensorFloat-32 is not float32.  Subnormal values may be
+flushed to zero.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Scaled vector: x[i * incx] = alpha * x[i * incx] for i < n.
 
-The buffer is dense, of float32, and may begin at any element of its storage; what is between and behind the
-elements stays as it is. n is at least 0. Where incx is not positive nothing is written, as BLAS defines it. NaN and
-infinities follow IEEE arithmetic. Outside of the contract are NaN and infinities in x where alpha is 0, since the
-routine may or may not read x then, and products that overflow. Subnormal values may be flushed to zero.
+The buffer is dense, of float32, and may begin at any element of its storage; memory between and behind the elements
+stays as it is. n is at least 0. Where incx is not positive nothing is written, as BLAS defines it. NaN and infinities
+follow IEEE arithmetic. Outside of the contract are NaN and infinities in x where alpha is 0, since the routine may or
+may not read x then, and products that overflow. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -50,7 +50,7 @@ def reference(n: int, alpha: float, x: torch.Tensor, incx: int) -> tuple[torch.T
 
 
 def eager(n: int, alpha: float, x: torch.Tensor, incx: int) -> torch.Tensor:
-    """The library's own product with a view of the buffer."""
+    """PyTorch's product with a view of the buffer."""
     if incx > 0:
         vector_of(x, n, incx).mul_(alpha)
     return x
@@ -62,7 +62,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product an element."""
+    """One product per element."""
     n = case.size("n") if case.size("incx") > 0 else 0
     return Cost(flops=n, bytes_read=n * case.dtype.bytes, bytes_written=n * case.dtype.bytes)
 

@@ -1,13 +1,12 @@
 """Symmetric rank-k update: C = alpha * op(A) @ op(A)^T + beta * C on one triangle, column-major.
 
 uplo is "L" or "U": the triangle of C that is read and written; the other stays as it is. trans is "N" for op(A) = A,
-(n, k), or "T" for its transpose. All is column-major. A leading dimension is at least the number of rows, and at
-least 1; what is in the rows beyond a matrix is not read and stays as it is. The buffers are dense, of float32, and
-do not overlap; they may begin at any element of their storage. n and k are at least 0. alpha and beta are Python
-floats. Where alpha or k is 0, A is not read, and where beta is 0, C is not: what they hold then, NaN included, has no
-part in the answer. Elsewhere NaN and infinities follow IEEE arithmetic. Products and partial sums that overflow are
-outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not float32. Subnormal values may be
-flushed to zero.
+(n, k), or "T" for its transpose. All matrices are column-major. A leading dimension is at least the number of rows, and
+at least 1; the rows beyond a matrix are not read and do not change. The buffers are dense, of float32, and do not
+overlap; they may begin at any element of their storage. n and k are at least 0. alpha and beta are Python floats. Where
+alpha or k is 0, A is not read, and where beta is 0, C is not: their content then, NaN included, does not influence the
+answer. Elsewhere NaN and infinities follow IEEE arithmetic. Products and partial sums that overflow are outside of the
+contract. Sums are carried in float32 or better; TensorFloat-32 is not float32. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

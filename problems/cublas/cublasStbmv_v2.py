@@ -1,14 +1,14 @@
 """Triangular band matrix-vector product: x = op(A) @ x with k diagonals beside the main one.
 
-A is the band of a triangular (n, n) matrix. Column j of the matrix is column j of the (k + 1, n) array A,
-column-major: element (i, j) is in row k + i - j for uplo "U" and in row i - j for "L". k is at least 0 and may exceed
-n - 1. What belongs to no element of the band, in the corners and in the rows beyond k + 1, is not read. lda is at
-least k + 1. trans is "N" or "T". diag is "N", or "U" for a diagonal of ones, which is not read. x: (n,). Increments
-are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. The buffers are
-dense, of float32, and do not overlap; they may begin at any element of their storage. n is at least 0. Elements
-outside of the band are no factors: an infinity in x reaches only the rows of its band. NaN and infinities follow IEEE
-arithmetic. Products and partial sums that overflow are outside of the contract. Sums are carried in float32 or
-better; TensorFloat-32 is not float32. Subnormal values may be flushed to zero.
+A is the band of a triangular (n, n) matrix. Column j of the matrix is column j of the (k + 1, n) array A, column-major:
+element (i, j) is in row k + i - j for uplo "U" and in row i - j for "L". k is at least 0 and may exceed n - 1. Memory
+that belongs to no element of the band (the corners, and the rows beyond k + 1) is not read. lda is at least k + 1.
+trans is "N" or "T". diag is "N", or "U" for a diagonal of ones, which is not read. x: (n,). Increments are not 0; a
+vector with a negative one begins at the far end of its buffer, as BLAS defines it. The buffers are dense, of float32,
+and do not overlap; they may begin at any element of their storage. n is at least 0. Elements outside of the band are
+not multiplied: an infinity in x reaches only the rows of its band. NaN and infinities follow IEEE arithmetic. Products
+and partial sums that overflow are outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not
+float32. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -54,7 +54,7 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """A: a flat buffer of a band, x: a flat buffer.
 
-    "special" has NaN and infinities in x; in "unread nan" what belongs to no element of the band is NaN.
+    "special" has NaN and infinities in x; in "unread nan" memory outside of the band's elements is NaN.
     """
     n, k, incx = case.size("n"), case.size("k"), case.size("incx")
     a, lda = band_buffer(case, n, k, rng, is_unit=case.word("diag") == "U")
@@ -103,7 +103,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each stored element of the band."""
+    """One multiply-add for each stored element of the band."""
     n, first = case.size("n"), 1 if case.word("diag") == "U" else 0
     stored = sum(max(n - distance, 0) for distance in range(first, case.size("k") + 1))
     return Cost(flops=2 * stored, bytes_read=(stored + n) * case.dtype.bytes, bytes_written=n * case.dtype.bytes)

@@ -1,13 +1,13 @@
 """Triangular solve for one vector: x = op(A)^-1 @ b, where x holds b before.
 
-A: (n, n), column-major. uplo is "L" or "U": the triangle of A that is read. diag is "N", or "U" for a diagonal of
-ones, which is not read. trans is "N" or "T". x: (n,). Increments are not 0; a vector with a negative one begins at
-the far end of its buffer, as BLAS defines it. A leading dimension is at least the number of rows, and at least 1;
-what is in the rows beyond a matrix is not read and stays as it is. The buffers are dense, of float32, and do not
-overlap; they may begin at any element of their storage. n is at least 0. The matrix has no zero on its diagonal and
-is well-conditioned. A NaN in the first element that is solved for makes the whole solution NaN; what other NaN and
-infinities come to depends on the algorithm, and is outside of the contract. Sums are carried in float32 or better;
-TensorFloat-32 is not float32. Subnormal values may be flushed to zero.
+A: (n, n), column-major. uplo is "L" or "U": the triangle of A that is read. diag is "N", or "U" for a diagonal of ones,
+which is not read. trans is "N" or "T". x: (n,). Increments are not 0; a vector with a negative one begins at the far
+end of its buffer, as BLAS defines it. A leading dimension is at least the number of rows, and at least 1; the rows
+beyond a matrix are not read and do not change. The buffers are dense, of float32, and do not overlap; they may begin at
+any element of their storage. n is at least 0. The matrix has no zero on its diagonal and is well-conditioned. A NaN in
+the first element that is solved for makes the whole solution NaN; the effect of other NaN and infinities depends on the
+algorithm and is outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not float32.
+Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -56,8 +56,8 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """A: a flat column-major buffer of which one triangle is read, x: a flat buffer.
 
-    In "unread nan" the other triangle, the padding and a diagonal of ones are NaN; in "nan first" the element that is
-    solved for first is.
+    In "unread nan" the other triangle, the padding and a diagonal of ones are NaN; in "nan first" the first solved
+    element is NaN.
     """
     n, incx, uplo, trans = case.size("n"), case.size("incx"), case.word("uplo"), case.word("trans")
     a, lda, _ = triangular_buffer(case, n, rng)
@@ -84,7 +84,7 @@ def reference(
 def eager(
     uplo: str, trans: str, diag: str, n: int, a: torch.Tensor, lda: int, x: torch.Tensor, incx: int
 ) -> torch.Tensor:
-    """The library's own solver on views of the buffers."""
+    """PyTorch's solver on views of the buffers."""
     matrix = transformed(matrix_of(a, lda, n, n)[0], trans)
     solution = torch.linalg.solve_triangular(
         matrix, vector_of(x, n, incx).mT, upper=not is_forward(uplo, trans), unitriangular=diag == "U"
@@ -94,7 +94,7 @@ def eager(
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each element of the triangle that is read."""
+    """One multiply-add for each element of the triangle that is read."""
     n = case.size("n")
     read = n * (n + 1) // 2 - (n if case.word("diag") == "U" else 0)
     return Cost(flops=2 * read, bytes_read=(read + n) * case.dtype.bytes, bytes_written=n * case.dtype.bytes)

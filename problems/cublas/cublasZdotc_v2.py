@@ -1,9 +1,9 @@
 """Dot product with conjugation: result = sum over i < n of conj(x[i * incx]) * y[i * incy], complex.
 
-Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. The
-buffers are dense, of complex128, and do not overlap; they may begin at any element of their storage. n is at least 0.
-x is conjugated. result: (1,). Where n is 0 the result is 0. A NaN makes the result NaN; what infinities come to in a
-complex product is left open. Sums are carried in float64.
+Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. The buffers
+are dense, of complex128, and do not overlap; they may begin at any element of their storage. n is at least 0. x is
+conjugated. result: (1,). Where n is 0 the result is 0. A NaN makes the result NaN; the result of infinities in a
+complex product is unspecified. Sums are carried in float64.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -29,7 +29,7 @@ def reference(
 
 
 def eager(n: int, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int, result: torch.Tensor) -> torch.Tensor:
-    """The library's own dot product with the conjugate of x."""
+    """PyTorch's dot product with the conjugate of x."""
     return dot_eager(n, x.conj().resolve_conj(), incx, y, incy, result)
 
 

@@ -1,15 +1,15 @@
 """Batch of matrix products: C_b = alpha * op(A_b) @ op(B_b) + beta * C_b, column-major, with fixed strides.
 
 transa and transb are "N", "T" (transposed) or "C" (conjugated and transposed), upper or lower case. op(A): (m, k),
-op(B): (k, n), C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; what lies
-in the rows beyond a matrix is not read and stays as it is. Matrix b of A begins strideA * b elements into its buffer,
-B and C likewise; strideA and strideB may be 0, one matrix for all of the batch, strideC keeps the matrices of C
-apart. batchCount is at least 0. What is between the matrices stays as it is. The buffers are dense, of complex128,
-and do not overlap; they may begin at any element of their storage. m, n and k are at least 0. alpha and beta are
-Python complex numbers. Where alpha or k is 0, A and B are not read, and where beta is 0, C is not: what they hold
-then, NaN included, has no part in the answer. NaN follows IEEE arithmetic; what infinities come to in a complex
-product is left open. Products and partial sums that overflow are outside of the contract. Sums are carried in
-float64. Subnormal values may be flushed to zero.
+op(B): (k, n), C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; the rows
+beyond a matrix are not read and do not change. Matrix b of A begins strideA * b elements into its buffer, B and C
+likewise; strideA and strideB may be 0, one matrix for the whole batch, strideC keeps the matrices of C apart.
+batchCount is at least 0. Memory between the matrices stays as it is. The buffers are dense, of complex128, and do not
+overlap; they may begin at any element of their storage. m, n and k are at least 0. alpha and beta are Python complex
+numbers. Where alpha or k is 0, A and B are not read, and where beta is 0, C is not: their content then, NaN included,
+does not influence the answer. NaN follows IEEE arithmetic; the result of infinities in a complex product is
+unspecified. Products and partial sums that overflow are outside of the contract. Sums are carried in float64. Subnormal
+values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

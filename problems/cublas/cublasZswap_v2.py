@@ -1,9 +1,9 @@
 """Exchange of two vectors: x[i * incx], y[i * incy] = y[i * incy], x[i * incx] for i < n.
 
-Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. The
-buffers are dense, of complex128, and do not overlap; they may begin at any element of their storage. n is at least 0.
-Every value is moved to the bit, NaN, infinities and -0.0 included; what is between the elements stays as it is. x
-and y are returned.
+Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. The buffers
+are dense, of complex128, and do not overlap; they may begin at any element of their storage. n is at least 0. Every
+value is moved bitwise, NaN, infinities and -0.0 included; memory between the elements stays as it is. x and y are
+returned.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -27,7 +27,7 @@ def reference(
 
 
 def eager(n: int, x: torch.Tensor, incx: int, y: torch.Tensor, incy: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The library's own copies between views of the buffers."""
+    """PyTorch's copies between views of the buffers."""
     kept = vector_of(x, n, incx).clone()
     write_vector(x, incx, vector_of(y, n, incy))
     write_vector(y, incy, kept)
