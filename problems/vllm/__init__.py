@@ -1,4 +1,4 @@
-"""Custom operators of the vLLM inference engine; most of them write into their arguments.
+"""Custom operators of the vLLM inference engine; most of them write to their arguments.
 
-One module is one operator, found by scanning, so the folder stays flat.
+Each module defines one operator and is found by scanning, so the folder has no subfolders.
 """

@@ -4,12 +4,12 @@ b_qweight: (N, K), uint8, holds q in the interleaved layout n32k16, N being n ro
 storage read as (N / 4, 4 K) has q[k, j] in the row 8 (j // 32) + j % 8 and the column 64 (k // 16) + 16 (k % 8 // 2) +
 8 (j % 32 // 16) + 4 (j % 16 // 8) + 2 (k % 16 // 8) + k % 2.  b_scales: (1, N) has the scale of column j at 32 (j //
 32) + 4 (j % 8) + j % 32 // 8, and so has b_qzeros: (1, N) its z, where has_zp is true; else b_qzeros is None and z is
-0.  Weights of the columns from n on may be anything.
+0.  Weights in columns from n on are arbitrary.
 
 a, the scales, z and the answer are float16 or bfloat16; a, scales and z in any strides, the weights contiguous or
 strided.  A weight may be rounded to their dtype; sums are carried in float32 and rounded once.  NaN and infinities of a
 and the scales follow IEEE arithmetic.  K and n are multiples of 16, group_size is -1 (one scale a column) and
-n32k16_reorder True; sm_count, sm_version and CUBLAS_M_THRESHOLD choose a way to compute and do not change the answer.
+n32k16_reorder True; sm_count, sm_version and CUBLAS_M_THRESHOLD select an algorithm and do not change the answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MIDDLE, _SM_COUNT, _SM_VERSION, _THRESHOLD = 128, 108, 80, 16
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """a: (M, K), b_qweight: (N, K), b_scales: (1, N), b_qzeros: (1, N) or None, n, and what does not count.
+    """a: (M, K), b_qweight: (N, K), b_scales: (1, N), b_qzeros: (1, N) or None, n, and unused arguments.
 
     "special" a and scales have NaN and infinities.
     """
@@ -92,7 +92,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each weight and row; every byte is read once."""
+    """One multiply-add for each weight and row; every byte is read once."""
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     element_bytes = case.dtype.bytes
     return Cost(

@@ -2,7 +2,7 @@
 
 It applies where prompt_mask[b, v] or output_mask[b, v] is true, with p = repetition_penalties[b]; other logits keep
 their value.  The logits are float32, float16 or bfloat16 and updated in place, the penalties have their dtype and are
-positive; the masks are bool.  All tensors may have any strides.  NaN stays NaN and infinities stay what they are. A
+positive; the masks are bool.  All tensors may have any strides.  NaN stays NaN and infinities stay unchanged. A
 division may be computed as a product with the reciprocal; subnormal values may be flushed to zero.
 """
 
@@ -69,7 +69,7 @@ def reference(
 def eager(
     logits: torch.Tensor, prompt_mask: torch.Tensor, output_mask: torch.Tensor, repetition_penalties: torch.Tensor
 ) -> None:
-    """One factor for each logit, then a product."""
+    """One factor per logit, then a product."""
     p = torch.where(prompt_mask | output_mask, repetition_penalties.unsqueeze(1), 1.0)
     logits *= torch.where(logits > 0, 1.0 / p, p)
 

@@ -2,8 +2,8 @@
 
 q and z have 4 bits: place i (bits 4 i to 4 i + 3) of word w of qweight[k] is column 8 w + (0, 2, 4, 6, 1, 3, 5, 7)[i],
 and qzeros[g] likewise.  input and scales are float16, words int32, in any strides; K is a multiple of the groups, N of
-8. split_k_iters, at least 1, may be used to share out K; the answer is the same.  A weight may be rounded to float16;
-sums are carried in float32 and rounded once.  NaN and infinities of input and scales follow IEEE arithmetic.
+8. split_k_iters, at least 1, may be used to split K; the answer is the same.  A weight may be rounded to float16; sums
+are carried in float32 and rounded once.  NaN and infinities of input and scales follow IEEE arithmetic.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each weight and row; every word is read once."""
+    """One multiply-add for each weight and row; every word is read once."""
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     groups = k // case.size("group")
     return Cost(

@@ -82,7 +82,7 @@ def eager(
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic that counts; the outputs are written as a whole."""
+    """No arithmetic is counted; the outputs are written as a whole."""
     experts, block = case.size("experts"), case.size("block")
     blocks = experts * -(-case.size("most") // block)
     return Cost(flops=0, bytes_read=4 * experts, bytes_written=4 * (blocks * block + blocks + 1))

@@ -1,9 +1,9 @@
 """Latent and rotary key of a token into its cache slot: kv_cache[slot // B, slot % B] = concat(kv_c[t], k_pe[t]).
 
-slot = slot_mapping[t], int64; -1 is a token that is skipped, and no slot is written twice.  With kv_cache_dtype "auto"
-the cache has the dtype of the keys and values are copied: NaN, infinities and -0.0 arrive as they are, and the scale,
-one float32, does not count.  With "fp8" the cache is uint8 and holds the e4m3fn codes of value / scale, rounded to the
-nearest and saturated at 448; NaN is outside of the contract there.  Tensors in any strides.
+slot = slot_mapping[t], int64; -1 marks a token that is skipped, and no slot is written twice.  With kv_cache_dtype
+"auto" the cache has the dtype of the keys and values are copied: NaN, infinities and -0.0 are copied unchanged, and the
+scale, one float32, is ignored.  With "fp8" the cache is uint8 and holds the e4m3fn codes of value / scale, rounded to
+the nearest and saturated at 448; NaN is outside of the contract there.  Tensors in any strides.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """kv_c: (T, R), k_pe: (T, P), kv_cache: (blocks, B, R + P), slot_mapping: (T,), scale: (1,).
 
-    Values to be stored as fp8 are not near the middle between two codes; some exceed the largest.
+    Values stored as fp8 are not near the midpoint of two codes; some exceed the largest value.
     """
     tokens, latent, rotary = case.size("tokens"), case.size("latent"), case.size("rotary")
     blocks, block_size = case.size("blocks"), case.size("block_size")

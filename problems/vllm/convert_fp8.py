@@ -2,8 +2,8 @@
 
 output: (M, N), uint8, overwritten; input: (M, N) of float16, bfloat16 or float32; any strides of both.  scale is a
 positive number, kv_dtype "fp8" or "fp8_e4m3", which mean the same.  Quotients beyond 448, infinities too, become the
-codes 0x7E and 0xFE; rounding is to the nearest; -0.0 is 0x80.  What NaN becomes is left open.  No quotient of the cases
-is near the middle between two values, so that codes are compared to the bit.
+codes 0x7E and 0xFE; rounding is to the nearest; -0.0 is 0x80.  The code of NaN is unspecified.  No quotient of the
+cases is near the middle between two values, so that codes are compared to the bit.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def eager(output: torch.Tensor, input: torch.Tensor, scale: float, kv_dtype: str
 
 
 def cost(case: Case) -> Cost:
-    """A division an element."""
+    """One division per element."""
     rows, columns = case.shape("shape")
     return Cost(flops=rows * columns, bytes_read=rows * columns * case.dtype.bytes, bytes_written=rows * columns)
 

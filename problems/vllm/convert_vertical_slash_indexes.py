@@ -41,8 +41,8 @@ _MOST_BEFORE = 20
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """q_seqlens, kv_seqlens: (B,), vertical_indexes, slash_indexes: (B, H, n), the context, the block sizes, causal.
 
-    The longest sequence of queries is the context; keys may begin up to 20 before.  Distances cluster, so that ranges
-    join.
+    The longest sequence of queries defines the context size; there may be up to 20 earlier keys.  Distances cluster, so
+    that ranges merge.
     """
     batch, heads, context = case.size("batch"), case.size("heads"), case.size("context")
     queries = integers((batch,), DType.INT32, rng, low=max(1, context // 2), high=context + 1)
@@ -112,7 +112,7 @@ def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic that counts; every index is read once, the counts are written."""
+    """No arithmetic is counted; every index is read once, the counts are written."""
     pairs = case.size("batch") * case.size("heads")
     rows = -(-case.size("context") // case.size("m"))
     return Cost(
@@ -123,7 +123,7 @@ def cost(case: Case) -> Cost:
 
 
 def _drawn(batch: int, heads: int, count: int, below: int, rng: torch.Generator) -> torch.Tensor:
-    """(B, H, count), int32, ascending, different from each other as far as there are as many numbers."""
+    """(B, H, count), int32, ascending; distinct if enough numbers exist."""
     drawn = torch.rand((batch, heads, max(below, count)), generator=rng).argsort(-1)[..., :count]
     return (drawn % max(below, 1)).sort(-1).values.int()
 
@@ -140,7 +140,7 @@ def _ranges(ends: list[int], length: int) -> list[tuple[int, int]]:
 
 
 def _columns(verticals: list[int], ranges: list[tuple[int, int]]) -> list[int]:
-    """Those in no range and below the end of the last."""
+    """Columns that are in no range and below the end of the last range."""
     return [
         column
         for column in verticals

@@ -2,8 +2,8 @@
 
 kv_caches is a list of tensors, one for each layer: (blocks, B, E) elements of one 16-bit dtype, in any strides.  The
 mapping is int64, of any strides.  No block is a target twice, and no target is a source, so that the order of the pairs
-does not count; blocks that are no target keep their content.  A copy: NaN, infinities, -0.0 and subnormal values arrive
-as they are.
+does not matter; blocks that are no target keep their content.  A copy: NaN, infinities, -0.0 and subnormal values are
+copied unchanged.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def eager(kv_caches: list[torch.Tensor], block_mapping: torch.Tensor) -> None:
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic; a source that is named several times is read once."""
+    """No arithmetic; a source that is used several times is read once."""
     return copy_cost(case, caches=case.size("layers"))
 
 

@@ -3,7 +3,7 @@
 Row i is token t of sequence s, i = cu_seq_lens[s] + t, in the block block_table[s, t // B] at the place t % B.
 kv_cache: (blocks, B, D + 4 D / Q), uint8, has in each block first the D bytes of each of its B tokens, then the D / Q
 float32 scales of each: token p begins at byte p * D, its scales at byte B * D + p * 4 D / Q of the block.  dst_k:
-(tokens, D), uint8; dst_scale: (tokens, D / Q), float32.  Both are copies of bytes: NaN scales arrive as they are.
+(tokens, D), uint8; dst_scale: (tokens, D / Q), float32.  Both are copies of bytes: NaN scales are copied unchanged.
 Sequences may be empty.
 
 All tensors are of any strides, block_table and cu_seq_lens are int32; byte n of a block is the element [n // W, n % W]

@@ -53,7 +53,7 @@ def eager(scales: torch.Tensor) -> torch.Tensor:
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """To the bit, but for the sign of NaN."""
+    """Bitwise equality except for the sign of NaN."""
     got, wanted = called.outputs[0], called.expected[0]
     same = (got.view(torch.uint8) == wanted.view(torch.uint8)) | (got.float().isnan() & wanted.float().isnan())
     return (OutputMatch(wrong=~same),)

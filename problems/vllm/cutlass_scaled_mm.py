@@ -1,6 +1,6 @@
 """Product of quantised matrices: out[m, n] = scale_a[m] * scale_b[n] * sum_k a[m, k] * b[k, n] + bias[n].
 
-a: (M, K), b: (K, N), both int8 or both e4m3fn, in any strides; the library wants a in rows and b in columns.  scale_a:
+a: (M, K), b: (K, N), both int8 or both e4m3fn, in any strides; vLLM requires a row-major and b column-major.  scale_a:
 (1, 1) or (M, 1), scale_b: (1, 1) or (1, N), float32; bias: (N,) of out_dtype or None.  out_dtype is float16 or
 bfloat16. Sums of int8 products are exact, as they are below 2 ** 31; those of fp8 are carried in float32.  The rest is
 float32, rounded once.  NaN and infinities of scales and bias follow IEEE arithmetic.
@@ -88,7 +88,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each element of a column and a row."""
+    """One multiply-add for each element of a column and a row."""
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     with_bias = n * case.dtype.bytes if case.claim("bias") else 0
     scales = 4 * (m + n) if case.word("scales") == "vectors" else 8

@@ -70,7 +70,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """input and residual: (T, H), weight: (H,); small inputs make epsilon count.
 
     "special" has NaN and infinities in rows of the input and the residual and in the weight, and in float16 a number
-    whose square is no trouble in float32.
+    whose square overflows float16 but not float32.
     """
     shape = (case.size("rows"), case.size("width"))
     x = mixed(shape, case.dtype, rng) * case.number("magnitude")
@@ -106,7 +106,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """Five operations an element: the residual's sum, square, its sum, and the two products."""
+    """Five operations per element: sum of the residual, square, sum of squares, and the two products."""
     rows, width = case.size("rows"), case.size("width")
     return Cost(
         flops=5 * rows * width,

@@ -126,13 +126,13 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A norm that may be rounded, and two products of it that may be rounded before they cancel."""
+    """A norm and two products of it, each possibly rounded; the products may cancel."""
     epsilon = case.dtype.epsilon
     return Tolerance(relative=4 * epsilon, absolute=12 * epsilon)
 
 
 def cost(case: Case) -> Cost:
-    """Four operations an element for the norm, three for the rotation; values are not touched."""
+    """Four operations per element for the norm, three for the rotation; value heads are not read."""
     tokens, (queries, keys, _), head_dim = case.size("tokens"), case.shape("heads"), case.size("head_dim")
     elements, rotary = tokens * (queries + keys) * head_dim, case.size("rotary")
     rows = min(tokens, case.size("positions"))
@@ -144,7 +144,7 @@ def cost(case: Case) -> Cost:
 
 
 def _table(case: Case, rng: torch.Generator) -> torch.Tensor:
-    """(P, R): cosines, then sines, of R / 2 frequencies with angles that are drawn for position 0."""
+    """(P, R): cosines, then sines, of R / 2 frequencies with random angles at position 0."""
     rotary = case.size("rotary")
     frequencies = _BASE ** (-torch.arange(0, rotary, 2, dtype=torch.float64) / rotary)
     first = torch.rand(frequencies.shape, generator=rng, dtype=torch.float64) * 2 * torch.pi
@@ -153,7 +153,7 @@ def _table(case: Case, rng: torch.Generator) -> torch.Tensor:
 
 
 def _turn(heads: torch.Tensor, table: torch.Tensor, is_neox: bool) -> None:
-    """Turn heads: (T, H, D) in place by table: (T, R)."""
+    """Rotate heads: (T, H, D) in place by table: (T, R)."""
     rotary = table.shape[-1]
     cos, sin = table[:, None, : rotary // 2], table[:, None, rotary // 2 :]
     first = slice(0, rotary // 2) if is_neox else slice(0, rotary, 2)

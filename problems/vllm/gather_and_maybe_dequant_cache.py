@@ -1,7 +1,7 @@
 """Gather of a latent cache: dst[i] = scale * src_cache[block_table[s, p // B], p % B], s = token_to_seq[i].
 
 p = seq_starts[s] + i - cu_seq_lens[s].  With kv_cache_dtype "auto" the cache has the dtype of dst and entries are
-copied: the scale, one float32, does not count, and NaN, infinities and -0.0 arrive as they are.  With "fp8" the cache
+copied: the scale, one float32, is ignored, and NaN, infinities and -0.0 are copied unchanged.  With "fp8" the cache
 holds e4m3fn codes as uint8 and each value is multiplied by the scale and rounded once to the dtype of dst; the codes
 0x7F and 0xFF give NaN.  Tensors in any strides; tables, bounds, starts and token_to_seq are int32.  A start is a
 multiple of the block size B, no `seq_starts` means 0; sequences may be empty, num_tokens is cu_seq_lens[-1].
@@ -56,7 +56,7 @@ _SCALE, _MOST_BLOCKS_SKIPPED = 0.375, 2
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """src_cache: (blocks, B, 1, E), dst: (tokens, 1, E), overwritten, and what says where its tokens are.
+    """src_cache: (blocks, B, 1, E), dst: (tokens, 1, E), overwritten, and the tables and offsets of its tokens.
 
     "with starts" the sequences begin up to two blocks after the start of their tables.
     """
@@ -113,7 +113,7 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A copy, or one product that is rounded."""
+    """A copy, or one rounded product."""
     return EXACT if case.word("cache") == AUTO else rounded(case.dtype)
 
 

@@ -3,9 +3,9 @@
 W: (m, n / 32 * block bytes), uint8, in any strides.  quant_type is 8 (Q8_0: d in float16, then 32 signed bytes) or 2
 (Q4_0: d, then 16 bytes with value j in the lower half of byte j and value j + 16 in its upper half, middle 8), as also
 3 (Q4_1: d, offset in float16, 16 bytes), 6 (Q5_0: d, 4 bytes whose bit j, little-endian, is the fifth bit of value j,
-16 bytes, middle 16) and 7 (Q5_1: d, offset, 4 bytes, 16 bytes).  The other formats of the library are outside of the
-contract.  The answer, (m, n), is of dtype float16, bfloat16 or float32, float16 for None, rounded once.  Scales of NaN
-and infinity follow IEEE arithmetic, and so inf * 0 is NaN.
+16 bytes, middle 16) and 7 (Q5_1: d, offset, 4 bytes, 16 bytes).  The other formats of vLLM are outside of the contract.
+The answer, (m, n), is of dtype float16, bfloat16 or float32, float16 for None, rounded once.  Scales of NaN and
+infinity follow IEEE arithmetic, and so inf * 0 is NaN.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A difference and a product each; every byte is read once."""
+    """One subtraction and one product per value; every byte is read once."""
     m, n = case.size("m"), case.size("n")
     return Cost(flops=2 * m * n, bytes_read=m * row_bytes(case.size("type"), n), bytes_written=m * n * case.dtype.bytes)
 

@@ -4,8 +4,8 @@ W: (E, row, K / 32 * block bytes), uint8, X: (tokens, K).  sorted_token_ids, int
 top_k - 1 in blocks; a block has as many entries as sorted_token_ids has for each of expert_ids, int32, and belongs to
 the expert of its number there.  Entries from tokens * top_k on are padding, and those from num_tokens_post_padded[0] on
 do not count, as moe_align_block_size makes them.  Every pair is listed once.  Activations are quantised to 8 bits
-first, 32 neighbours of a row at a time, with a step of 1/127 of the largest: an honest kernel may leave that out, and
-the reference does.  quant_type names the layout of a block of 32 values, little-endian: 8 (Q8_0: d in float16, then 32
+first, 32 neighbours of a row at a time, with a step of 1/127 of the largest: a correct kernel may omit that, and the
+reference does.  quant_type names the layout of a block of 32 values, little-endian: 8 (Q8_0: d in float16, then 32
 signed bytes), 2 (Q4_0: d, then 16 bytes with value j in the lower half of byte j and value j + 16 in its upper half), 3
 (Q4_1: d, offset in float16, 16 bytes), 6 (Q5_0: d, 4 bytes whose bit j is the fifth bit of value j, 16 bytes) or 7
 (Q5_1: d, offset, 4 bytes, 16 bytes).  A value is d * (code - middle) + offset, with a middle of 8 for Q4_0, 16 for Q5_0
@@ -49,7 +49,7 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """X: (tokens, K), W, sorted_token_ids, expert_ids, num_tokens_post_padded: (1,), quant_type, row, top_k, tokens.
 
-    The lists are as long as the worst case needs; entries behind the end are plausible and do not count.
+    The lists have the length of the worst case; entries after the end are plausible and are ignored.
     """
     tokens, top_k, experts = case.size("tokens"), case.size("top_k"), case.size("experts")
     k, row, kind, block = case.size("k"), case.size("row"), case.size("type"), case.size("block")
@@ -95,7 +95,7 @@ def eager(
     top_k: int,
     tokens: int,
 ) -> torch.Tensor:
-    """Activations quantised as kernels do, products in float32."""
+    """Activations quantised as in kernels, products in float32."""
     pairs = _pairs(sorted_token_ids, expert_ids, int(num_tokens_post_padded), tokens * top_k)
     values, rows = decoded(w, quant_type, torch.float32), quantised_activations(x)
     out = x.new_empty((tokens * top_k, row))
@@ -105,13 +105,13 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """That of activations of 8 bits."""
+    """The tolerance of activations quantised to 8 bits."""
     outputs = case.size("tokens") * case.size("top_k") * case.size("row")
     return activation_tolerance(case, outputs=outputs)
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each weight of a pair; the weights of at most as many experts as there are pairs."""
+    """One multiply-add for each weight of a pair; the weights of at most as many experts as there are pairs."""
     tokens, k, row = case.size("tokens"), case.size("k"), case.size("row")
     pairs = tokens * case.size("top_k")
     experts = min(case.size("experts"), pairs)

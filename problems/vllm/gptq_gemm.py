@@ -49,8 +49,8 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """a: (M, K), b_q_weight: (K * bit / 32, N), b_gptq_qzeros: (groups, N * bit / 32), b_gptq_scales: (groups, N).
 
-    b_g_idx: (K,) or, "no index", (0,); without exllama groups in disorder.  "special" a and scales have NaN and
-    infinities.
+    b_g_idx: (K,) or, "no index", (0,); without exllama the groups are in random order.  "special" a and scales have NaN
+    and infinities.
     """
     m, k, n, bit = case.size("m"), case.size("k"), case.size("n"), case.size("bit")
     groups = k // case.size("group")
@@ -104,7 +104,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each weight and row; every word is read once."""
+    """One multiply-add for each weight and row; every word is read once."""
     m, k, n, bit = case.size("m"), case.size("k"), case.size("n"), case.size("bit")
     groups = k // case.size("group")
     listed = 0 if case.word("index") == "no index" else 4 * k

@@ -1,14 +1,14 @@
 """Product with 2:4 sparse Marlin weights: out[m, n] = sum_k a[m, k] * w[k, n], w = (q - 2 ** (bits - 1)) * s or 0.
 
 Of every four neighbours along K, two are kept.  b_q_weight: (K / 32, N * bits / 2), int32, holds the (K / 2, N) values
-q of the kept ones in tiles of 16 x 16, four of them side by side a group of 1024 in the order of the 32 lanes of a
-warp; b_meta: (K / 32, 2 N), int16, their positions.  Both orders are stated in problems/kit/inference/sparse_marlin.py.
-b_q_type says the bits, "uint4b8" or "uint8b128".  b_scales: (groups, N) holds s of group k // (K / groups), with the
-columns of every 8 in the order 0, 4, 1, 5, 2, 6, 3, 7, or in theirs where there is one group only.
+q of the kept ones in tiles of 16 x 16, four adjacent ones a group of 1024 in the order of the 32 lanes of a warp;
+b_meta: (K / 32, 2 N), int16, their positions.  Both orders are stated in problems/kit/inference/sparse_marlin.py.
+b_q_type gives the number of bits, "uint4b8" or "uint8b128".  b_scales: (groups, N) holds s of group k // (K / groups),
+with the columns of every 8 in the order 0, 4, 1, 5, 2, 6, 3, 7, or in theirs where there is one group only.
 
 a and the scales are float16, any strides; a weight may be rounded to float16, sums are carried in float32 and rounded
-once.  NaN and infinities of the scales and, but for weights that are not kept, of a follow IEEE arithmetic; what an
-infinity or NaN of a comes to with a weight that is not kept is left open.  workspace, int32, is zero before the call
+once.  NaN and infinities of the scales and, but for weights that are not kept, of a follow IEEE arithmetic; the product of an
+infinity or NaN of a with a weight that is not kept is unspecified.  workspace, int32, is zero before the call
 and must be zero after it.  size_m, size_n, size_k are M, N and K; K is a multiple of 32, N of 64.
 """
 
@@ -42,7 +42,7 @@ _BITS = {"uint4b8": 4, "uint8b128": 8}
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """a: (M, K), b_q_weight, b_meta, b_scales: (groups, N), workspace: (N,) zeros, the type and the sizes.
 
-    The two kept of every four are drawn for each column.  "special" scales have NaN and infinities.
+    The two kept elements of every four are drawn separately for each column.  "special" scales have NaN and infinities.
     """
     m, k, n, bits = case.size("m"), case.size("k"), case.size("n"), _BITS[case.word("type")]
     groups = k // case.size("group")
@@ -95,7 +95,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each kept weight and row; every word is read once."""
+    """One multiply-add for each kept weight and row; every word is read once."""
     m, k, n, bits = case.size("m"), case.size("k"), case.size("n"), _BITS[case.word("type")]
     groups = k // case.size("group")
     return Cost(
@@ -106,7 +106,7 @@ def cost(case: Case) -> Cost:
 
 
 def _weights(words: torch.Tensor, meta: torch.Tensor, scales: torch.Tensor, bits: int) -> torch.Tensor:
-    """(K, N) in the dtype of the scales; zeros where nothing is kept, whatever the scale."""
+    """(K, N) in the dtype of the scales; zeros for elements that are not kept, also if the scale is NaN or infinite."""
     kept = from_tiles(words, bits, scales.shape[1], sparse_order()) - (1 << bits - 1)
     restored = restored_scales(scales, sparse_scale_order(len(scales)))
     groups = rows_by_group(2 * len(kept), len(scales), scales.device)[::2]

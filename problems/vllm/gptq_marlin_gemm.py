@@ -1,16 +1,16 @@
 """Product with Marlin weights: out[m, n] = sum_k a[m, perm[k]] * (q[k, n] - 2 ** (bits - 1)) * s[g_idx[k], n].
 
-b_q_weight: (K / 16, N * bits / 2), int32, holds q as gptq_marlin_moe_repack lays out one expert; b_q_type says the
-bits, "uint4b8" or "uint8b128".  b_scales: (groups, N) holds s with the columns of every 64 in the order 0, 8, 16, ...
-56, 1, 9, ..., 63; where there is one group only those of every 32 in the order 2 r + (0, 1, 8, 9, 16, 17, 24, 25) for r
-= 0 to 3. Without act-order g_idx and perm are empty: perm is the identity, and the group of row k is k // (K / groups);
-with it perm holds every row once and g_idx is ascending.  size_m, size_n, size_k are M, N and K; K is a multiple of 16,
-N of 64.
+b_q_weight: (K / 16, N * bits / 2), int32, holds q as gptq_marlin_moe_repack lays out one expert; b_q_type gives the
+number of bits, "uint4b8" or "uint8b128".  b_scales: (groups, N) holds s with the columns of every 64 in the order 0, 8,
+16, ... 56, 1, 9, ..., 63; where there is one group only those of every 32 in the order 2 r + (0, 1, 8, 9, 16, 17, 24,
+25) for r = 0 to 3. Without act-order g_idx and perm are empty: perm is the identity, and the group of row k is k // (K
+/ groups); with it perm holds every row once and g_idx is ascending.  size_m, size_n, size_k are M, N and K; K is a
+multiple of 16, N of 64.
 
 a and the scales are float16, any strides; a weight may be rounded to float16, sums are carried in float32 and rounded
 once.  NaN and infinities of a and the scales follow IEEE arithmetic.  workspace, int32, is zero before the call and
 must be zero after it.  c, b_bias, a_scales, global_scale and b_zeros are None, is_k_full is True, is_zp_float False;
-use_atomic_add and use_fp32_reduce choose ways of adding that have the same answer.
+use_atomic_add and use_fp32_reduce select ways of summation with the same answer.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A product and a sum for each weight and row; every word is read once."""
+    """One multiply-add for each weight and row; every word is read once."""
     m, k, n, bits = case.size("m"), case.size("k"), case.size("n"), _BITS[case.word("type")]
     groups, listed = k // case.size("group"), 8 * k if case.claim("act_order") else 0
     return Cost(

@@ -1,7 +1,7 @@
 """GPTQ weights of experts in Marlin tiles: out[e] = marlin(q[e]) with q[e][k] = row perm[e, k] of b_q_weight[e].
 
 b_q_weight: (E, K * bits / 32, N) packs along K: place i of word [w, n] is row w * 32 / bits + i.  marlin(q) of (K, N)
-are (K / 16, N * bits / 2) words: tiles of 16 x 16, row of tiles by row of tiles; four tiles side by side are 1024
+are (K / 16, N * bits / 2) words: tiles of 16 x 16, in row-major order of tiles; four adjacent tiles of a row are 1024
 values in the order of the 32 lanes of a warp.  Lane i has, of each of the four tiles in turn, the rows 2 (i % 4) + 0,
 1, 8, 9 of column i // 4, then those of column i // 4 + 8.  A word holds, of 8 values of 4 bits that follow each other,
 those at 0, 2, 4, 6, 1, 3, 5, 7; of 4 values of 8 bits those at 0, 2, 1, 3.  perm: (E, K), int32, holds every row of its
@@ -53,7 +53,7 @@ def reference(
 def eager(
     b_q_weight: torch.Tensor, perm: torch.Tensor, size_k: int, size_n: int, num_bits: int, is_a_8bit: bool
 ) -> torch.Tensor:
-    """The same steps; there is no arithmetic to be done in another precision."""
+    """The same steps; there is no arithmetic that could use another precision."""
     return reference(b_q_weight, perm, size_k, size_n, num_bits, is_a_8bit)
 
 

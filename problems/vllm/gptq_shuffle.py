@@ -54,7 +54,7 @@ def eager(q_weight: torch.Tensor, q_perm: torch.Tensor, bit: int) -> None:
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic that counts; every word is read and written once."""
+    """No arithmetic is counted; every word is read and written once."""
     k, n, bit = case.size("k"), case.size("n"), case.size("bit")
     listed = 0 if case.word("order") == "no order" else 4 * k
     return Cost(flops=0, bytes_read=k * n * bit // 8 + listed, bytes_written=k * n * bit // 8)

@@ -47,7 +47,7 @@ _LEAST_DIFFERENCE = 1e-5
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """scores: (T, E), the sizes and choices, bias: (E,), scoring_func.
 
-    Sums that decide are not near each other; "ties" are small whole numbers without a bias.
+    Sums whose order matters are not near each other; "ties" are small whole numbers without a bias.
     """
     tokens, experts = case.size("tokens"), case.size("experts")
     choices = (case.size("groups"), case.size("topk_group"), case.size("topk"))
@@ -96,12 +96,12 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A sigmoid, a sum and a quotient in float32; far too small to let an id be wrong."""
+    """A sigmoid, a sum and a quotient in float32; far too small to accept a wrong id."""
     return rounded(F32, roundings=2, terms=case.size("topk"))
 
 
 def cost(case: Case) -> Cost:
-    """Six operations a score."""
+    """Six operations per score."""
     tokens, experts, topk = case.size("tokens"), case.size("experts"), case.size("topk")
     return Cost(
         flops=6 * tokens * experts,
@@ -115,7 +115,7 @@ def _scored(scores: torch.Tensor, scoring: int) -> torch.Tensor:
 
 
 def _ranked(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Values and places in descending order, the lower place first where values are equal."""
+    """Values and indices in descending order; equal values in ascending order of index."""
     ordered = torch.sort(values, dim=-1, descending=True, stable=True)
     return ordered.values, ordered.indices
 
@@ -140,7 +140,7 @@ def _routed(
 
 
 def _are_apart(scores: torch.Tensor, bias: torch.Tensor, scoring: int, choices: tuple[int, int, int]) -> torch.Tensor:
-    """(T,): whether no two sums that decide about a token are near each other."""
+    """(T,): whether all sums that determine the experts of a token are far enough apart."""
     _, chosen, topk = choices
     masked, groups = _masked(_scored(scores.double(), scoring) + bias.double(), choices)
     groups = torch.cat((groups, groups.new_full((len(groups), 1), -torch.inf)), dim=1)

@@ -60,7 +60,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """An addition an element for each doubling of the length, and the scale."""
+    """One addition per element for each doubling of the length, and the scale."""
     rows, cols = case.shape("shape")
     moved_bytes = rows * cols * case.dtype.bytes
     return Cost(flops=rows * cols * cols.bit_length(), bytes_read=moved_bytes, bytes_written=moved_bytes)

@@ -62,7 +62,7 @@ def eager(qweight: torch.Tensor, qzeros_or_none: torch.Tensor | None = None, inp
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic that counts; every word is read and written once."""
+    """No arithmetic is counted; every word is read and written once."""
     rows, columns = case.shape("shape")
     return Cost(
         flops=0,

@@ -2,8 +2,8 @@
 
 p = prefix_lse[h, t] and s = suffix_lse[h, t] are the logarithms of the sums of the exponentials of each part, float32;
 output_lse[h, t] = log(e^p + e^s) is written where the argument is not None.  A part without keys has -inf, and +inf is
-taken for -inf, as some attention kernels report it.  Where both are -inf the output is prefix_output and output_lse is
--inf.  A part of weight 0 does not count when its elements are finite.  Outputs are float32, float16 or bfloat16, all
+taken for -inf, as some attention kernels return it.  Where both are -inf the output is prefix_output and output_lse is
+-inf.  A part of weight 0 has no influence if its elements are finite.  Outputs are float32, float16 or bfloat16, all
 tensors in any strides.  NaN of a part or its lse gives NaN; infinities of the outputs follow IEEE arithmetic; subnormal
 values may be flushed to zero.
 """
@@ -57,8 +57,8 @@ _FAR, _LARGE = 60.0, 5000.0
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """output, prefix_output, suffix_output: (T, H, D), prefix_lse, suffix_lse, output_lse: (H, T).
 
-    "no keys" has -inf and +inf in either and in both logarithms, "far apart" differences about 60, "large"
-    logarithms about 5000, "special" outputs and logarithms with NaN and infinities.
+    "no keys" has -inf and +inf in one or both logarithms, "far apart" differences of about 60, "large" logarithms of
+    about 5000, "special" outputs and logarithms with NaN and infinities.
     """
     shape = (case.size("tokens"), case.size("heads"), case.size("head_size"))
     prefix, suffix = (mixed(shape, case.dtype, rng) for _ in range(2))
@@ -109,7 +109,7 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Two products that are rounded and may cancel; float32 weights from exponentials of differences."""
+    """Two rounded products that may cancel; float32 weights from exponentials of differences."""
     if case.dtype is F32:
         wide = rounded(F32, roundings=4, terms=4)
         return Tolerance(relative=wide.relative, absolute=cancelling(F32).absolute)
@@ -117,7 +117,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """Three operations an element: two products and a sum."""
+    """Three operations per element: two products and a sum."""
     tokens, heads, head_size = case.size("tokens"), case.size("heads"), case.size("head_size")
     elements, logs = tokens * heads * head_size, tokens * heads
     return Cost(
@@ -128,7 +128,7 @@ def cost(case: Case) -> Cost:
 
 
 def _without_keys(logs: list[torch.Tensor], rng: torch.Generator) -> list[torch.Tensor]:
-    """About a quarter of each replaced by -inf or +inf; the first token has it in both."""
+    """About a quarter of each replaced by -inf or +inf; for the first token in both."""
     made = []
     for log in logs:
         empty = torch.rand(log.shape, generator=rng) < 1 / 4
@@ -141,7 +141,7 @@ def _without_keys(logs: list[torch.Tensor], rng: torch.Generator) -> list[torch.
 def _merged(
     prefix: torch.Tensor, p: torch.Tensor, suffix: torch.Tensor, s: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(T, H, D), (H, T), (T, H, D), (H, T) -> (T, H, D), (H, T), in the dtype that comes in."""
+    """(T, H, D), (H, T), (T, H, D), (H, T) -> (T, H, D), (H, T), in the dtype of the inputs."""
     p, s = (log.masked_fill(log == math.inf, -math.inf) for log in (p, s))
     largest = torch.maximum(p, s)
     empty = largest == -math.inf

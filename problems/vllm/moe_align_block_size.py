@@ -38,7 +38,7 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """topk_ids: (T, k), num_experts, block_size, the three outputs, expert_map: (num_experts,) or None.
 
-    The outputs are as large as the worst case needs.  A map keeps about half of the experts, under new numbers.
+    The outputs have the size of the worst case. A map keeps about half of the experts and renumbers them.
     """
     tokens, k, experts, block = case.size("tokens"), case.size("k"), case.size("experts"), case.size("block")
     ids = integers((tokens, k), case.dtype, rng, low=0, high=experts)
@@ -111,7 +111,7 @@ def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic that counts; each pair is read and written once."""
+    """No arithmetic is counted; each pair is read and written once."""
     pairs, block = case.size("tokens") * case.size("k"), case.size("block")
     return Cost(flops=0, bytes_read=pairs * case.dtype.bytes, bytes_written=4 * (pairs // 2 + pairs // 2 // block + 1))
 

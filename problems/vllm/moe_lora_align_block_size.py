@@ -41,7 +41,7 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """topk_ids, token_lora_mapping, the sizes, three outputs, adapter_enabled, lora_ids, expert_map or None.
 
-    "some" adapters are in use: the last is not, and a token in four has none; "disabled" leaves out adapter 1.
+    "some" adapters are in use: the last is not, and one token in four has none; "disabled" leaves out adapter 1.
     """
     tokens, k, experts, block = case.size("tokens"), case.size("k"), case.size("experts"), case.size("block")
     loras, used = case.size("loras"), case.word("used")
@@ -96,7 +96,7 @@ def reference(
 
 
 def eager(*arguments: Any) -> None:  # Any: the arguments of `reference`, in order
-    """The same steps; there is no arithmetic to be done in another precision."""
+    """The same steps; there is no arithmetic that could use another precision."""
     for written, computed in zip(arguments[7:10], reference(*arguments), strict=True):
         written.copy_(computed)
 
@@ -125,7 +125,7 @@ def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic that counts; each pair is read once, and at least half of them are written."""
+    """No arithmetic is counted; each pair is read once, and at least half of them are written."""
     pairs = case.size("tokens") * case.size("k")
     return Cost(
         flops=0, bytes_read=4 * pairs + 4 * case.size("tokens") + 8 * case.size("loras"), bytes_written=2 * pairs + 4
@@ -133,7 +133,7 @@ def cost(case: Case) -> Cost:
 
 
 def in_use(lora_ids: object, adapter_enabled: object) -> list[int]:
-    """The adapters that are named and enabled."""
+    """The adapters that are in lora_ids and enabled."""
     assert isinstance(lora_ids, torch.Tensor) and isinstance(adapter_enabled, torch.Tensor)
     enabled = adapter_enabled.tolist()
     return [adapter for adapter in lora_ids.tolist() if adapter >= 0 and enabled[adapter]]

@@ -47,7 +47,7 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """input: (T, k, H), output: (T, H), overwritten; "special" sums have one special kind of term each."""
+    """input: (T, k, H), output: (T, H), overwritten; each "special" sum has one kind of special term."""
     tokens, k, width = case.size("tokens"), case.size("k"), case.size("width")
     terms = mixed((tokens, k, width), case.dtype, rng)
     if case.word("values") == "special":
@@ -71,7 +71,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One addition an element."""
+    """One addition per element."""
     tokens, k, width = case.size("tokens"), case.size("k"), case.size("width")
     element_bytes = case.dtype.bytes
     return Cost(

@@ -10,7 +10,7 @@ Hkv + h // (Hq / Hkv)).
 Query and out are float16 or bfloat16, float32 too; the caches have that dtype ("auto") or are e4m3fn codes as uint8
 ("fp8") that are multiplied by k_scale and v_scale, one float32 each.  D is a multiple of x.  Any strides.  NaN and
 infinities follow IEEE arithmetic: they reach the heads that attend to them.  Cache content behind the end of a sequence
-does not count, whatever it is.  Subnormal values may be flushed to zero.
+is ignored.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations

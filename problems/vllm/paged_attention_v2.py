@@ -51,7 +51,7 @@ _LOCAL_BLOCKS, _SPARSE_BLOCK, _TP_RANK = 2, 16, 1
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """As for paged_attention_v1, after out three work tensors: (S, Hq, P), (S, Hq, P), (S, Hq, P, D).
 
-    "special" values have NaN and infinities, queries and keys have not.
+    "special" values have NaN and infinities, queries and keys do not.
     """
     drawn = draw(case, rng)
     query, key_cache = drawn.query, drawn.key_cache
@@ -72,7 +72,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def _moderate(x: torch.Tensor) -> torch.Tensor:
-    """Without NaN, infinities and large numbers: every logit is finite."""
+    """The values without NaN, infinities and large numbers, so that every logit is finite."""
     return x.nan_to_num(0.0, 0.0, 0.0).clamp(-8.0, 8.0)
 
 

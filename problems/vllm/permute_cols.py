@@ -1,7 +1,7 @@
 """Permutation of the columns of a matrix: out[i, j] = a[i, perm[j]].
 
 Elements of 16 bits in any strides; perm is int32, of any stride, and holds each column once.  A copy: NaN, infinities,
--0.0 and subnormal values arrive as they are.  The result is a new contiguous matrix.
+-0.0 and subnormal values are copied unchanged.  The result is a new contiguous matrix.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Scatter into a paged cache: value_cache[slot // B, h, d, slot % B] = value[t, h, d] with slot = slot_mapping[t].
 
-Keys likewise, in groups of x = 8 neighbours: key_cache[slot // B, h, d // x, slot % B, d % x] = key[t, h, d].
-All tensors may have any strides, the caches too; the slots are int32 or int64, -1 for a token that is skipped, and none
-is written twice.  A copy: NaN, infinities, -0.0 and subnormal values arrive as they are.  Caches of another dtype than
-the keys, and other words than "auto", are outside of the contract.
+Keys likewise, in groups of x = 8 neighbours: key_cache[slot // B, h, d // x, slot % B, d % x] = key[t, h, d]. All
+tensors may have any strides, the caches too; the slots are int32 or int64, -1 for a skipped token, and none is written
+twice.  A copy: NaN, infinities, -0.0 and subnormal values are copied unchanged.  Caches of another dtype than the keys,
+and other words than "auto", are outside of the contract.
 """
 
 from __future__ import annotations
@@ -62,11 +62,10 @@ _GROUP_BYTES = 16
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """key, value: (T, H, D), key_cache: (blocks, H, D/x, B, x), value_cache: (blocks, H, D, B), slot_mapping: (T,).
 
-    No slot is written twice; `skipped` tokens have the slot -1 and leave no trace.  "padded" cuts key
-    and value out of wider projections, "only values padded" the value alone; "a row by its ends" has all
-    slots but the first and the last in disorder.
-    "special" keys, values and caches hold NaN and extremes.  The scales, one element each, count for nothing under
-    "auto".
+    No slot is written twice; `skipped` tokens have the slot -1 and are not written.  In "padded" key and value are
+    slices of wider projections, in "only values padded" only value is; in "a row by its ends" all slots except the
+    first and the last are in random order. "special" keys, values and caches hold NaN and extremes.  The scales, one
+    element each, are ignored with "auto".
     """
     tokens, heads, head_size = case.size("tokens"), case.size("heads"), case.size("head_size")
     blocks, block_size = case.size("blocks"), case.size("block_size")

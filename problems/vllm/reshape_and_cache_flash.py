@@ -1,9 +1,9 @@
 """Keys and values into a paged cache: key_cache[slot // B, slot % B] = key[t], value_cache likewise.
 
-slot = slot_mapping[t], int64; -1 is a token that is skipped, and no slot is written twice.  With kv_cache_dtype "auto"
-the caches have the dtype of the keys and values are copied: NaN, infinities and -0.0 arrive as they are, and the
-scales, one float32 each, do not count.  With "fp8" the caches are uint8 and hold the e4m3fn codes of key / k_scale and
-value / v_scale, rounded to the nearest and saturated at 448; NaN is outside of the contract there.  Any strides.
+slot = slot_mapping[t], int64; -1 marks a token that is skipped, and no slot is written twice.  With kv_cache_dtype
+"auto" the caches have the dtype of the keys and values are copied: NaN, infinities and -0.0 are copied unchanged, and
+the scales, one float32 each, are ignored.  With "fp8" the caches are uint8 and hold the e4m3fn codes of key / k_scale
+and value / v_scale, rounded to the nearest and saturated at 448; NaN is outside of the contract there.  Any strides.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _K_SCALE, _V_SCALE = 0.3, 1.7
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """key, value: (T, H, D), key_cache, value_cache: (blocks, B, H, D), slot_mapping: (T,), scales: (1,).
 
-    Values to be stored as fp8 are not near the middle between two codes; some exceed the largest.
+    Values stored as fp8 are not near the midpoint of two codes; some exceed the largest value.
     """
     shape = (case.size("tokens"), case.size("heads"), case.size("head_size"))
     blocks, block_size = case.size("blocks"), case.size("block_size")

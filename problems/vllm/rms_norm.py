@@ -81,9 +81,9 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """out: (M, N), overwritten, input: (M, N), weight: (N,); small inputs make epsilon count.
 
-    "ones at the ends" is a weight that only a look at all of it tells from one of ones.  "special" has NaN and
-    infinities in rows of the input and in the weight, and in float16 the largest numbers: their squares are no trouble
-    in float32.
+    "ones at the ends" is a weight that differs from all ones only between its ends.  "special" has NaN and infinities
+    in rows of the input and in the weight, and in float16 the largest numbers, whose squares do not overflow in
+    float32.
     """
     shape = (case.size("rows"), case.size("width"))
     x = mixed(shape, case.dtype, rng) * case.number("magnitude")
@@ -118,7 +118,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """Four operations an element: square, sum, and the two products."""
+    """Four operations per element: square, sum, and the two products."""
     rows, width = case.size("rows"), case.size("width")
     return Cost(
         flops=4 * rows * width,

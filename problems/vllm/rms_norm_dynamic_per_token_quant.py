@@ -5,7 +5,7 @@ quant_dtype is torch.int8, with L = 127 and s at least 2 ** -23, or torch.float8
 (448 * 512).  With scale_ub, one float32, s is min(max |y|, scale_ub) / L.  q saturates, rounded to the nearest.
 
 input, weight and residual are float16, bfloat16 or float32, of any strides.  x and y may be rounded to that dtype on
-the way, and so a level may be off by one step where the quotient is near the middle between two.  NaN and infinities
+the way, so a level may be off by one step if the quotient is near the middle between two levels.  NaN and infinities
 are outside of the contract, and squares that overflow float32.
 """
 
@@ -86,7 +86,7 @@ def eager(
 
 
 def cost(case: Case) -> Cost:
-    """Six operations an element: square, sum, two products, quotient, maximum; and the sum with a residual."""
+    """Six operations per element: square, sum, two products, quotient, maximum; and the sum with a residual."""
     rows, columns = case.shape("shape")
     elements, moved = rows * columns, rows * columns * case.dtype.bytes
     with_residual = case.claim("residual")

@@ -80,10 +80,10 @@ _BASE = 10000.0
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """positions: (T,), query: (T, H, D), key: (T, K, D) or None, cos_sin_cache: (P, R), cosines before sines.
 
-    The last token is at the last position.  Only the first R elements of a head turn.  "padded"
-    cuts query and key out of wider projections.  Every frequency begins at an angle that is drawn: a table
-    that is computed instead of read is another one.  "special" query and key have NaN and infinities, and so has the
-    last row of the table.
+    The last token is at the last position.  Only the first R elements of a head are rotated.  In "padded" query and key
+    are slices of wider projections. Every frequency starts at a random angle, so a kernel that computes the table
+    instead of reading it is wrong.  "special" query and key have NaN and infinities, and so has the last row of the
+    table.
     """
     tokens, head_size, key_heads = case.size("tokens"), case.size("head_size"), case.size("key_heads")
     positions = integers((tokens,), DType.INT64, rng, low=0, high=case.size("positions"))
@@ -129,12 +129,12 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Two products that may be rounded before they cancel."""
+    """Two products that may each be rounded before they cancel."""
     return cancelling(case.dtype)
 
 
 def cost(case: Case) -> Cost:
-    """Three operations for an element that turns; table rows that several tokens share are read once."""
+    """Three operations per rotated element; table rows shared by several tokens are read once."""
     tokens, rotary = case.size("tokens"), case.size("rotary")
     heads = case.size("heads") + case.size("key_heads")
     rows = min(tokens, case.size("positions"))

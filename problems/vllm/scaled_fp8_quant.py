@@ -93,14 +93,14 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """A step off at most, and that seldom; the scale as float32 gives it; no padding."""
+    """At most one step off, and only for a small share; the scale as float32 gives it; no padding."""
     rows, _ = called.case.shape("shape")
     share = FEW_TIES if called.case.dtype is F32 else COARSE_INPUTS
     return compared(called, share=share, scale_error=rounded(F32).relative, rows=rows)
 
 
 def cost(case: Case) -> Cost:
-    """Three operations an element for its row's range and its quotient."""
+    """Three operations per element for its row's range and its quotient."""
     rows, columns = case.shape("shape")
     scales = {"dynamic": 1, "per token": rows}.get(case.word("scale"), 0)
     elements = rows * columns

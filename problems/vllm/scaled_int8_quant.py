@@ -44,7 +44,7 @@ _LEAST, _LEVELS = -128, 255
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """input: (rows, columns), scale: (1,) or None, azp: (1,) or None, symmetric.
 
-    No row has a zero point within 0.02 of the middle between two integers; "zeros" has some rows of zeros.
+    No row has a zero point within 0.02 of the midpoint of two integers; "zeros" has some rows of zeros.
     """
     rows, columns = case.shape("shape")
     symmetric = case.claim("symmetric")
@@ -90,13 +90,13 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """A step off at most, and that seldom; scales as float32 gives them."""
+    """At most one step off, and only for a small share; scales as float32 gives them."""
     share = FEW_TIES if called.case.dtype is F32 else COARSE_INPUTS
     return compared(called, share=share, scale_error=rounded(F32).relative)
 
 
 def cost(case: Case) -> Cost:
-    """Three operations an element for its row's range and its quotient."""
+    """Three operations per element for its row's range and its quotient."""
     rows, columns = case.shape("shape")
     made = 0 if case.claim("static") else 4 * rows * (1 if case.claim("symmetric") else 2)
     elements = rows * columns
@@ -117,7 +117,7 @@ def _scales(
 
 
 def _is_settled(x: torch.Tensor) -> torch.Tensor:
-    """The zero point of a row is no matter of rounding."""
+    """Whether the zero point of a row does not depend on rounding."""
     least, largest = x.double().aminmax(dim=1)
     offset = least / ((largest - least) / _LEVELS)
     return ((offset - offset.floor()) - 0.5).abs() > _TIE_MARGIN

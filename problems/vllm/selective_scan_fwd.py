@@ -67,7 +67,7 @@ _SPECIAL = [Special.NAN, Special.INF, Special.NEGATIVE_ZERO]
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """u, delta: (C, L), A: (C, N), B, C: (G, N, L), D_, delta_bias_: (C,), z_: (C, L), ssm_states: (slots, C, N).
 
-    Steps are about 0.2 and A is negative, as models have it.  "special" inputs u have NaN and infinities.
+    Steps are about 0.2 and A is negative, as in models.  "special" inputs u have NaN and infinities.
     """
     lengths, channels, states = case.shape("lengths"), case.size("channels"), case.size("states")
     options, tokens = case.word("options").split(), sum(lengths)
@@ -125,7 +125,7 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A recurrence in float32 whose factors are below 1, sums over the states, two roundings."""
+    """A recurrence in float32 with factors below 1, sums over the states, and two roundings."""
     return rounded(case.dtype, roundings=2, terms=case.size("states") + max(case.shape("lengths")))
 
 

@@ -1,7 +1,7 @@
 """Rows of a matrix by a map: out[i, j] = input_tensor[dst2src_map[i], j].
 
 Elements of 16 bits in any strides; the map is int32, of any stride, names a row several times or never, and has any
-number of entries.  A copy: NaN, infinities, -0.0 and subnormal values arrive as they are.  The result is a new
+number of entries.  A copy: NaN, infinities, -0.0 and subnormal values are copied unchanged.  The result is a new
 contiguous matrix.
 """
 
@@ -53,7 +53,7 @@ def eager(input_tensor: torch.Tensor, dst2src_map: torch.Tensor) -> torch.Tensor
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic; a row that is named several times is read once, and at most all rows are."""
+    """No arithmetic; a row that is used several times is read once."""
     rows, cols, out = case.size("rows"), case.size("cols"), case.size("out")
     row_bytes = cols * case.dtype.bytes
     return Cost(flops=0, bytes_read=min(rows, out) * row_bytes + 4 * out, bytes_written=out * row_bytes)

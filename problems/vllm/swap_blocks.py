@@ -2,7 +2,7 @@
 
 Caches of 16-bit elements in any strides; blocks of any rank.  The mapping is int64, of any strides, in host memory on
 every device.  No block of dst is named twice, and blocks that are not named keep their content.  A copy: NaN,
-infinities, -0.0 and subnormal values arrive as they are.
+infinities, -0.0 and subnormal values are copied unchanged.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def eager(src: torch.Tensor, dst: torch.Tensor, block_mapping: torch.Tensor) -> 
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic; a source that is named several times is read once, and at most all blocks are."""
+    """No arithmetic; a block that is used several times is read once."""
     pairs, elements = case.size("pairs"), 1
     for size in case.shape("block"):
         elements *= size

@@ -56,16 +56,16 @@ CASES = (
 )  # fmt: skip
 
 _LARGE = 1000.0
-_NEAR_LARGEST, _OF_THEM = 0.45, 8  # differences of such values are finite
+_NEAR_LARGEST, _OF_THEM = 0.45, 8  # differences of such values do not overflow
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """topk_weights, topk_ids, token_expert_indices: (T, k), overwritten; gating_output: (T, E).
 
-    The values of a token are so far apart that no honest rounding changes their order, or are equal.  "large" is
-    about 1000, "far below zero" about -1000, "half masked" has -inf for experts that are never among the k, "few
-    finite" for all but one to k - 1.  "ties" are small whole numbers, zeros of both signs, and a row of one value.
-    Several experts are equal and "near the largest" number, some near the least.
+    The values of a token are equal, or so far apart that no correct rounding changes their order.  "large" is about
+    1000, "far below zero" about -1000, "half masked" has -inf for experts that are never among the k, "few finite" for
+    all except 1 to k - 1 experts.  "ties" are small whole numbers, zeros of both signs, and a row of one value. In
+    "near the largest" several experts have equal values near the largest number, some near the lowest.
     """
     tokens, experts, k, values = case.size("tokens"), case.size("experts"), case.size("k"), case.word("values")
     ranks = torch.argsort(torch.rand((tokens, experts), generator=rng), dim=-1)
@@ -117,12 +117,12 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A softmax over the experts; far too small to let an id or an index be wrong."""
+    """A softmax over the experts; far too small to accept a wrong id or index."""
     return rounded(F32, terms=case.size("experts"))
 
 
 def cost(case: Case) -> Cost:
-    """Five operations a gating value, as in a softmax."""
+    """Five operations per gating value, as in a softmax."""
     tokens, experts, k = case.size("tokens"), case.size("experts"), case.size("k")
     return Cost(
         flops=5 * tokens * experts,
@@ -132,7 +132,7 @@ def cost(case: Case) -> Cost:
 
 
 def _tied(shape: tuple[int, int], rng: torch.Generator) -> torch.Tensor:
-    """Whole numbers from -2 to 0, about half of the zeros negative; the first row is a single value throughout."""
+    """Whole numbers from -2 to 0, about half of the zeros negative; the first row repeats a single value."""
     numbers = integers(shape, F32, rng, low=-2, high=1)
     signs = integers(shape, F32, rng, low=0, high=2) * 2 - 1
     gating = torch.where(numbers == 0, numbers * signs, numbers)
@@ -143,7 +143,7 @@ def _tied(shape: tuple[int, int], rng: torch.Generator) -> torch.Tensor:
 def _routed(
     gating: torch.Tensor, topk_ids: torch.Tensor, renormalize: bool
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """gating: (T, E) -> (T, k) float32, the dtype of topk_ids, int32.  torch.topk keeps no order of equal values."""
+    """gating: (T, E) -> (T, k) float32, the dtype of topk_ids, int32.  torch.topk is not stable for equal values."""
     k = topk_ids.shape[-1]
     weights, ids = torch.sort(torch.softmax(gating, -1), dim=-1, descending=True, stable=True)
     weights, ids = weights[:, :k], ids[:, :k]
