@@ -2,8 +2,8 @@
 
 storage is the memory behind self, counted in elements; without storage_offset it begins where self begins.  Strides are
 not negative and may overlap or be 0; no case reaches beyond the memory between the first and the last element of self.
-An offset is given only where self begins at the start of its storage.  Any rank, any dtype.  The answer may share
-memory with self.  Overload: as_strided is the only one.
+An offset is given only if self begins at the start of its storage.  Any rank, any dtype.  The answer may share memory
+with self.  Overload: as_strided is the only one.
 """
 
 from __future__ import annotations

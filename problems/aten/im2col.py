@@ -1,6 +1,6 @@
 """Sliding blocks as columns: y[n, (c * KH + i) * KW + j, h * LW + w] = self[n, c, h*SH + i*DH - PH, w*SW + j*DW - PW].
 
-LH = (H + 2 PH - DH (KH - 1) - 1) // SH + 1 blocks in a column, LW likewise in a row; what is outside of the image is 0.
+LH = (H + 2 PH - DH (KH - 1) - 1) // SH + 1 blocks in a column, LW likewise in a row; pixels outside of the image are 0.
 self is (C, H, W) or (N, C, H, W) with any strides; the result is (C KH KW, LH LW), with N in front where self has it. A
 copy: NaN and infinities are copied unchanged.  Overloads: im2col is tested; .out computes the same.
 """

@@ -1,8 +1,8 @@
 """Materialise a lazy conjugate: y = conj(stored values) where self has the conjugate bit, y = self where it has not.
 
 Any rank, any strides, complex64 and complex128; other dtypes never have the bit.  An argument without the bit is
-returned as it is.  The answer must not have the conjugate bit; its values are compared.  The answer may share memory
-with self where nothing had to be done.  Overload: resolve_conj is the only one.
+returned as it is.  The answer must not have the conjugate bit set; its values are compared.  The answer may share
+memory with self if the bit is not set.  Overload: resolve_conj is the only one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A 0-d tensor: y = s.
 
-Any dtype; without a dtype the answer is float32, the default of PyTorch, whatever the type of s.  A number is cast as
-an element is; one that the dtype cannot hold is outside of the contract.  Overloads: scalar_tensor is tested; .out
-computes the same.
+Any dtype; without a dtype the answer is float32, the default of PyTorch, whatever the type of s.  A number is cast by
+the rules for elements; one that the dtype cannot hold is outside of the contract.  Overloads: scalar_tensor is tested;
+.out computes the same.
 """
 
 from __future__ import annotations

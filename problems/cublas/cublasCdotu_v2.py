@@ -1,9 +1,9 @@
 """Dot product without conjugation: result = sum over i < n of x[i * incx] * y[i * incy], complex.
 
-Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. The buffers
-are dense, of complex64, and do not overlap; they may begin at any element of their storage. n is at least 0. result:
-(1,). Where n is 0 the result is 0. A NaN makes the result NaN; the result of infinities in a complex product is
-unspecified. Sums are carried in float32 or better; TensorFloat-32 is not float32.
+Increments are not 0; a vector with a negative increment is stored in reverse order, as BLAS defines it. The buffers are
+dense, of complex64, and do not overlap; they may begin at any element of their storage. n is at least 0. result: (1,).
+Where n is 0 the result is 0. A NaN makes the result NaN; the result of infinities in a complex product is unspecified.
+Sums are carried in float32 or better; TensorFloat-32 is not float32.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

@@ -1,11 +1,11 @@
 """Rank-one update without conjugation: A = alpha * x @ y^T + A, complex, column-major.
 
-x: (m,), y: (n,), A: (m, n), column-major. y is not conjugated. Increments are not 0; a vector with a negative one
-begins at the far end of its buffer, as BLAS defines it. A leading dimension is at least the number of rows, and at
-least 1; the rows beyond the matrix do not change. The buffers are dense, of complex64, and do not overlap; they may
-begin at any element of their storage. m and n are at least 0. alpha is a Python complex number. Where it is 0, x and y
-are not read and A stays as it is. NaN follows IEEE arithmetic; the result of infinities in a complex product is
-unspecified. Products that overflow are outside of the contract. Subnormal values may be flushed to zero.
+x: (m,), y: (n,), A: (m, n), column-major. y is not conjugated. Increments are not 0; a vector with a negative increment
+is stored in reverse order, as BLAS defines it. A leading dimension is at least the number of rows, and at least 1; the
+rows beyond the matrix do not change. The buffers are dense, of complex64, and do not overlap; they may begin at any
+element of their storage. m and n are at least 0. alpha is a Python complex number. Where it is 0, x and y are not read
+and A stays as it is. NaN follows IEEE arithmetic; the result of infinities in a complex product is unspecified.
+Products that overflow are outside of the contract. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

@@ -1,8 +1,8 @@
 """Symmetric matrix-vector product: y = alpha * A @ x + beta * y, complex, column-major.
 
 A: (n, n), symmetric and not Hermitian: A^T = A. uplo is "L" (the lower triangle is read) or "U" (the upper one). The
-other triangle is not read. x, y: (n,). Increments are not 0; a vector with a negative one begins at the far end of its
-buffer, as BLAS defines it. A leading dimension is at least the number of rows, and at least 1; the rows beyond a matrix
+other triangle is not read. x, y: (n,). Increments are not 0; a vector with a negative increment is stored in reverse
+order, as BLAS defines it. A leading dimension is at least the number of rows, and at least 1; the rows beyond a matrix
 are not read and do not change. The buffers are dense, of complex64, and do not overlap; they may begin at any element
 of their storage. n is at least 0. alpha and beta are Python complex numbers. Where alpha is 0, A and x are not read,
 and where beta is 0, y is not: their content then, NaN included, does not influence the answer. NaN follows IEEE

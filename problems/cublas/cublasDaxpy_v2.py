@@ -1,9 +1,9 @@
 """Scaled vector sum: y[i * incy] = alpha * x[i * incx] + y[i * incy] for i < n.
 
-A vector with a negative increment begins at the far end of its buffer, as BLAS defines it. The buffers are dense, of
-float64, and do not overlap; they may begin at any element of their storage. n is at least 0. NaN and infinities follow
-IEEE arithmetic. Outside of the contract are increments of 0, products alpha * x that overflow and, since the routine
-may or may not read x then, NaN and infinities in x where alpha is 0.
+A vector with a negative increment is stored in reverse order, as BLAS defines it. The buffers are dense, of float64,
+and do not overlap; they may begin at any element of their storage. n is at least 0. NaN and infinities follow IEEE
+arithmetic. Outside of the contract are increments of 0, products alpha * x that overflow and, since the routine may or
+may not read x then, NaN and infinities in x where alpha is 0.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

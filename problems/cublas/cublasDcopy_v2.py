@@ -1,8 +1,8 @@
 """Copy of a vector: y[i * incy] = x[i * incx] for i < n.
 
-Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. The buffers
-are dense, of float64, and do not overlap; they may begin at any element of their storage. n is at least 0. Every value
-is copied bitwise, NaN, infinities and -0.0 included; memory between the elements of y stays as it is.
+Increments are not 0; a vector with a negative increment is stored in reverse order, as BLAS defines it. The buffers are
+dense, of float64, and do not overlap; they may begin at any element of their storage. n is at least 0. Every value is
+copied bitwise, NaN, infinities and -0.0 included; memory between the elements of y stays as it is.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

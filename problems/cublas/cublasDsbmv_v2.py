@@ -1,14 +1,14 @@
-"""Symmetric band matrix-vector product: y = alpha * A @ x + beta * y with k diagonals beside the main one.
+"""Symmetric band matrix-vector product: y = alpha * A @ x + beta * y with k diagonals besides the main one.
 
 A is the band of a symmetric (n, n) matrix, of which one triangle is stored. Column j of the matrix is column j of the
 (k + 1, n) array A, column-major: element (i, j) is in row k + i - j for uplo "U" and in row i - j for "L". k is at
 least 0 and may exceed n - 1. Memory that belongs to no element of the band (the corners, and the rows beyond k + 1) is
-not read. lda is at least k + 1. x, y: (n,). Increments are not 0; a vector with a negative one begins at the far end of
-its buffer, as BLAS defines it. The buffers are dense, of float64, and do not overlap; they may begin at any element of
-their storage. n is at least 0. alpha and beta are Python floats. Where alpha is 0, A and x are not read, and where beta
-is 0, y is not: their content then, NaN included, does not influence the answer. Elements outside of the band are not
-multiplied: an infinity in x reaches only the rows of its band. NaN and infinities follow IEEE arithmetic. Products and
-partial sums that overflow are outside of the contract. Sums are carried in float64.
+not read. lda is at least k + 1. x, y: (n,). Increments are not 0; a vector with a negative increment is stored in
+reverse order, as BLAS defines it. The buffers are dense, of float64, and do not overlap; they may begin at any element
+of their storage. n is at least 0. alpha and beta are Python floats. Where alpha is 0, A and x are not read, and where
+beta is 0, y is not: their content then, NaN included, does not influence the answer. Elements outside of the band are
+not multiplied: an infinity in x reaches only the rows of its band. NaN and infinities follow IEEE arithmetic. Products
+and partial sums that overflow are outside of the contract. Sums are carried in float64.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

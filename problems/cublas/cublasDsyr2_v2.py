@@ -1,7 +1,7 @@
 """Symmetric rank-two update: A = alpha * (x @ y^T + y @ x^T) + A on one triangle, column-major.
 
 x, y: (n,), A: (n, n). uplo is "L" or "U": the triangle of A that is read and written; the other stays as it is.
-Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. A leading
+Increments are not 0; a vector with a negative increment is stored in reverse order, as BLAS defines it. A leading
 dimension is at least the number of rows, and at least 1; the rows beyond a matrix are not read and do not change. The
 buffers are dense, of float64, and do not overlap; they may begin at any element of their storage. n is at least 0.
 alpha is a Python float. Where it is 0, x and y are not read and A stays as it is. NaN and infinities follow IEEE

@@ -1,11 +1,11 @@
 """Product with a diagonal matrix: C = diag(x) @ A, or A @ diag(x), column-major.
 
 mode is "L" for diag(x) @ A, with x: (m,), or "R" for A @ diag(x), with x: (n,). A, C: (m, n). Element i of x is x[i *
-incx]; with a negative increment x begins at the far end of its buffer, and with an increment of 0 its one element
-represents all. A leading dimension is at least the number of rows, and at least 1; the rows beyond a matrix are not
-read and do not change. C is not read. The buffers are dense, of float32, and do not overlap; they may begin at any
-element of their storage. m and n are at least 0. NaN and infinities follow IEEE arithmetic. Products that overflow are
-outside of the contract. Subnormal values may be flushed to zero.
+incx]; with a negative increment x is stored in reverse order, and with an increment of 0 all elements are x[0]. A
+leading dimension is at least the number of rows, and at least 1; the rows beyond a matrix are not read and do not
+change. C is not read. The buffers are dense, of float32, and do not overlap; they may begin at any element of their
+storage. m and n are at least 0. NaN and infinities follow IEEE arithmetic. Products that overflow are outside of the
+contract. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

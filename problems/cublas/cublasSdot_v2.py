@@ -1,10 +1,10 @@
 """Dot product: result = sum over i < n of x[i * incx] * y[i * incy].
 
-Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. The
-buffers are dense, of float32, and do not overlap; they may begin at any element of their storage. n is at least 0.
-result: (1,). Where n is 0 the result is 0. NaN and infinities follow IEEE arithmetic, whatever the order of the sum.
-Products and partial sums that overflow are outside of the contract. Sums are carried in float32 or better;
-TensorFloat-32 is not float32.
+Increments are not 0; a vector with a negative increment is stored in reverse order, as BLAS defines it. The buffers are
+dense, of float32, and do not overlap; they may begin at any element of their storage. n is at least 0. result: (1,).
+Where n is 0 the result is 0. NaN and infinities follow IEEE arithmetic, whatever the order of the sum. Products and
+partial sums that overflow are outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not
+float32.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

@@ -1,13 +1,13 @@
-"""Triangular band matrix-vector product: x = op(A) @ x with k diagonals beside the main one.
+"""Triangular band matrix-vector product: x = op(A) @ x with k diagonals besides the main one.
 
 A is the band of a triangular (n, n) matrix. Column j of the matrix is column j of the (k + 1, n) array A, column-major:
 element (i, j) is in row k + i - j for uplo "U" and in row i - j for "L". k is at least 0 and may exceed n - 1. Memory
 that belongs to no element of the band (the corners, and the rows beyond k + 1) is not read. lda is at least k + 1.
 trans is "N" or "T". diag is "N", or "U" for a diagonal of ones, which is not read. x: (n,). Increments are not 0; a
-vector with a negative one begins at the far end of its buffer, as BLAS defines it. The buffers are dense, of float32,
-and do not overlap; they may begin at any element of their storage. n is at least 0. Elements outside of the band are
-not multiplied: an infinity in x reaches only the rows of its band. NaN and infinities follow IEEE arithmetic. Products
-and partial sums that overflow are outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not
+vector with a negative increment is stored in reverse order, as BLAS defines it. The buffers are dense, of float32, and
+do not overlap; they may begin at any element of their storage. n is at least 0. Elements outside of the band are not
+multiplied: an infinity in x reaches only the rows of its band. NaN and infinities follow IEEE arithmetic. Products and
+partial sums that overflow are outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not
 float32. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name

@@ -1,11 +1,11 @@
 """Triangular solve for one vector: x = op(A)^-1 @ b, where x holds b before.
 
 A: (n, n), column-major. uplo is "L" or "U": the triangle of A that is read. diag is "N", or "U" for a diagonal of ones,
-which is not read. trans is "N" or "T". x: (n,). Increments are not 0; a vector with a negative one begins at the far
-end of its buffer, as BLAS defines it. A leading dimension is at least the number of rows, and at least 1; the rows
-beyond a matrix are not read and do not change. The buffers are dense, of float32, and do not overlap; they may begin at
-any element of their storage. n is at least 0. The matrix has no zero on its diagonal and is well-conditioned. A NaN in
-the first element that is solved for makes the whole solution NaN; the effect of other NaN and infinities depends on the
+which is not read. trans is "N" or "T". x: (n,). Increments are not 0; a vector with a negative increment is stored in
+reverse order, as BLAS defines it. A leading dimension is at least the number of rows, and at least 1; the rows beyond a
+matrix are not read and do not change. The buffers are dense, of float32, and do not overlap; they may begin at any
+element of their storage. n is at least 0. The matrix has no zero on its diagonal and is well-conditioned. A NaN in the
+first element that is solved for makes the whole solution NaN; the effect of other NaN and infinities depends on the
 algorithm and is outside of the contract. Sums are carried in float32 or better; TensorFloat-32 is not float32.
 Subnormal values may be flushed to zero.
 """

@@ -1,7 +1,7 @@
 """Dot product with conjugation: result = sum over i < n of conj(x[i * incx]) * y[i * incy], complex.
 
-Increments are not 0; a vector with a negative one begins at the far end of its buffer, as BLAS defines it. The buffers
-are dense, of complex128, and do not overlap; they may begin at any element of their storage. n is at least 0. x is
+Increments are not 0; a vector with a negative increment is stored in reverse order, as BLAS defines it. The buffers are
+dense, of complex128, and do not overlap; they may begin at any element of their storage. n is at least 0. x is
 conjugated. result: (1,). Where n is 0 the result is 0. A NaN makes the result NaN; the result of infinities in a
 complex product is unspecified. Sums are carried in float64.
 """

@@ -2,7 +2,7 @@
 
 Token t of sequence s is at p = seq_starts[s] + t.  Caches of 16-bit, 32-bit or 8-bit elements with blocks of B tokens
 of any shape, all tensors in any strides; block_table, cu_seq_lens and seq_starts are int32.  A start is a multiple of
-B; no `seq_starts` means 0.  Sequences may be empty, and dst has exactly cu_seq_lens[-1] tokens.  A copy: NaN,
+B; without `seq_starts` starts are 0.  Sequences may be empty, and dst has exactly cu_seq_lens[-1] tokens.  A copy: NaN,
 infinities, -0.0 and subnormal values are copied unchanged.
 """
 

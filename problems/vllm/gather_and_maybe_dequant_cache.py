@@ -4,7 +4,7 @@ p = seq_starts[s] + i - cu_seq_lens[s].  With kv_cache_dtype "auto" the cache ha
 copied: the scale, one float32, is ignored, and NaN, infinities and -0.0 are copied unchanged.  With "fp8" the cache
 holds e4m3fn codes as uint8 and each value is multiplied by the scale and rounded once to the dtype of dst; the codes
 0x7F and 0xFF give NaN.  Tensors in any strides; tables, bounds, starts and token_to_seq are int32.  A start is a
-multiple of the block size B, no `seq_starts` means 0; sequences may be empty, num_tokens is cu_seq_lens[-1].
+multiple of the block size B, without `seq_starts` starts are 0; sequences may be empty, num_tokens is cu_seq_lens[-1].
 """
 
 from __future__ import annotations

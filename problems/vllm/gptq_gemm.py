@@ -1,12 +1,12 @@
 """Product with GPTQ weights: out[m, n] = sum_k a[m, p[k]] * (q[k, n] - z[g[k], n]) * b_gptq_scales[g[k], n].
 
 q and z have `bit` = 4 or 8 bits.  b_q_weight packs along K: place i of word [w, n] is row w * 32 / bit + i;
-b_gptq_qzeros packs neighbours along N in their order.  z is what is stored, plus 1 unless use_v2_format; 2 ** bit is
-not wrapped. Without use_exllama, p[k] = k and the group of row k is b_g_idx[k].  With it, b_q_weight is as gptq_shuffle
-has made it: 4-bit places hold the rows 0, 2, 4, 6, 1, 3, 5, 7 of a word; g[k] = k // (K / groups), and p is b_g_idx, or
-the identity where that is empty.  a and the scales are float16, all other tensors int32, in any strides.  A weight may
-be rounded to float16; sums are carried in float32 and rounded once.  NaN and infinities of a and the scales follow IEEE
-arithmetic.
+b_gptq_qzeros packs neighbours along N in their order.  z is the stored value, plus 1 unless use_v2_format, without
+wrapping at 2 ** bit. Without use_exllama, p[k] = k and the group of row k is b_g_idx[k].  With it, b_q_weight is as
+gptq_shuffle has made it: 4-bit places hold the rows 0, 2, 4, 6, 1, 3, 5, 7 of a word; g[k] = k // (K / groups), and p
+is b_g_idx, or the identity where that is empty.  a and the scales are float16, all other tensors int32, in any strides.
+A weight may be rounded to float16; sums are carried in float32 and rounded once.  NaN and infinities of a and the
+scales follow IEEE arithmetic.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ b_q_type gives the number of bits, "uint4b8" or "uint8b128".  b_scales: (groups,
 with the columns of every 8 in the order 0, 4, 1, 5, 2, 6, 3, 7, or in theirs where there is one group only.
 
 a and the scales are float16, any strides; a weight may be rounded to float16, sums are carried in float32 and rounded
-once.  NaN and infinities of the scales and, but for weights that are not kept, of a follow IEEE arithmetic; the product of an
-infinity or NaN of a with a weight that is not kept is unspecified.  workspace, int32, is zero before the call
-and must be zero after it.  size_m, size_n, size_k are M, N and K; K is a multiple of 32, N of 64.
+once.  NaN and infinities of the scales and, but for weights that are not kept, of a follow IEEE arithmetic; the product
+of an infinity or NaN of a with a weight that is not kept is unspecified.  workspace, int32, is zero before the call and
+must be zero after it.  size_m, size_n, size_k are M, N and K; K is a multiple of 32, N of 64.
 """
 
 from __future__ import annotations

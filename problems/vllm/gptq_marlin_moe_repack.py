@@ -5,9 +5,9 @@ are (K / 16, N * bits / 2) words: tiles of 16 x 16, in row-major order of tiles;
 values in the order of the 32 lanes of a warp.  Lane i has, of each of the four tiles in turn, the rows 2 (i % 4) + 0,
 1, 8, 9 of column i // 4, then those of column i // 4 + 8.  A word holds, of 8 values of 4 bits that follow each other,
 those at 0, 2, 4, 6, 1, 3, 5, 7; of 4 values of 8 bits those at 0, 2, 1, 3.  perm: (E, K), int32, holds every row of its
-expert once; an empty one, (E, 0), leaves the rows where they are.  size_k = K is a multiple of 16, size_n = N of 64;
-num_bits is 4 or 8.  is_a_8bit, another layout for 8-bit activations, is False.  Words are int32, tensors in any
-strides; the answer is a new contiguous tensor.
+expert once; an empty one, (E, 0), keeps the order of the rows.  size_k = K is a multiple of 16, size_n = N of 64;
+num_bits is 4 or 8.  is_a_8bit, which selects another layout for 8-bit activations, is False.  Words are int32, tensors
+in any strides; the answer is a new contiguous tensor.
 """
 
 from __future__ import annotations

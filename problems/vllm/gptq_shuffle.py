@@ -2,7 +2,7 @@
 
 q_weight: (K * bit / 32, N), int32, packs `bit` = 4 or 8 bits along K: place i of word [w, n] is row w * 32 / bit + i.
 The answer replaces it.  A 4-bit word of the answer holds its rows 0, 2, 4, 6, 1, 3, 5, 7 at the places 0 to 7; an 8-bit
-word holds them in their order.  q_perm: (K,), int32, holds every row once; an empty one leaves the rows where they are.
+word holds them in their order.  q_perm: (K,), int32, holds every row once; an empty one keeps the order of the rows.
 Both tensors in any strides.  The library's 2-bit and 3-bit forms are outside of the contract.
 """
 

@@ -2,10 +2,10 @@
 
 One query for each sequence, over its L = seq_lens[s] >= 1 tokens; token t is in the block block_tables[s, t // B] of
 the caches, key_cache: (blocks, Hkv, D / x, B, x) with x elements of 16 bytes, value_cache: (blocks, Hkv, D, B).  Query
-head h reads head h // (Hq / Hkv).  No slopes mean 0.  With blocksparse_vert_stride > 1 a head attends to the last
-blocksparse_local_blocks blocks of blocksparse_block_size tokens, and to block j where (j + offset) is a multiple of the
-stride; offset = 1 + step * (tp_rank * Hq + h) for a step blocksparse_head_sliding_step >= 0, else 1 - step * (tp_rank *
-Hkv + h // (Hq / Hkv)).
+head h reads head h // (Hq / Hkv).  Without slopes they are 0.  With blocksparse_vert_stride > 1 a head attends to the
+last blocksparse_local_blocks blocks of blocksparse_block_size tokens, and to block j where (j + offset) is a multiple
+of the stride; offset = 1 + step * (tp_rank * Hq + h) for a step blocksparse_head_sliding_step >= 0, else 1 - step *
+(tp_rank * Hkv + h // (Hq / Hkv)).
 
 Query and out are float16 or bfloat16, float32 too; the caches have that dtype ("auto") or are e4m3fn codes as uint8
 ("fp8") that are multiplied by k_scale and v_scale, one float32 each.  D is a multiple of x.  Any strides.  NaN and

@@ -3,9 +3,9 @@
 With `scale`, one float32, s is that, and azp is `azp`, one int32, or 0 for None.  Without it each row has its own: if
 symmetric, s = max |input| / 127 and azp = 0; else s = (max - min) / 255 and azp = round(-128 - min / s).  Rounding is
 to the nearest, and q saturates at -128 and 127.  s is returned as (rows, 1) float32, or as it was given, azp as (rows,
-1) int32 or as it was given; where there is none the answer is (q, s), the library has None as a third part.  A row of
-zeros has s = 0 and q = 0 if symmetric; else a row has at least two different values.  symmetric is true where azp is
-None and scale is given.
+1) int32 or as it was given; without azp the answer is (q, s), where vLLM has None as third value.  A row of zeros has s
+= 0 and q = 0 if symmetric; else a row has at least two different values.  symmetric is true where azp is None and scale
+is given.
 
 input: (rows, columns) of float32, float16 or bfloat16, any strides.  A quotient within rounding of the middle between
 two levels may have either.  Infinities saturate where the scale is given; other uses of NaN and infinities are outside

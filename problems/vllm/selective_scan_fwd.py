@@ -7,9 +7,9 @@ its last h there; a sequence whose index is pad_slot_id is skipped, and states o
 answer is written to z_ as y * z_ / (1 + e^-z_) where z_ is not None, else to delta, which otherwise keeps its values.
 
 u, delta, B, C and z_ are float16 or bfloat16, A, D_, delta_bias_ and ssm_states float32; any strides.  Sums are carried
-in float32 or better.  block_size and the last three arguments, for states kept at block boundaries, have no meaning
-here; they are 1024 and None.  NaN and infinities follow IEEE arithmetic, in their channel from their token on.
-Subnormal values may be flushed to zero.
+in float32 or better.  block_size and the last three arguments, for states kept at block boundaries, are ignored here;
+they are 1024 and None.  NaN and infinities follow IEEE arithmetic, in their channel from their token on. Subnormal
+values may be flushed to zero.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows of a matrix by a map: out[i, j] = input_tensor[dst2src_map[i], j].
 
-Elements of 16 bits in any strides; the map is int32, of any stride, names a row several times or never, and has any
-number of entries.  A copy: NaN, infinities, -0.0 and subnormal values are copied unchanged.  The result is a new
+Elements of 16 bits in any strides; the map is int32, of any stride, may contain a row several times or never, and has
+any number of entries.  A copy: NaN, infinities, -0.0 and subnormal values are copied unchanged.  The result is a new
 contiguous matrix.
 """
 

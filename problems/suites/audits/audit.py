@@ -30,7 +30,7 @@ def audit(planned: PlannedTask, described: ProblemDescription, reference: Refere
     """Every defect of a task; only one if its reference fails or is random.
 
     Raises:
-        UnsupportedError: it cannot be run on this machine; says what it needs.
+        UnsupportedError: it cannot be run on this machine; the message has its requirements.
         MachineBusyError: the reference process got hardly any CPU time.
     """
     try:

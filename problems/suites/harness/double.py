@@ -18,7 +18,7 @@ class _InDouble(TorchFunctionMode):
 
     def __torch_function__(
         self,
-        func: Callable[..., Any],  # Any: functions of torch, and what they take and return
+        func: Callable[..., Any],  # Any: functions of torch, their arguments and results
         types: Sequence[type],
         args: Sequence[Any] = (),
         kwargs: dict[str, Any] | None = None,

@@ -23,7 +23,7 @@ _SHARES = frozenset({"p", "dropout", "dropout_p"})
 class CallSites:
     """The names of the calls, "line 12" or "line 12 #3" for the third one there, and the skipped lines.
 
-    `writes` is whether a call asks for a result in an argument (`inplace=True`, `out=...`).
+    `writes` is whether a call requests a result in an argument (`inplace=True`, `out=...`).
     """
 
     names: tuple[str, ...]
