@@ -20,7 +20,7 @@ CASES = (
 )  # fmt: skip
 
 _FEW = 4
-_CLOSE_INTEGERS = 1000  # near the end of their range, where float32 has one in 128 of the int32 numbers, less of int64
+_CLOSE_INTEGERS = 1000  # near the end of their range, where steps of float32 are 128 for int32, larger for int64
 _CLOSE_STEPS = 2048  # values within 0.1 % of each other, which lower precision cannot distinguish
 
 

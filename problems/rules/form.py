@@ -107,7 +107,7 @@ def _repeats(tensor: object) -> bool:
 
 
 def layouts(trial: Trial) -> Iterator[str]:
-    """A parameter whose name ends in "layout" differs from "contiguous" exactly if some input is not contiguous."""
+    """A parameter called "...layout" differs from "contiguous" exactly if an input is strided or has an offset."""
     for case in trial.cases:
         tensors = tensors_in(trial.given(case))
         unusual = any(not tensor.is_contiguous() or tensor.storage_offset() > 0 for tensor in tensors)
@@ -117,7 +117,7 @@ def layouts(trial: Trial) -> Iterator[str]:
 
 
 def strides(trial: Trial) -> Iterator[str]:
-    """Every tensor argument is strided in one case and offset in one; arguments of cuBLAS have increments instead."""
+    """Each tensor argument has a storage offset and no stride of 1 in some case; cuBLAS has increments instead."""
     if trial.problem.library == "cublas":
         return
     seen: set[str] = set()

@@ -180,7 +180,7 @@ def _rewritten(file: _File, shown: str) -> str:
 
 
 def _in_place_of(node: _Import, file: _File, where: str) -> str:
-    """The replacement of an import of other files: assignments for renamed names, and imports of all other modules.
+    """The replacement of an import of other files: assignments for renamed names, and imports of its other modules.
 
     Raises:
         SuiteFileError: it imports a file through its folder, or a module that is not one of the files.

@@ -101,7 +101,7 @@ def stages(function: Function, *, of_any_kind: bool = False) -> tuple[str, ...]:
 
 
 def _assigned(function: Function) -> dict[str, list[ast.Assign]]:
-    """The statements that bind each name, for names bound only by assignments; the function's arguments are not.
+    """The assignments to each name that nothing else in the function binds; its arguments may be such names.
 
     Making an argument contiguous or moving it keeps its values, so that is not a stage.
     """
