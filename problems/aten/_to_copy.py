@@ -1,6 +1,6 @@
 """A copy with a cast: y[i] = dtype(self[i]).
 
-Any rank, any strides, any dtypes.  Without a dtype the result has that of self.  The answer shares no memory with self.
+Any rank, any strides, any dtypes.  Without a dtype the answer has that of self.  The answer shares no memory with self.
 A cast to a floating dtype rounds to nearest, ties to even, and may overflow to infinity; one unit in the last place is
 allowed.  A cast to an integer dtype truncates towards 0, a cast to bool is true for values other than 0, a cast of a
 complex number to another real dtype keeps the real part.  Numbers beyond an integer dtype are outside of the contract.

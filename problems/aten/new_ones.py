@@ -1,6 +1,6 @@
 """Ones with the options of another tensor: y[i] = 1 in the shape `size`.
 
-Any number of dimensions, any dtype; without a dtype the result has that of self, and it is contiguous and on the device
+Any number of dimensions, any dtype; without a dtype the answer has that of self, and it is contiguous and on the device
 of self.  The shape and content of self do not matter.  layout, device and pin_memory are left out.  Overloads: new_ones
 is tested; .out computes the same.
 """
