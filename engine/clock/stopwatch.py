@@ -88,6 +88,7 @@ class Stopwatch:
         self._calls: Calls | None = None
         self._last: tuple[int, ...] = ()
         self._captured: tuple[int, ...] = ()
+        self._prepared: dict[int, Callable[[], object]] = {}
 
     def slot(self, number: int) -> tuple[tuple[torch.Tensor, ...], tuple[Any, ...]]:  # Any: whatever a problem passes
         """The storages of an open slot, and the arguments that view them.
@@ -155,9 +156,7 @@ class Stopwatch:
             return _refused(command, "fetching requires occupied slots")
         if absent := self._absent(command.slots):
             return _refused(command, absent)
-        self._calls.rest()  # otherwise the copies would be recorded as late work of a call
-        for number in command.slots:
-            self._slots[number].fetch()
+        self._prepare(self._calls, command.slots)
         if command.cache is CacheState.COLD:
             self._instruments.evict()
         self._instruments.synchronise()
@@ -198,7 +197,9 @@ class Stopwatch:
         self, command: protocol.TimeCalls, calls: Calls, instruments: Instruments, notes: tuple[str, ...]
     ) -> protocol.Timed:
         slots = [self._slots[number] for number in command.slots]
-        prepared = self._prepared_calls(command.slots, calls, instruments)
+        if isinstance(self._entry(), BindingEntry):
+            self._prepare(calls, command.slots)
+            instruments.synchronise()
         returned: list[tuple[protocol.ReturnedSpec, ...]] = []
 
         # All slots before the first call and after the last, so that writes into another call's slot are detected.
@@ -214,7 +215,7 @@ class Stopwatch:
             returned.append(specs)
             return copied + (sum(slot.give() for slot in slots) if number == len(slots) - 1 else 0)
 
-        record = calls.single(prepared, before=before, after=after)
+        record = calls.single(self._calls_on(command.slots), before=before, after=after)
         return protocol.Timed(
             id=command.id,
             calls=record.calls,
@@ -225,19 +226,6 @@ class Stopwatch:
             reason=record.reason,
             notes=(*notes, *record.notes),
         )
-
-    def _prepared_calls(
-        self, numbers: Sequence[int], calls: Calls, instruments: Instruments
-    ) -> list[Callable[[], object]]:
-        """Single calls on these slots; a `BindingEntry` prepares them outside of the record, on the slots' content."""
-        if not isinstance(self._entry(), BindingEntry):
-            return self._calls_on(numbers)
-        calls.rest()
-        for number in dict.fromkeys(numbers):
-            self._slots[number].fetch()
-        prepared = self._calls_on(numbers)
-        instruments.synchronise()
-        return prepared
 
     def _capture(self, command: protocol.TimeCalls, calls: Calls, instruments: Instruments) -> protocol.AnyReply:
         self._captured = ()
@@ -274,14 +262,28 @@ class Stopwatch:
     def _close_slots(self) -> None:
         if self._calls is not None:
             self._calls.forget()
-        self._calls, self._slots, self._last, self._captured = None, (), (), ()
+        self._calls, self._slots, self._last, self._captured, self._prepared = None, (), (), (), {}
         runtime_of(
             self._device
         ).release_cached_memory()  # the driver allocates the judge's next block and cannot use torch's cached memory
 
-    def _calls_on(self, numbers: Sequence[int]) -> list[Callable[[], object]]:
+    def _prepare(self, calls: Calls, numbers: Sequence[int]) -> None:
+        """Copy the content of these slots, and prepare the calls of a `BindingEntry` on it, before any time counts."""
+        calls.rest()  # otherwise the copies would be recorded as late work of a call
+        for number in dict.fromkeys(numbers):
+            self._slots[number].fetch()
         entry = self._entry()
-        return [bound(entry, self._slots[number].arguments) for number in numbers]
+        if isinstance(entry, BindingEntry):
+            self._prepared |= {number: entry.bind(self._slots[number].arguments) for number in numbers}
+
+    def _calls_on(self, numbers: Sequence[int]) -> list[Callable[[], object]]:
+        """The calls on these slots; those of a `BindingEntry` are those of the last fetch."""
+        entry = self._entry()
+
+        def on(number: int) -> Callable[[], object]:
+            return self._prepared.get(number) or bound(entry, self._slots[number].arguments)
+
+        return [on(number) for number in numbers]
 
 
 def _slot(

@@ -142,7 +142,7 @@ def _verdict(facts: Facts) -> Verdict:
         flagged = True
         sentence = f"{passed}/{facts.planned} cases passed, but flagged: {unchecked[0]}"
     elif facts.weakness:
-        sentence = f"{sentence}, but this operator accepts wrong answers: {facts.weakness}"
+        sentence = f"{sentence}, but verdicts of this operator are unreliable: {facts.weakness}"
     return Verdict(
         outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, proven=_proven(facts),
         location=location,

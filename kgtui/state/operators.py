@@ -215,7 +215,7 @@ def preview(
 def _audit_lines(described: ProblemDescription) -> tuple[Line, ...]:
     if not described.weakness:
         return ()
-    return (line(muted("audit      "), Span(f"accepts wrong answers: {described.weakness}", Tone.WARN)),)
+    return (line(muted("audit      "), Span(f"verdicts unreliable: {described.weakness}", Tone.WARN)),)
 
 
 def _case_lines(problem: Problem) -> tuple[Line, ...]:

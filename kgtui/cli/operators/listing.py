@@ -90,7 +90,7 @@ def page_text(problem: Problem, described: ProblemDescription, *, baselines: Seq
         f"  defined    {described.file}",
         f"  formula    {described.formula}",
         *_contract(described),
-        *([f"  audit      accepts wrong answers: {problem.weakness}"] if problem.weakness else []),
+        *([f"  audit      verdicts unreliable: {problem.weakness}"] if problem.weakness else []),
         f"  answers    {_ANSWERS[problem.determinism]}",
         *([f"  PyTorch    may do all of it: {', '.join(problem.framework)}"] if problem.framework else []),
         *_functions(described),

@@ -140,7 +140,7 @@ async def test_no_child_outlives_a_killed_parent(tmp_path):
 async def test_every_process_is_called_by_its_job(engine):
     await engine.wait_until_warm()
     names = sorted(Path(f"/proc/{pid}/comm").read_text().strip() for pid in _processes(engine))
-    assert names == [
+    assert [name for name in names if name != "kgtui-replayer"] == [  # it is started by the first proof of the engine
         "kgtui-compiler",
         *("kgtui-forkserv", "kgtui-forkserv"),
         "kgtui-judge",

@@ -103,7 +103,7 @@ def test_finding_is_reported_before_unchecked_layer() -> None:
 
 def test_weak_operator_is_named_in_passing_verdict() -> None:
     passed = decide(Facts(planned=1, cases=(OK,), layers=ALL_CHECKED, weakness="zeros pass"))
-    assert passed.sentence == "1/1 cases passed, but this operator accepts wrong answers: zeros pass"
+    assert passed.sentence == "1/1 cases passed, but verdicts of this operator are unreliable: zeros pass"
     wrong = decide(Facts(planned=1, cases=(result(Outcome.WRONG_VALUE),), layers=ALL_CHECKED, weakness="zeros pass"))
     assert "cannot tell" not in wrong.sentence
 

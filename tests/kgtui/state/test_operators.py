@@ -64,7 +64,7 @@ def test_weak_operator_marked_in_list_and_explained() -> None:
     rows = operator_rows(choices((weak, *others), (), {}, Facets()), {}, glyphs=UNICODE, now=fakes.NOW)
     assert [row.cells[0] for row in rows if row.cells[0].tone is Tone.WARN] == [(f"{first.name} !", Tone.WARN)]
     lines = preview(weak, None, file="k.py", file_exists=True, sample=False)
-    assert "audit      accepts wrong answers: zeros pass in every case" in plain_text(lines).splitlines()
+    assert "audit      verdicts unreliable: zeros pass in every case" in plain_text(lines).splitlines()
 
 
 def test_recent_files_then_operators_with_runs_come_first() -> None:

@@ -36,7 +36,10 @@ def test_broken_reference_is_marked_until_file_changes(typed, problems, console)
     assert (audited.exit_code, problem["name"]) == (1, "user::broken")
     assert [one["defect"] for one in problem["weaknesses"]] == ["reference fails"]
     assert "user::broken !" in printed("problems", "list").out
-    assert "cannot tell: 1000 f32: the reference raised ValueError: oops" in printed("problems", "show", "broken").out
+    assert (
+        "verdicts unreliable: 1000 f32: the reference raised ValueError: oops"
+        in printed("problems", "show", "broken").out
+    )
     (problems / "broken.py").write_text(f"{BROKEN}\n")
     assert "user::broken !" not in printed("problems", "list").out
 
