@@ -32,7 +32,7 @@ from engine.run.proving.replays import Replays
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
 _MOST_FAILURES = 2  # engine errors before the remaining cases are left out
-_MOST_ATTEMPTS = 4  # judge, worker, compiler and replayer may have died, and each is found dead in another attempt
+_MOST_ATTEMPTS = 8  # judge, worker, compiler, replayer and two fork servers may each be found dead in another attempt
 _POISONS = (0xFF, 0x7B, 0xA5)
 _ONLY_THESE_INPUTS = frozenset({Gap.SCALAR, Gap.HOST_READS, Gap.UNSTEADY})
 """The gaps of tapes that may hold only for the inputs that they were recorded with."""

@@ -26,30 +26,33 @@ STAGES = (Stage.LOAD, Stage.VERIFY, Stage.PROVE, Stage.COMPILE, Stage.PROBE)
 @pytest.mark.parametrize("kind", ["kgtui-judge", "kgtui-worker", "kgtui-compiler", "kgtui-forkserv"])
 async def test_process_killed_at_every_stage_leaves_verdicts_right(engine: Engine, kind: str) -> None:
     for stage in STAGES:
-        verdict, killed = await judged(engine, kind, at=stage)
+        verdict, killed, unproven = await judged(engine, kind, at=stage)
         assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, False), (stage, verdict.sentence)
-        assert verdict.proven == verdict.total, (stage, verdict.sentence)
+        assert verdict.proven == verdict.total, (stage, unproven)
         assert killed, stage
-    verdict, _ = await judged(engine, kind, at=None)
+    verdict, _, _ = await judged(engine, kind, at=None)
     assert (verdict.outcome, verdict.flagged) == (Outcome.PASS, False), verdict.sentence
 
 
-async def judged(engine: Engine, kind: str, *, at: Stage | None) -> tuple[Verdict, list[int]]:
-    """The verdict on a right kernel, and which processes of this kind were killed when the stage had begun."""
+async def judged(engine: Engine, kind: str, *, at: Stage | None) -> tuple[Verdict, list[int], list[str]]:
+    """The verdict on a right kernel, the processes of this kind killed in the stage, and reasons of unproven cases."""
     candidate = Candidate(source=COPY_KERNEL.encode(), problem="aten::silu", filename="kernel.py")
     plan = Plan.for_tiers(find("aten::silu"), tiers=(Tier.SMOKE,), device="cpu", target="sm_90", limits=SMALL)
     await engine.wait_until_warm()
     killed: list[int] = []
     verdicts: list[Verdict] = []
+    unproven: list[str] = []
     async for event in engine.evaluate(candidate, plan):
         if isinstance(event, events.StageStarted) and event.stage is at:
             killed = [pid for pid in processes_of(engine) if name_of(pid) == kind]
             for pid in killed:
                 os.kill(pid, signal.SIGKILL)
+        if isinstance(event, events.CaseProven) and not event.proof.proven:
+            unproven.append(event.proof.reason)
         if isinstance(event, events.RunFinished):
             verdicts.append(event.verdict)
     [verdict] = verdicts
-    return verdict, killed
+    return verdict, killed, unproven
 
 
 def processes_of(engine: Engine) -> Iterator[int]:

@@ -46,7 +46,7 @@ async def test_case_without_tape_has_none() -> None:
         ([], 1, "proven"),
         ([KilledError("the judge was killed")], 2, "proven"),
         ([KilledError("the judge was killed"), EngineError("no worker")], 3, "proven"),
-        ([EngineError("no judge got ready")] * 4, 4, "no judge got ready"),
+        ([EngineError("no judge got ready")] * 8, 8, "no judge got ready"),
         ([DeadlineError("the judge did not answer in 60 s")], 1, "the judge did not answer in 60 s"),
     ],
     ids=["no error", "one death", "two deaths", "no engine", "deadline"],
