@@ -38,7 +38,7 @@ from tests.mutation.score import chosen_mutants
 from tests.operators import find
 
 MUTANT, WRONG = "mutant", "wrong"
-_NOT_REACHED = "not_reached"  # wrong on a device; the interpreter stops before there is a value
+_UNEXAMINED = (None, "not_reached", "statistic")  # no value on the CPU, or no element that is wrong by itself
 _MOST_EXPLAINED = 3  # cases of a run; the judge explains no more
 
 
@@ -82,7 +82,7 @@ def kernels(names: Sequence[str], *, most: int) -> Iterator[Kernel]:
     """The wrong kernels of the corpus with values to explain, then at most `most` mutants of each honest one."""
     for path in candidates("wrong"):
         said = stated(path)
-        if said.diagnosis not in (None, _NOT_REACHED):
+        if said.diagnosis not in _UNEXAMINED:
             yield Kernel(name=path.stem, group=WRONG, op=said.op, source=path.read_text(), case=said.case)
     for mutant, op in chosen_mutants(names, most=most):
         yield Kernel(name=mutant.name, group=MUTANT, op=op, source=mutant.source)
@@ -112,7 +112,7 @@ def table(shown: Sequence[Shown]) -> Iterator[str]:
         cells = (f"{_count(first, group)}/{_count(every, group)}" for group in (MUTANT, WRONG))
         yield f"{symptom:20} " + " ".join(f"{cell:>14}" for cell in cells) + f"   {_names(every)}".rstrip()
     right = [path.stem for path in candidates("wrong") if _is_as_stated(path, shown)]
-    asked = [path for path in candidates("wrong") if stated(path).diagnosis not in (None, _NOT_REACHED)]
+    asked = [path for path in candidates("wrong") if stated(path).diagnosis not in _UNEXAMINED]
     yield f"the first diagnosis is the stated one: {len(right)} of {len(asked)} wrong kernels"
     yield from (f"    not of {path.stem}" for path in asked if path.stem not in right)
 

@@ -1,4 +1,4 @@
-# kgtui: op=aten::poisson expect=wrong_value diagnosis=none case="20001 f32 rates about twelve"
+# kgtui: op=aten::poisson expect=wrong_value diagnosis=statistic case="20001 f32 rates about twelve"
 """Poisson draws by products of uniform numbers, and by a rounded normal distribution for rates above 10."""
 
 import torch

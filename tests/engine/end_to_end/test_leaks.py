@@ -137,10 +137,11 @@ async def test_no_child_outlives_a_killed_parent(tmp_path):
     assert _own_folders(parent.pid) == []
 
 
-async def test_every_process_is_called_by_its_job(engine):
-    await engine.wait_until_warm()
-    names = sorted(Path(f"/proc/{pid}/comm").read_text().strip() for pid in _processes(engine))
-    assert [name for name in names if name != "kgtui-replayer"] == [  # it is started by the first proof of the engine
+async def test_every_process_is_called_by_its_job(artefacts):
+    async with Engine(device="cpu", artefacts=artefacts, environment=os.environ) as engine:
+        await engine.wait_until_warm()
+        names = sorted(Path(f"/proc/{pid}/comm").read_text().strip() for pid in _processes(engine))
+    assert names == [
         "kgtui-compiler",
         *("kgtui-forkserv", "kgtui-forkserv"),
         "kgtui-judge",
