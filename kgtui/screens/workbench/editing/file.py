@@ -88,7 +88,7 @@ class FileKeeper:
 
     def save(self) -> bool:
         """Write the text, then run it; False if it could not be written, and the text stays.
-        If another program wrote the file since it was read, the user is asked first, and both texts are kept.
+        If another program wrote the file since it was read, a question comes first, and both texts are kept.
         """
         context = self._context
         if not context.bench.unsaved:
