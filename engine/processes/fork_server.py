@@ -73,7 +73,7 @@ class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork", tag_field="typ
 
 
 class Kill(msgspec.Struct, frozen=True, kw_only=True, tag="kill", tag_field="type"):
-    """Kill a child, its process group and its leftover processes, and wait until they have exited."""
+    """Kill a child, its process group and its leftover processes; reported by ChildExited when all have exited."""
 
     pid: int
 
@@ -195,10 +195,13 @@ class _ForkServer:
         while True:
             for key, _ in self._selector.select():
                 if key.data is not None:
-                    self._end(key.data)
+                    self._reap(key.data)
                 elif not self._obey():
-                    for child in list(self._children.values()):
-                        self._end(child)
+                    children = list(self._children.values())
+                    for child in children:
+                        _kill(child)
+                    for child in children:
+                        self._reap(child)
                     return
 
     def _obey(self) -> bool:
@@ -212,7 +215,7 @@ class _ForkServer:
         if isinstance(order, Kill):
             child = self._children.get(order.pid)
             if child is not None:
-                self._end(child)
+                _kill(child)  # reaped once it has exited: a driver takes 0.1 s to release a device, and forks wait here
             return True
         try:
             pid = os.fork()
@@ -235,15 +238,13 @@ class _ForkServer:
         self._send(Forked(pid=pid))
         return True
 
-    def _end(self, child: _Child) -> None:
+    def _reap(self, child: _Child) -> None:
+        """Wait until a child has exited, kill all that it left behind, and report its end."""
         if self._children.pop(child.pid, None) is None:
             return
         self._selector.unregister(child.handle)
         os.close(child.handle)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child.pid, signal.SIGKILL)  # before its setsid it leads no group
+        _kill(child)  # its group may outlive it
         _, status = os.waitpid(child.pid, 0)
         self._send(ChildExited(pid=child.pid, status=status, leftovers=self._sweep(child.uid)))
 
@@ -268,6 +269,14 @@ class _ForkServer:
     def _send(self, report: Report) -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._control.send(msgspec.json.encode(report))
+
+
+def _kill(child: _Child) -> None:
+    """Send SIGKILL to a child that is not reaped yet, and to its process group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child.pid, signal.SIGKILL)  # before its setsid it leads no group
 
 
 def _children_of(pid: int) -> list[int]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import select
+import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +16,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine.processes.fork_server import MAX_MESSAGE_BYTES, Fork, ForkFailed, Report, _ForkServer
+from engine.processes.fork_server import (
+    MAX_MESSAGE_BYTES,
+    Fork,
+    ForkFailed,
+    Kill,
+    Report,
+    _Child,
+    _ForkServer,
+)
 from engine.processes.user_killer import UserKiller
 
 ORDER = msgspec.json.encode(Fork(kind="worker", folder="/workspaces/1", environment={}, confinement=None))
@@ -62,4 +73,28 @@ def test_fork_server_exits_with_unread_reports(control: tuple[socket.socket, soc
     closing.start()
     _ForkServer(server_end, killer).serve()
     closing.join()
+    killer.end()
+
+
+def test_kill_does_not_wait_for_exit(
+    control: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parents, server_end = control
+    killer = UserKiller()
+    fork_server = _ForkServer(server_end, killer)
+    killed: list[tuple[int, int]] = []
+
+    def killpg(pid: int, number: int) -> None:  # a process that a driver keeps from exiting for a while
+        killed.append((pid, number))
+
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as running:
+        fork_server._children[running.pid] = _Child(pid=running.pid, handle=os.pidfd_open(running.pid), uid=None)
+        with monkeypatch.context() as patched:
+            patched.setattr("engine.processes.fork_server.os.killpg", killpg)
+            patched.setattr("engine.processes.fork_server.os.kill", lambda *_: None)
+            patched.setattr("engine.processes.fork_server.os.waitpid", lambda *_: pytest.fail("waited for its exit"))
+            parents.send(msgspec.json.encode(Kill(pid=running.pid)))
+            assert fork_server._obey() is True
+        os.close(fork_server._children[running.pid].handle)
+    assert killed == [(running.pid, signal.SIGKILL)]
     killer.end()
