@@ -31,6 +31,7 @@ class DiagnosisKind(enum.StrEnum):
     DROPPED_NAN = "dropped_nan"
     KEPT_NAN = "kept_nan"
     WRONG_COMPARISON = "wrong_comparison"
+    ZERO_SIGN = "zero_sign"
 
 
 @dataclass(frozen=True, kw_only=True)

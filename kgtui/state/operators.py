@@ -231,7 +231,8 @@ def _case_lines(problem: Problem) -> tuple[Line, ...]:
     case = problem.cases[0]
     cost, tolerance = problem.cost(case), problem.tolerance(case)
     exact = tolerance.relative == tolerance.absolute == 0
-    bound = "equal to the bit" if exact else f"relative {tolerance.relative:.1e}, absolute {tolerance.absolute:.1e}"
+    equal = "equal to the bit" if tolerance.signed_zeros else "equal, zeros of either sign"
+    bound = equal if exact else f"relative {tolerance.relative:.1e}, absolute {tolerance.absolute:.1e}"
     moved = f"{cost.flops:,} flops, {bytes_of(cost.bytes_read)} read, {bytes_of(cost.bytes_written)} written"
     return (
         line(muted("cases      "), counts),

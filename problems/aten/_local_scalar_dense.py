@@ -19,7 +19,7 @@ CASES = (
     *over(Tier.FULL, _NAME, shape=[(), (1,), (1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 1, 1)], dtype=EVERY_DTYPE),
     *over(Tier.FULL, f"{_NAME} {{layout}}", shape=[(1,), (1, 1)], dtype=[F32, F16], layout=[Layout.OFFSET,
           Layout.IRREGULAR]),
-    *over(Tier.FULL, f"{_NAME} {{values}}", shape=(), dtype=FLOATS, values=["nan", "inf", "-inf", "1e-40"]),
+    *over(Tier.FULL, f"{_NAME} {{values}}", shape=(), dtype=FLOATS, values=["nan", "inf", "-inf", "-0.0", "1e-40"]),
     *over(Tier.BENCH, f"{_NAME} timed", shape=(1,), dtype=[F32, BF16]),
 )  # fmt: skip
 

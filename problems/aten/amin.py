@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tolerance
-from problems.kit import EXACT, FLOATS, WHOLE, Arguments, torch
+from problems.kit import EQUAL, FLOATS, WHOLE, Arguments, torch
 from problems.kit.reductions import reduction_cases, reduction_cost, reduction_input
 
 CASES = reduction_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE])
@@ -41,7 +41,7 @@ def eager(x: torch.Tensor, dim: list[int], keepdim: bool = False) -> torch.Tenso
 
 def tolerance(case: Case) -> Tolerance:
     """Bitwise equality."""
-    return EXACT
+    return EQUAL
 
 
 def cost(case: Case) -> Cost:

@@ -12,12 +12,15 @@ from __future__ import annotations
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F32, FLOATS, Arguments, Layout, Special, laid_out, torch
 from problems.kit.pointwise.losses import (
+    logits_of,
     loss_cases,
     loss_cost,
     loss_input,
     loss_other,
     loss_over,
     loss_tolerance,
+    one_large_cases,
+    one_large_losses,
     reduced,
 )
 from problems.kit.pointwise.unary import drawn
@@ -29,14 +32,20 @@ CASES = (
                layout=Layout.IRREGULAR, other_layout=Layout.IRREGULAR),
     *loss_over(Tier.FULL, "{shape} {dtype} weight {weight} pos_weight {pos_weight}", shape=(13, 31), dtype=FLOATS,
                weight=["shape", "row"], pos_weight=["shape", "row"]),
+    *one_large_cases(weight="none", pos_weight="none"),
 )  # fmt: skip
 
 _SPECIAL = (Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self, target: `shape`; weight and pos_weight: None, `shape` or a vector along the last dimension; reduction."""
+    """self, target: `shape`; weight and pos_weight: None, `shape` or a vector along the last dimension; reduction.
+
+    "one large" losses are `one_large_losses`.
+    """
     x, target = loss_input(case, rng, special=_SPECIAL), loss_other(case, rng, draw=torch.sigmoid)
+    if case.word("values") == "one large":
+        x, target = -logits_of(one_large_losses(case, rng)).to(x.dtype), torch.ones_like(target)
     weight, pos_weight = (_weight(case, rng, case.word(name)) for name in ("weight", "pos_weight"))
     return x, target, weight, pos_weight, case.size("reduction")
 

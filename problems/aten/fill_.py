@@ -12,7 +12,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch, torch_dtype
-from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact
+from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, equal
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", value="number")
 _VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0, "true": True, "-1": -1, "0.1": 0.1}
@@ -90,7 +90,7 @@ PROBLEM = ProblemDefinition(
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
-    tolerance=exact,
+    tolerance=equal,
     cost=cost,
     determinism=Determinism.EXACT,
     mutates=("self",),

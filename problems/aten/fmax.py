@@ -9,7 +9,7 @@ Overloads: fmax (tested) and fmax.out.
 from __future__ import annotations
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tolerance
-from problems.kit import EXACT, FLOATS, WHOLE, Arguments, torch
+from problems.kit import EQUAL, FLOATS, WHOLE, Arguments, torch
 from problems.kit.pointwise.binary import binary_arguments, binary_cases, binary_cost, widened
 from problems.kit.pointwise.comparisons import compared_values
 
@@ -37,7 +37,7 @@ def eager(x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 def tolerance(case: Case) -> Tolerance:
     """Bitwise equality."""
-    return EXACT
+    return EQUAL
 
 
 def cost(case: Case) -> Cost:

@@ -14,7 +14,7 @@ from functools import partial
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F32, Arguments, cases_over, torch
 from problems.kit.factories import FILLS, SAME_FOR_ALL, device_of, filled, given_dtype, made
-from problems.kit.movement import EVERY_DTYPE, exact
+from problems.kit.movement import EVERY_DTYPE, equal
 
 _over = partial(cases_over, given=True, value="default")
 _NAME = "{size} {dtype}"
@@ -78,7 +78,7 @@ PROBLEM = ProblemDefinition(
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
-    tolerance=exact,
+    tolerance=equal,
     cost=cost,
     framework=FILLS,
     determinism=Determinism.EXACT,

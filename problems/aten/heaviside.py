@@ -1,7 +1,8 @@
 """Step function: y = 0 for self < 0, values for self = 0, 1 for self > 0.
 
-Any rank, any strides; both tensors have one dtype, as PyTorch requires.  -0.0 is 0 and takes its value, NaN in values
-included; a subnormal number may count as 0.  NaN in self gives 0, as PyTorch's comparison with 0 does on every device.
+Any rank, any strides; both tensors have one dtype, as PyTorch requires. -0.0 is 0 and takes its value, NaN in values
+included, where a zero may have either sign; a subnormal number may count as 0. NaN in self gives 0, as PyTorch's
+comparison with 0 does on every device.
 
 Overloads: heaviside (tested) and heaviside.out.
 """
@@ -9,7 +10,7 @@ Overloads: heaviside (tested) and heaviside.out.
 from __future__ import annotations
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tolerance
-from problems.kit import EXACT, FLOATS, WHOLE, Arguments, torch
+from problems.kit import EQUAL, FLOATS, WHOLE, Arguments, torch
 from problems.kit.pointwise.binary import binary_arguments, binary_cases, binary_cost, binary_values, other_dtype
 
 CASES = tuple(case for case in binary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE]) if other_dtype(case) is case.dtype)
@@ -37,7 +38,7 @@ def eager(x: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
 
 def tolerance(case: Case) -> Tolerance:
     """Bitwise equality."""
-    return EXACT
+    return EQUAL
 
 
 def cost(case: Case) -> Cost:

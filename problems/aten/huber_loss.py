@@ -8,10 +8,8 @@ Overloads: huber_loss (tested) and huber_loss.out.
 
 from __future__ import annotations
 
-import math
-
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
-from problems.kit import BF16, F16, FLOATS, Arguments, Special, torch
+from problems.kit import FLOATS, Arguments, Special, torch
 from problems.kit.pointwise.losses import (
     loss_cases,
     loss_cost,
@@ -19,38 +17,26 @@ from problems.kit.pointwise.losses import (
     loss_other,
     loss_over,
     loss_tolerance,
+    one_large_cases,
+    one_large_losses,
     reduced,
 )
 
 CASES = (
     *loss_cases(dtype=FLOATS, delta=1.0),
-    *loss_over(
-        Tier.FULL,
-        "{shape} {dtype} {values} reduction {reduction}",
-        shape=(65_536,),
-        dtype=[F16, BF16],
-        delta=1.0,
-        values="one large",
-        reduction=[1, 2],
-    ),
+    *one_large_cases(delta=1.0),
     *loss_over(Tier.FULL, "{shape} {dtype} delta {delta}", shape=(700,), delta=[0.25, 2.5], dtype=FLOATS),
 )
 
-_LARGE, _UNITS = 1028.0, 8  # a unit of 16 bits is largest relative to numbers just above a power of two
 _SPECIAL = (Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self and target: `shape`; reduction; delta.
-
-    With "one large" the first loss is nearly the whole sum, and the others together are eight units of it in the last
-    place: a sum that is rounded to the dtype of self after each block loses them.
-    """
+    """self and target: `shape`; reduction; delta.  "one large" losses are `one_large_losses`, for a delta of 1."""
     x, target = loss_input(case, rng, special=_SPECIAL), loss_other(case, rng)
     if case.word("values") == "one large":
-        small = math.sqrt(2 * _LARGE * _UNITS * case.dtype.epsilon / len(x))
-        x, target = (small * math.sqrt(0.5) * torch.randn(x.shape, generator=rng).to(x.dtype) for _ in range(2))
-        x[0], target[0] = _LARGE, 0.0
+        losses = one_large_losses(case, rng)
+        x, target = torch.where(losses < 0.5, (2 * losses).sqrt(), losses + 0.5).to(x.dtype), torch.zeros_like(target)
     return x, target, case.size("reduction"), case.number("delta")
 
 

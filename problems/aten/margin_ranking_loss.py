@@ -17,6 +17,8 @@ from problems.kit.pointwise.losses import (
     loss_other,
     loss_over,
     loss_tolerance,
+    one_large_cases,
+    one_large_losses,
     reduced,
     signs,
 )
@@ -24,15 +26,19 @@ from problems.kit.pointwise.losses import (
 CASES = (
     *loss_cases(dtype=FLOATS, margin=0.0),
     *loss_over(Tier.FULL, "{shape} {dtype} margin {margin}", shape=(700,), margin=[0.5, -1.0], dtype=FLOATS),
+    *one_large_cases(elements=44_032, margin=0.0),
 )
 
 _SPECIAL = (Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """input1, input2: `shape`; target: 1 and -1; margin; reduction."""
+    """input1, input2: `shape`; target: 1 and -1; margin; reduction.  "one large" losses are `one_large_losses`."""
     x, other = loss_input(case, rng, special=_SPECIAL), loss_other(case, rng)
-    return x, other, loss_other(case, rng, draw=signs), case.number("margin"), case.size("reduction")
+    target = loss_other(case, rng, draw=signs)
+    if case.word("values") == "one large":
+        x, other = (-target.double() * one_large_losses(case, rng)).to(x.dtype), torch.zeros_like(x)
+    return x, other, target, case.number("margin"), case.size("reduction")
 
 
 def reference(

@@ -1,7 +1,8 @@
 """Negation: y = -x.
 
 Any rank, any strides; floats, integers and complex numbers, not bool.  The least number of a signed integer type stays
-as it is, and unsigned ones wrap around: -1 is 255 in uint8.  NaN stays NaN.
+as it is, and unsigned ones wrap around: -1 is 255 in uint8.  NaN stays NaN.  Zeros may have either sign: Triton
+computes -x as 0 - x, which is 0.0 for 0.0.
 
 Overloads: neg (tested), neg.out and those of Python scalars, which compute the same.
 """
@@ -9,7 +10,7 @@ Overloads: neg (tested), neg.out and those of Python scalars, which compute the 
 from __future__ import annotations
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tolerance
-from problems.kit import EXACT, FLOATS, INTEGERS, Arguments, torch
+from problems.kit import EQUAL, FLOATS, INTEGERS, Arguments, torch
 from problems.kit.pointwise.unary import unary_cases, unary_cost, unary_values
 
 CASES = unary_cases(dtype=[*FLOATS, DType.FLOAT64, *INTEGERS, DType.COMPLEX64])
@@ -32,7 +33,7 @@ def eager(x: torch.Tensor) -> torch.Tensor:
 
 def tolerance(case: Case) -> Tolerance:
     """Bitwise equality."""
-    return EXACT
+    return EQUAL
 
 
 def cost(case: Case) -> Cost:

@@ -1,8 +1,9 @@
 """Materialise a lazy conjugate: y = conj(stored values) where self has the conjugate bit, y = self where it has not.
 
 Any rank, any strides, complex64 and complex128; other dtypes never have the bit.  An argument without the bit is
-returned as it is.  The answer must not have the conjugate bit set; its values are compared.  The answer may share
-memory with self if the bit is not set.  Overload: resolve_conj is the only one.
+returned as it is.  The answer must not have the conjugate bit set; its values are compared, zeros of
+either sign, since 0 - x is a negation too.  The answer may share memory with self if the bit is not set.  Overload:
+resolve_conj is the only one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, Determinism, DType, FrameworkWork, ProblemDefinition, Tier
 from problems.kit import F32, Arguments, Layout, torch
-from problems.kit.movement import case_values, count, exact
+from problems.kit.movement import case_values, count, equal
 from problems.kit.views import VIEW, over, written_out
 
 _over = partial(over, lazy=True)
@@ -68,7 +69,7 @@ PROBLEM = ProblemDefinition(
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
-    tolerance=exact,
+    tolerance=equal,
     cost=cost,
     framework=(*VIEW, FrameworkWork.COPIES, FrameworkWork.ALLOCATION),
     determinism=Determinism.EXACT,

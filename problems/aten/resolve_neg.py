@@ -1,8 +1,8 @@
 """Materialise a lazy negation: y = -(stored values) where self has the negative bit, y = self where it has not.
 
 Any rank, any strides, any dtype but bool.  An argument without the bit is returned as it is.  The answer must not have
-the negative bit; its values are compared.  The answer may share memory with self if the bit is not set. Overload:
-resolve_neg is the only one.
+the negative bit; its values are compared, zeros of either sign, since 0 - x is a negation too.  The answer may share
+memory with self if the bit is not set. Overload: resolve_neg is the only one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, Determinism, DType, FrameworkWork, ProblemDefinition, Tier
 from problems.kit import BF16, F32, FLOATS, Arguments, Layout, torch
-from problems.kit.movement import case_values, count, exact
+from problems.kit.movement import case_values, count, equal
 from problems.kit.views import VIEW, over, written_out
 
 _over = partial(over, lazy=True)
@@ -65,7 +65,7 @@ PROBLEM = ProblemDefinition(
     make_inputs=make_inputs,
     reference=reference,
     eager=eager,
-    tolerance=exact,
+    tolerance=equal,
     cost=cost,
     framework=(*VIEW, FrameworkWork.COPIES, FrameworkWork.ALLOCATION),
     determinism=Determinism.EXACT,

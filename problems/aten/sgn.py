@@ -1,4 +1,4 @@
-"""Sign: y = x / |x|, and 0 for x = 0.
+"""Sign: y = x / |x|, and a zero of either sign for x = 0.
 
 Any rank, any strides; floats, integers, bool and complex numbers.  Infinities give 1 and -1.  NaN gives 0, as PyTorch's
 comparisons with 0 do on every device; the special values of complex numbers are outside of the contract. Subnormal
@@ -10,7 +10,7 @@ Overloads: sgn (tested) and sgn.out.
 from __future__ import annotations
 
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tolerance
-from problems.kit import EXACT, FLOATS, WHOLE, Arguments, rounded, torch
+from problems.kit import EQUAL, FLOATS, WHOLE, Arguments, rounded, torch
 from problems.kit.pointwise.unary import SUBNORMAL_FREE, unary_cases, unary_cost, unary_values
 
 CASES = unary_cases(dtype=[*FLOATS, *WHOLE, DType.COMPLEX64])
@@ -35,7 +35,7 @@ def eager(x: torch.Tensor) -> torch.Tensor:
 
 def tolerance(case: Case) -> Tolerance:
     """Bitwise equality, except for the quotient of complex numbers."""
-    return rounded(case.dtype) if case.dtype.is_complex else EXACT
+    return rounded(case.dtype) if case.dtype.is_complex else EQUAL
 
 
 def cost(case: Case) -> Cost:

@@ -11,18 +11,33 @@ Overloads: soft_margin_loss (tested) and soft_margin_loss.out.
 from __future__ import annotations
 
 from engine.model import Case, Category, Cost, ProblemDefinition, Tolerance
-from problems.kit import FLOATS, Arguments, Special, torch
-from problems.kit.pointwise.losses import loss_cases, loss_cost, loss_input, loss_other, loss_tolerance, reduced, signs
+from problems.kit import BF16, FLOATS, Arguments, Special, torch
+from problems.kit.pointwise.losses import (
+    logits_of,
+    loss_cases,
+    loss_cost,
+    loss_input,
+    loss_other,
+    loss_tolerance,
+    one_large_cases,
+    one_large_losses,
+    reduced,
+    signs,
+)
 
-CASES = loss_cases(dtype=FLOATS)
+CASES = (*loss_cases(dtype=FLOATS), *one_large_cases(dtype=[BF16]))
 
+_LARGEST = 8.0625  # the exponential of a larger one may overflow in 16 bits
 _SPECIAL = (Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, between -8 and 8; target: 1 and -1; reduction."""
+    """self: `shape`, between -8 and 8; target: 1 and -1; reduction.  "one large" losses are `one_large_losses`."""
     x = loss_input(case, rng, draw=_moderate, special=_SPECIAL)
-    return x, loss_other(case, rng, draw=signs), case.size("reduction")
+    target = loss_other(case, rng, draw=signs)
+    if case.word("values") == "one large":
+        x = (-target.double() * logits_of(one_large_losses(case, rng, largest=_LARGEST))).to(x.dtype)
+    return x, target, case.size("reduction")
 
 
 def reference(x: torch.Tensor, target: torch.Tensor, reduction: int = 1) -> torch.Tensor:

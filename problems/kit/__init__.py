@@ -9,7 +9,7 @@ from __future__ import annotations
 from problems.kit.cases import BF16, F16, F32, FLOATS, INTEGERS, WHOLE, Arguments, cases_over, result_dtype
 from problems.kit.deferred import torch
 from problems.kit.layouts import Layout, laid_out
-from problems.kit.tolerances import EXACT, cancelling, rounded
+from problems.kit.tolerances import EQUAL, EXACT, cancelling, rounded
 from problems.kit.values import (
     SPECIAL_VALUES,
     Special,
@@ -24,7 +24,7 @@ from problems.kit.values import (
 )
 
 __all__ = [
-    "BF16", "EXACT", "F16", "F32", "FLOATS", "INTEGERS", "SPECIAL_VALUES", "WHOLE", "Arguments", "Layout", "Special",
-    "cancelling", "cases_over", "distinct", "integers", "laid_out", "mixed", "normal", "result_dtype", "rounded",
-    "scattered", "special_pairs", "special_rows", "torch", "torch_dtype",
+    "BF16", "EQUAL", "EXACT", "F16", "F32", "FLOATS", "INTEGERS", "SPECIAL_VALUES", "WHOLE", "Arguments", "Layout",
+    "Special", "cancelling", "cases_over", "distinct", "integers", "laid_out", "mixed", "normal", "result_dtype",
+    "rounded", "scattered", "special_pairs", "special_rows", "torch", "torch_dtype",
 ]  # fmt: skip

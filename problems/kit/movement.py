@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from engine.model import Case, Cost, DType, Tolerance
 from problems.kit.deferred import torch
 from problems.kit.layouts import laid_out
-from problems.kit.tolerances import EXACT
+from problems.kit.tolerances import EQUAL, EXACT
 from problems.kit.values import integers, mixed, scattered
 
 EVERY_DTYPE = [
@@ -49,6 +49,11 @@ def case_values(case: Case, rng: torch.Generator, *, shape: str = "shape", layou
 def exact(case: Case) -> Tolerance:
     """A copy: bitwise equality."""
     return EXACT
+
+
+def equal(case: Case) -> Tolerance:
+    """Negations and constants: equal values, zeros of either sign, since 0 - x negates and 0 + c is c as well."""
+    return EQUAL
 
 
 def copied(case: Case, *, read: int, written: int, index_bytes: int = 0) -> Cost:

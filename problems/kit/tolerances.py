@@ -14,8 +14,10 @@ from dataclasses import replace
 
 from engine.model import DType, Tolerance
 
-EXACT = Tolerance(relative=0.0, absolute=0.0)
-"""For integers, and for operators that only move data."""
+EXACT = Tolerance(relative=0.0, absolute=0.0, signed_zeros=True)
+"""For integers, and for operators that only move data: -0.0 stays -0.0."""
+EQUAL = Tolerance(relative=0.0, absolute=0.0)
+"""For operators whose floating-point answers are exact, but where the sign of a zero is not part of the contract."""
 
 _WIDE = (DType.FLOAT64, DType.COMPLEX128)
 # Exponentials, divisions and square roots on devices have errors of about 2 ulp of float32 each.
@@ -52,6 +54,8 @@ def cancelling(dtype: DType) -> Tolerance:
     The difference of two terms that are several times larger than a typical output contains the rounding errors of
     both; eight units of a typical output suffice for normally distributed terms.  Integer dtypes get EXACT.
     """
+    if dtype.epsilon == 0.0:
+        return EXACT
     return Tolerance(relative=2 * dtype.epsilon, absolute=8 * dtype.epsilon)
 
 

@@ -102,6 +102,8 @@ class Trial:
 
 def within(tolerance: Tolerance, got: torch.Tensor, wanted: torch.Tensor) -> bool:
     """Whether every element of one output is right; both tensors have one shape and dtype."""
+    if tolerance.signed_zeros and not same_zeros(got, wanted):
+        return False
     if not has_tolerance(tolerance, wanted):
         return same_values(got, wanted)
     got, wanted = widened(got), widened(wanted)
@@ -109,6 +111,17 @@ def within(tolerance: Tolerance, got: torch.Tensor, wanted: torch.Tensor) -> boo
     if not same_values(got[~finite], wanted[~finite]):
         return False
     return bool(((got[finite] - wanted[finite]).abs() <= allowed(tolerance, wanted[finite])).all())
+
+
+def same_zeros(got: torch.Tensor, wanted: torch.Tensor) -> bool:
+    """Whether each zero has the sign of the wanted zero, in both parts of complex numbers."""
+    if wanted.is_complex():
+        return all(same_zeros(*pair) for pair in ((got.real, wanted.real), (got.imag, wanted.imag)))
+    if not wanted.dtype.is_floating_point:
+        return True
+    got, wanted = widened(got), widened(wanted)
+    both = (got == 0) & (wanted == 0)
+    return bool((got.signbit() == wanted.signbit())[both].all())
 
 
 def has_tolerance(tolerance: Tolerance, wanted: torch.Tensor) -> bool:

@@ -21,6 +21,7 @@ from problems.kit import BF16, F16, Arguments, Layout, cases_over, laid_out, nor
 from problems.kit.inference.allspark import COLUMNS, from_interleaved, scale_places, to_interleaved
 from problems.kit.inference.arguments import SPECIAL_FACTORS
 from problems.kit.inference.packing import product_tolerance
+from problems.kit.products import repeated_ends, with_detour
 
 _over = partial(cases_over, zeros=False, values="normal", layout=Layout.CONTIGUOUS)
 _SIZES = "{m}x{k}x{n} {dtype}"
@@ -34,6 +35,7 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} {{layout}}", m=5, k=32, n=64, dtype=[F16, BF16], zeros=True,
            layout=Layout.IRREGULAR),
     *_over(Tier.FULL, f"{_SIZES} {{values}}", m=9, k=64, n=64, dtype=[F16, BF16], values="special"),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", m=5, k=512, n=32, dtype=[F16, BF16], values="detour"),
     *_over(Tier.BENCH, _SIZES, m=[1, 64], k=4096, n=4096, dtype=[F16, BF16]),
 )  # fmt: skip
 
@@ -43,7 +45,8 @@ _MIDDLE, _SM_COUNT, _SM_VERSION, _THRESHOLD = 128, 108, 80, 16
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """a: (M, K), b_qweight: (N, K), b_scales: (1, N), b_qzeros: (1, N) or None, n, and unused arguments.
 
-    "special" a and scales have NaN and infinities.
+    "special" a and scales have NaN and infinities; "detour" makes partial sums large, as
+    `problems.kit.products.with_detour` says.
     """
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     columns = -(-n // COLUMNS) * COLUMNS
@@ -51,7 +54,10 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     scales = (torch.rand(columns, generator=rng) * 0.01 + 0.001).to(torch_dtype(case.dtype))
     if case.word("values") == "special":
         a, scales = (scattered(tensor, rng, values=SPECIAL_FACTORS, each=1) for tensor in (a, scales))
-    weights = to_interleaved(torch.randint(0, 256, (k, columns), generator=rng, dtype=torch.uint8))
+    weights = torch.randint(0, 256, (k, columns), generator=rng, dtype=torch.uint8)
+    if case.word("values") == "detour":
+        a, weights = with_detour(a), repeated_ends(weights | _MIDDLE)  # none below 0
+    weights = to_interleaved(weights)
     zeros = torch.randint(-16, 17, (columns,), generator=rng).to(torch_dtype(case.dtype))
     stored = [torch.empty_like(row).index_copy_(0, scale_places(columns), row).unsqueeze(0) for row in (scales, zeros)]
     a, weights, scales, zeros = (laid_out(tensor, case.word("layout")) for tensor in (a, weights, *stored))

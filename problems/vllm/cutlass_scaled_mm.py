@@ -13,7 +13,7 @@ from functools import partial
 from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F16, Arguments, Layout, cases_over, laid_out, normal, rounded, scattered, torch
 from problems.kit.inference.arguments import SPECIAL_FACTORS
-from problems.kit.inference.quantised_products import factor, operand
+from problems.kit.inference.quantised_products import detour_operands, factor, operand
 
 _over = partial(
     cases_over, kind="int8", scales="scalars", bias=False, values="normal", layout=Layout.CONTIGUOUS,
@@ -34,6 +34,8 @@ CASES = (
            bias=True, layout=Layout.IRREGULAR, b_layout=Layout.IRREGULAR),
     *_over(Tier.FULL, f"{_SIZES} {{values}}", m=9, k=32, n=24, dtype=[F16, BF16], scales="vectors", bias=True,
            values="special"),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", m=9, k=512, n=24, dtype=[F16, BF16], kind=["int8", "float8_e4m3fn"],
+           scales="vectors", values="detour"),
     *_over(Tier.BENCH, _SIZES, m=1024, k=4096, n=4096, dtype=[F16, BF16]),
     *_over(Tier.BENCH, f"{_SIZES} {{scales}}", m=1024, k=4096, n=4096, dtype=BF16, kind="float8_e4m3fn",
            scales="vectors"),
@@ -41,9 +43,14 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """a, b, scale_a, scale_b, out_dtype, bias; "special" scales and bias have NaN and infinities."""
+    """a, b, scale_a, scale_b, out_dtype, bias; "special" scales and bias have NaN and infinities.
+
+    "detour" operands are `detour_operands`.
+    """
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     a, b = operand((m, k), case.word("kind"), rng), operand((k, n), case.word("kind"), rng)
+    if case.word("values") == "detour":
+        a, b = detour_operands(a, b)
     has_rows = case.word("scales") == "vectors"
     scale_a, scale_b = factor((m if has_rows else 1, 1), rng), factor((1, n if has_rows else 1), rng)
     bias = normal((n,), case.dtype, rng)

@@ -14,7 +14,7 @@ from functools import partial
 from engine.model import Case, Category, Cost, ProblemDefinition, Tier, Tolerance
 from problems.kit import BF16, F16, Arguments, Layout, cases_over, laid_out, normal, rounded, scattered, torch
 from problems.kit.inference.arguments import SPECIAL_FACTORS
-from problems.kit.inference.quantised_products import factor, operand
+from problems.kit.inference.quantised_products import detour_operands, factor, operand
 
 _over = partial(
     cases_over, scales="vectors", azp=True, bias=False, values="normal", layout=Layout.CONTIGUOUS,
@@ -32,14 +32,20 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} {{layout}}", m=5, k=33, n=9, dtype=[F16, BF16], bias=True, layout=Layout.IRREGULAR,
            b_layout=Layout.IRREGULAR),
     *_over(Tier.FULL, f"{_SIZES} {{values}}", m=9, k=32, n=24, dtype=[F16, BF16], bias=True, values="special"),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", m=9, k=512, n=24, dtype=[F16, BF16], values="detour"),
     *_over(Tier.BENCH, _SIZES, m=1024, k=4096, n=4096, dtype=[F16, BF16]),
 )  # fmt: skip
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """a, b, scale_a, scale_b, out_dtype, azp_adj, azp, bias; "special" scales and bias have NaN and infinities."""
+    """a, b, scale_a, scale_b, out_dtype, azp_adj, azp, bias; "special" scales and bias have NaN and infinities.
+
+    "detour" operands are `detour_operands`, and azp is -1, 0 or 1.
+    """
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     a, b = operand((m, k), "int8", rng), operand((k, n), "int8", rng)
+    if case.word("values") == "detour":
+        a, b = detour_operands(a, b)
     has_rows = case.word("scales") == "vectors"
     scale_a, scale_b = factor((m if has_rows else 1, 1), rng), factor((1, n if has_rows else 1), rng)
     bias = normal((n,), case.dtype, rng)
@@ -47,7 +53,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
         scale_a, scale_b, bias = (
             scattered(tensor, rng, values=SPECIAL_FACTORS, each=1) for tensor in (scale_a, scale_b, bias)
         )
-    azp = torch.randint(-128, 128, (m,), generator=rng, dtype=torch.int32)
+    most = 2 if case.word("values") == "detour" else 128
+    azp = torch.randint(1 - most, most, (m,), generator=rng, dtype=torch.int32)
     adjustment = b.sum(0, dtype=torch.int32) * (1 if case.claim("azp") else 37)
     tensors = (a, scale_a, scale_b, adjustment, azp, bias)
     a, scale_a, scale_b, adjustment, azp, bias = (laid_out(tensor, case.word("layout")) for tensor in tensors)

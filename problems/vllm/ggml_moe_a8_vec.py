@@ -23,9 +23,10 @@ from problems.kit.inference.ggml import (
     drawn,
     quantised_activations,
     row_bytes,
+    with_detour,
 )
 
-_over = partial(cases_over, layout=Layout.CONTIGUOUS)
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, values="normal")
 _SIZES = "{tokens}x{top_k} of {experts} {k}x{row} type {type} {dtype}"
 
 CASES = (
@@ -36,6 +37,8 @@ CASES = (
     *_over(Tier.FULL, _SIZES, tokens=6, top_k=2, experts=16, k=256, row=[1, 20], type=8, dtype=F16),
     *_over(Tier.FULL, f"{_SIZES} {{layout}}", tokens=3, top_k=2, experts=3, k=64, row=9, type=[2, 8], dtype=F32,
            layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", tokens=5, top_k=2, experts=3, k=512, row=40, type=2, dtype=[F16, BF16],
+           values="detour"),
     *_over(Tier.BENCH, _SIZES, tokens=[8, 128], top_k=2, experts=8, k=2048, row=2048, type=8, dtype=F32),
 )  # fmt: skip
 
@@ -45,6 +48,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     tokens, top_k, experts = case.size("tokens"), case.size("top_k"), case.size("experts")
     k, row, kind = case.size("k"), case.size("row"), case.size("type")
     x, w = normal((tokens, k), case.dtype, rng), drawn((experts, row, k), kind, rng)
+    if case.word("values") == "detour":
+        w, x = with_detour(w, x)
     ids = integers((tokens, top_k), DType.INT32, rng, low=0, high=experts)
     x, w, ids = (laid_out(tensor, case.word("layout")) for tensor in (x, w, ids))
     return x, w, ids, top_k, kind, row, tokens

@@ -24,6 +24,7 @@ from problems.kit.inference.packing import (
     rows_by_group,
     unpack,
 )
+from problems.kit.products import with_detour
 
 _over = partial(
     cases_over, dtype=F16, group=32, bit=4, exllama=True, v2=False, index="permuted", values="normal",
@@ -42,6 +43,7 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} exllama {{exllama}} {{layout}}", m=5, k=64, n=24, exllama=[True, False],
            layout=Layout.IRREGULAR),
     *_over(Tier.FULL, f"{_SIZES} {{values}}", m=9, k=64, n=40, values="special"),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", m=5, k=512, n=16, index="no index", values="detour"),
     *_over(Tier.BENCH, f"{_SIZES} {{index}}", m=[1, 64], k=4096, n=4096, group=128, index="no index"),
 )  # fmt: skip
 
@@ -50,7 +52,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """a: (M, K), b_q_weight: (K * bit / 32, N), b_gptq_qzeros: (groups, N * bit / 32), b_gptq_scales: (groups, N).
 
     b_g_idx: (K,) or, "no index", (0,); without exllama the groups are in random order.  "special" a and scales have NaN
-    and infinities.
+    and infinities; "detour" makes partial sums large, as `problems.kit.products.with_detour` says.
     """
     m, k, n, bit = case.size("m"), case.size("k"), case.size("n"), case.size("bit")
     groups = k // case.size("group")
@@ -59,6 +61,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     if case.word("values") == "special":
         a, scales = (scattered(tensor, rng, values=SPECIAL_FACTORS, each=1) for tensor in (a, scales))
     words, zeros = drawn_words((k * bit // 32, n), rng), drawn_words((groups, n * bit // 32), rng)
+    if case.word("values") == "detour":
+        a, words[-1], zeros, scales[-1] = with_detour(a), words[0], torch.zeros_like(zeros), scales[0]
     order = torch.randperm(k, generator=rng)
     index = order if case.claim("exllama") else order // case.size("group")
     index = index[:0] if case.word("index") == "no index" else index

@@ -22,6 +22,7 @@ from problems.kit.inference.arguments import SPECIAL_FACTORS
 from problems.kit.inference.marlin import from_tiles, permuted_scales, restored_scales, to_tiles
 from problems.kit.inference.packing import product_tolerance, rows_by_group
 from problems.kit.inference.sparse_marlin import from_meta, sparse_order, sparse_scale_order, spread, to_meta
+from problems.kit.products import with_detour
 
 _over = partial(cases_over, dtype=F16, group=32, type="uint4b8", values="normal", layout=Layout.CONTIGUOUS)
 _SIZES = "{m}x{k}x{n} {type} by {group}"
@@ -33,6 +34,7 @@ CASES = (
     *_over(Tier.FULL, _SIZES, m=0, k=32, n=64),
     *_over(Tier.FULL, f"{_SIZES} {{layout}}", m=5, k=64, n=64, layout=Layout.IRREGULAR),
     *_over(Tier.FULL, f"{_SIZES} {{values}}", m=9, k=64, n=64, values="special"),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", m=5, k=512, n=64, values="detour"),
     *_over(Tier.BENCH, _SIZES, m=[1, 64], k=4096, n=4096, group=128),
 )
 
@@ -42,7 +44,8 @@ _BITS = {"uint4b8": 4, "uint8b128": 8}
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """a: (M, K), b_q_weight, b_meta, b_scales: (groups, N), workspace: (N,) zeros, the type and the sizes.
 
-    The two kept elements of every four are drawn separately for each column.  "special" scales have NaN and infinities.
+    The two kept elements of every four are drawn separately for each column.  "special" scales have NaN and infinities;
+    "detour" makes partial sums large, as `problems.kit.products.with_detour` says.
     """
     m, k, n, bits = case.size("m"), case.size("k"), case.size("n"), _BITS[case.word("type")]
     groups = k // case.size("group")
@@ -52,6 +55,9 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
         scales = scattered(scales, rng, values=SPECIAL_FACTORS, each=1)
     positions = torch.rand((k // 4, 4, n), generator=rng).argsort(1)[:, :2].sort(1).values
     kept = torch.randint(0, 2**bits, (k // 2, n), generator=rng)
+    if case.word("values") == "detour":
+        a, scales[-1], kept = with_detour(a), scales[0], kept | 1 << bits - 1  # weights from 0 up
+        positions[-2:], kept[-4:] = positions[:2], kept[:4]
     tensors = (
         a, to_tiles(kept, bits, sparse_order()), to_meta(positions),
         permuted_scales(scales, sparse_scale_order(groups)), torch.zeros(n, dtype=torch.int32),

@@ -22,6 +22,7 @@ from problems.kit import F16, Arguments, Layout, cases_over, laid_out, normal, s
 from problems.kit.inference.arguments import SPECIAL_FACTORS
 from problems.kit.inference.marlin import from_tiles, permuted_scales, restored_scales, scale_order, to_tiles
 from problems.kit.inference.packing import product_tolerance, rows_by_group
+from problems.kit.products import repeated_ends, with_detour
 
 _over = partial(
     cases_over, dtype=F16, group=32, type="uint4b8", act_order=False, values="normal", layout=Layout.CONTIGUOUS
@@ -37,6 +38,7 @@ CASES = (
     *_over(Tier.FULL, _SIZES, m=0, k=32, n=64),
     *_over(Tier.FULL, f"{_SIZES} {{layout}}", m=5, k=64, n=64, act_order=True, layout=Layout.IRREGULAR),
     *_over(Tier.FULL, f"{_SIZES} {{values}}", m=9, k=64, n=64, values="special"),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", m=5, k=512, n=64, type=["uint4b8", "uint8b128"], values="detour"),
     *_over(Tier.BENCH, _SIZES, m=[1, 64], k=4096, n=4096, group=128),
 )  # fmt: skip
 
@@ -46,7 +48,8 @@ _BITS = {"uint4b8": 4, "uint8b128": 8}
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """a: (M, K), b_q_weight, b_scales: (groups, N), g_idx and perm: (K,) or empty, workspace: (N,) zeros, the sizes.
 
-    "special" a and scales have NaN and infinities.
+    "special" a and scales have NaN and infinities; "detour" makes partial sums large, as
+    `problems.kit.products.with_detour` says.
     """
     m, k, n, bits = case.size("m"), case.size("k"), case.size("n"), _BITS[case.word("type")]
     groups = k // case.size("group")
@@ -54,7 +57,10 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     scales = ((torch.rand((groups, n), generator=rng) * 0.1 + 0.01) * 16 / 2**bits).half()
     if case.word("values") == "special":
         a, scales = (scattered(tensor, rng, values=SPECIAL_FACTORS, each=1) for tensor in (a, scales))
-    words = to_tiles(torch.randint(0, 2**bits, (k, n), generator=rng), bits)
+    values = torch.randint(0, 2**bits, (k, n), generator=rng)
+    if case.word("values") == "detour":
+        a, scales[-1], values = with_detour(a), scales[0], repeated_ends(values | 1 << bits - 1)  # weights from 0 up
+    words = to_tiles(values, bits)
     count = k if case.claim("act_order") else 0
     perm = torch.randperm(k, generator=rng)[:count].int()
     index = torch.randint(0, groups, (k,), generator=rng).sort().values[:count].int()

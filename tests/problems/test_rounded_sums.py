@@ -6,14 +6,22 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
 
 from engine.model import Case, DType
-from problems.kit.inference.packing import EVEN_BEFORE_ODD, rows_by_group, unpack
 from problems.rules.trial import Trial
 from tests.operators import definition, described
 
 BLOCKS = (64, 128, 256)
 LONG_BLOCKS = (256, 1024, 2048)
+LOSSES = {
+    "huber_loss": lambda x, target, *_: torch.nn.functional.huber_loss(x, target.float(), reduction="none"),
+    "soft_margin_loss": lambda x, target, *_: torch.log1p((-x * target.float()).exp()),
+    "margin_ranking_loss": lambda x, other, target, *_: (-target.float() * (x - other.float())).relu(),
+    "binary_cross_entropy_with_logits": lambda x, target, *_: torch.nn.functional.binary_cross_entropy_with_logits(
+        x, target.float(), reduction="none"
+    ),
+}
 
 
 def cases_of(name: str, values: str) -> Iterator[tuple[Trial, Case]]:
@@ -44,10 +52,10 @@ def answers(name: str, case: Case, trial: Trial, dtype: torch.dtype, block: int)
     if name in ("sum", "mean"):
         total = summed_in_blocks(first, dtype, block)
         return total if name == "sum" else total.float() / first.shape[-1]
-    if name == "huber_loss":
-        losses = torch.nn.functional.huber_loss(first, second.float(), reduction="none")
+    if name in LOSSES:
+        losses = LOSSES[name](first, *given[1:])
         total = summed_in_blocks(losses.flatten(), dtype, block)
-        return total if given[2] == 2 else total.float() / losses.numel()
+        return total if case.size("reduction") == 2 else total.float() / losses.numel()
     right = second.float().mT if name == "linear" else second.float()
     bias = given[2].float() if name == "linear" else 0.0
     return summed_in_blocks(first.unsqueeze(-2) * right.mT.unsqueeze(-3), dtype, block).float() + bias
@@ -59,7 +67,7 @@ def answers(name: str, case: Case, trial: Trial, dtype: torch.dtype, block: int)
         ("sum", "detour", LONG_BLOCKS[:2]),
         ("mean", "detour", LONG_BLOCKS),
         ("cumsum", "detour", LONG_BLOCKS),
-        ("huber_loss", "one large", LONG_BLOCKS),
+        *((name, "one large", LONG_BLOCKS) for name in LOSSES),
         *((name, "detour", BLOCKS) for name in ("mm", "bmm", "matmul", "linear")),
     ],
 )
@@ -78,16 +86,44 @@ def test_sums_rounded_between_blocks_are_rejected(name: str, values: str, blocks
     assert tried >= 2 * len(blocks)
 
 
-@pytest.mark.parametrize("split", [2, 4])
-def test_parts_of_awq_product_rounded_between_are_rejected(split: int) -> None:
-    ((trial, case),) = cases_of("vllm::awq_gemm", "detour")
-    x, words, scales, zeros = trial.given(case)[:4]
-    q, z = (unpack(one, 4, order=EVEN_BEFORE_ODD) for one in (words, zeros))
-    groups = rows_by_group(len(q), len(scales), x.device)
-    terms = x.float().unsqueeze(1) * ((q - z[groups]).half() * scales[groups]).T.float()
-    honest, wrong = (summed_in_blocks(terms, dtype, len(q) // split).half() for dtype in (torch.float32, torch.float16))
-    assert trial.accepts(case, (honest,))
-    assert not trial.accepts(case, (wrong,))
+class RoundedBetweenBlocks(TorchFunctionMode):
+    """Products whose sums over K, times `scale`, are rounded to `dtype` after each block of K."""
+
+    def __init__(self, dtype: torch.dtype, block: int, scale: float) -> None:
+        self._dtype, self._block, self._scale = dtype, block, scale
+
+    def __torch_function__(self, called, types, given=(), named=None):  # type: ignore[no-untyped-def]
+        if called is not torch.Tensor.matmul and called is not torch.Tensor.__matmul__:
+            return called(*given, **(named or {}))
+        left, right = (one.float() for one in given)
+        total = torch.zeros((), dtype=self._dtype)
+        for part, rows in zip(left.split(self._block, -1), right.split(self._block, -2), strict=True):
+            total = (total.float() + (self._scale * part).matmul(rows)).to(self._dtype)
+        return total.float() / self._scale
+
+
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [
+        *((name, 1.0) for name in ("awq_gemm", "gptq_gemm", "gptq_marlin_gemm", "gptq_marlin_24_gemm")),
+        *((name, 1.0) for name in ("allspark_w8a16_gemm", "ggml_mul_mat_a8", "ggml_mul_mat_vec_a8")),
+        *((name, 1.0) for name in ("ggml_moe_a8", "ggml_moe_a8_vec")),
+        *((name, 1e-4) for name in ("cutlass_scaled_mm", "cutlass_scaled_mm_azp")),
+    ],
+)
+def test_quantised_products_rounded_between_blocks_are_rejected(name: str, scale: float) -> None:
+    tried = 0
+    for trial, case in cases_of(f"vllm::{name}", "detour"):
+        wanted, own = trial.expected(case)[0], torch.float16 if case.dtype is DType.FLOAT16 else torch.bfloat16
+        for block in BLOCKS:
+            verdicts = []
+            for dtype in (torch.float32, own):
+                with RoundedBetweenBlocks(dtype, block, scale):
+                    answer = trial.eager_on(trial.copies(case))[0]
+                verdicts.append(trial.accepts(case, (answer.to(wanted.dtype),)))
+            assert verdicts == [True, False]
+            tried += 1
+    assert tried >= len(BLOCKS)
 
 
 @pytest.mark.parametrize("dim", [-1, -2])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from engine.judge.compare.measures import INTEGER_OF, bytes_of, computable, ordered, raw, typical, ulps
+from engine.judge.compare.measures import INTEGER_OF, bytes_of, computable, ordered, other_zero, raw, typical, ulps
 from engine.judge.compare.passing import report_of_pass
 from engine.judge.compare.values import text_of, unravel_index
 from engine.model import Outcome, OutputReport, Tolerance, WrongElement
@@ -21,8 +21,8 @@ _MAP_ROWS, _MAP_COLUMNS = 16, 48
 def compare(name: str, got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, *, poison: int) -> OutputReport:
     """Report of `got` against `expected`, element by element, under the rule of `Tolerance`.
 
-    A nan must match a nan and an infinity the same infinity.  `poison` is the byte that the memory of `got` held before
-    the call.
+    A nan must match a nan, an infinity the same infinity, and with `signed_zeros` a zero the same zero.  `poison` is
+    the byte that the memory of `got` held before the call.
     """
     another = of_another_kind(name, dtype_name(got.dtype), tuple(got.shape), expected)
     if another is not None:
@@ -105,6 +105,8 @@ def compare_elements(
         allowed = tolerance.relative * size + tolerance.absolute * scale
         same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
         wrong = torch.where(both, error > allowed, ~same_nonfinite)
+        if tolerance.signed_zeros:
+            wrong |= other_zero(got, expected)
     else:
         allowed = torch.zeros_like(error)
         # In the integers themselves: float64 cannot tell large int64 apart, and a boolean may hold any byte.

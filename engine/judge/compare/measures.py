@@ -55,6 +55,22 @@ def ordered(values: torch.Tensor) -> torch.Tensor:
     return torch.where(bits < 0, -magnitude, magnitude)
 
 
+def other_zero(got: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """Where `got` has the zero of the other sign, in one of its parts if it is complex; False for integers.
+
+    Both are of one type and shape, and so is the mask.
+    """
+    if got.is_complex():
+        parts = other_zero(torch.view_as_real(got.resolve_conj()), torch.view_as_real(expected.resolve_conj()))
+        return parts.any(dim=-1)
+    integer = INTEGER_OF.get(got.dtype)
+    if integer is None:
+        return torch.zeros(got.shape, dtype=torch.bool, device=got.device)
+    bits, wanted = got.contiguous().view(integer), expected.contiguous().view(integer)
+    limits = torch.iinfo(integer)
+    return ((bits ^ wanted) == limits.min) & ((wanted & limits.max) == 0)
+
+
 def computable(values: torch.Tensor) -> torch.Tensor:
     """The values in a type with arithmetic and comparisons in torch; for other types only equality is defined.
 

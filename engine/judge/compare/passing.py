@@ -11,7 +11,7 @@ import sys
 
 import torch
 
-from engine.judge.compare.measures import INTEGER_OF, ordered, raw, typical
+from engine.judge.compare.measures import INTEGER_OF, ordered, other_zero, raw, typical
 from engine.judge.compare.pieces import pieces
 from engine.model import Outcome, OutputReport, Tolerance
 from engine.protocol.tensors import dtype_name
@@ -52,9 +52,7 @@ def _float_errors(got: torch.Tensor, expected: torch.Tensor, tolerance: Toleranc
     everywhere = (
         tolerance.absolute * _typical(expected).clamp(min=tolerance.least_scale) if tolerance.absolute else None
     )
-    answers = torch.stack(
-        [_answers(one, other, tolerance.relative, everywhere) for one, other in pieces(got, expected)]
-    )
+    answers = torch.stack([_answers(one, other, tolerance, everywhere) for one, other in pieces(got, expected)])
     # The only synchronisation with the device.
     within, absolute, relative, ulps = torch.cat((answers[:, :1].amin(dim=0), answers[:, 1:].amax(dim=0))).tolist()
     # A value that is not finite makes the largest error not finite too, and needs the full comparison.
@@ -64,20 +62,23 @@ def _float_errors(got: torch.Tensor, expected: torch.Tensor, tolerance: Toleranc
 
 
 def _answers(
-    got: torch.Tensor, expected: torch.Tensor, relative: float, everywhere: torch.Tensor | None
+    got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance, everywhere: torch.Tensor | None
 ) -> torch.Tensor:
     """(4,) float64: whether all errors are allowed, and the largest error, relative error and distance in ulps."""
     pair = torch.stack((got, expected))
     got64, expected64 = pair.double()
     size = expected64.abs()
     error = (got64 - expected64).abs_()
-    allowed = relative * size
+    allowed = tolerance.relative * size
     if everywhere is not None:
         allowed += everywhere
+    within = error <= allowed
+    if tolerance.signed_zeros:
+        within &= ~other_zero(got, expected)
     counted = ordered(pair)
     return torch.stack(
         (
-            (error <= allowed).all().double(),
+            within.all().double(),
             error.max(),
             (error / size).masked_fill_(size == 0, -1.0).max(),
             (counted[0] - counted[1]).abs_().max().double(),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from engine.judge.compare.measures import raw, typical_each
+from engine.judge.compare.measures import other_zero, raw, typical_each
 from engine.model import Tolerance
 
 
@@ -36,4 +36,5 @@ def wrong_among(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance)
     # A value that is not finite on one side only exceeds every tolerance.
     close = (got64 - expected64).abs() <= allowed
     same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
-    return ~(close | same_nonfinite).all(dim=1)
+    right = close | same_nonfinite
+    return ~(right & ~other_zero(got, expected) if tolerance.signed_zeros else right).all(dim=1)

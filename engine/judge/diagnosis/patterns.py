@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import torch
 
-from engine.judge.compare.measures import bytes_of, raw
+from engine.judge.compare.measures import bytes_of, other_zero, raw
 from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
@@ -34,7 +34,8 @@ def patterns(comparison: Comparison) -> Iterator[Clue]:
     yield from _tails(comparison)
     yield from _dropped_nan(comparison)
     yield from _unsaturated(comparison)
-    yield _only(comparison, Symptom.ZEROED, raw(comparison.got) == 0)
+    yield from _zero_signs(comparison)
+    yield _only(comparison, Symptom.ZEROED, (raw(comparison.got) == 0) & (raw(comparison.expected) != 0))
     if comparison.is_exact:
         yield from _integers(comparison)
     if not comparison.got.is_complex() and comparison.got.dtype != torch.bool:
@@ -138,6 +139,16 @@ def _unsaturated(comparison: Comparison) -> Iterator[Clue]:
         beyond = ~got.isfinite() & (expected.abs() == largest) & ~_is_byte(got, comparison.poison)
         facts = {"dtype": dtype_name(comparison.dtype), "largest": f"{largest:g}"}
         yield _only(comparison, Symptom.UNSATURATED, beyond, **facts)
+
+
+def _zero_signs(comparison: Comparison) -> Iterator[Clue]:
+    """Zeros with the other sign, where the operator keeps it."""
+    lost = comparison.wrong & other_zero(comparison.got, comparison.expected)
+    if not bool(lost.any()):
+        return
+    gained = not comparison.got.is_complex() and bool(comparison.got[lost].signbit().all())
+    wanted, found = ("0.0", "-0.0") if gained else ("-0.0", "0.0")
+    yield _only(comparison, Symptom.ZERO_SIGN, lost, wanted=wanted, found=found)
 
 
 def _tails(comparison: Comparison) -> Iterator[Clue]:

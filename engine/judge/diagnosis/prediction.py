@@ -12,7 +12,7 @@ from functools import cached_property
 import torch
 
 from engine.judge.compare.compare import compare_elements
-from engine.judge.compare.measures import computable, raw, typical
+from engine.judge.compare.measures import computable, other_zero, raw, typical
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import Tolerance
@@ -92,7 +92,8 @@ class Comparison:
         size = torch.minimum(self.scale, _typical_size(guess64))
         allowed = self.tolerance.relative * guess64.abs() + self.tolerance.absolute * size
         same_nonfinite = (self.got64 == guess64) | (self.got64.isnan() & guess64.isnan())
-        return ((self.got64 - guess64).abs() <= _SLACK * allowed.nan_to_num(nan=0.0, posinf=0.0)) | same_nonfinite
+        close = ((self.got64 - guess64).abs() <= _SLACK * allowed.nan_to_num(nan=0.0, posinf=0.0)) | same_nonfinite
+        return close & ~other_zero(self.got64, guess64) if self.tolerance.signed_zeros else close
 
     def clue(self, symptom: Symptom, guess: torch.Tensor, **facts: str | int | float) -> Clue:
         """How well `guess` predicts this output; not at all if chance or a plain 0 would predict it as well."""

@@ -67,6 +67,11 @@ WORDS = {
         "NaN of {argument} is propagated, although the operator ignores it there",
         "{counted} are NaN where {argument} is, and should be a number",
     ),
+    Symptom.ZERO_SIGN: Words(
+        _K.ZERO_SIGN,
+        "sign of zero lost: {wanted} becomes {found}, as by x + 0.0, a sum with 0, or a path through integers",
+        "{counted} are {found} where {wanted} is expected",
+    ),
     Symptom.UNSATURATED: Words(
         _K.OVERFLOW,
         "values beyond the range of {dtype} become NaN or infinite instead of +-{largest}",

@@ -20,6 +20,7 @@ class Symptom(enum.StrEnum):
     OLD_NAN = "old_nan"
     DROPPED_NAN = "dropped_nan"
     KEPT_NAN = "kept_nan"
+    ZERO_SIGN = "zero_sign"
     UNSATURATED = "unsaturated"
     EQUAL_OPERANDS = "equal_operands"
     TIE = "tie"

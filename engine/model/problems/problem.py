@@ -27,7 +27,8 @@ class Tolerance:
 
     An element passes when |got - expected| <= relative * |expected| + absolute * scale, where `scale` is the root mean
     square of the finite expected values of that output, but at least `least_scale`.  Zero for the first two requires
-    bitwise equality (integers, copies).
+    equal values (integers, copies). With `signed_zeros` a zero must have the sign of the expected zero, in both parts
+    of a complex number; otherwise it may have either.
 
     `least_scale` is for outputs of few elements: the root mean square of one element is that element, which may be near
     zero by chance, while the rounding errors of its terms are not smaller then.  It is at most the root mean square of
@@ -37,6 +38,7 @@ class Tolerance:
     relative: float
     absolute: float
     least_scale: float = 0.0
+    signed_zeros: bool = False
 
     def __post_init__(self) -> None:
         for value in (self.relative, self.absolute, self.least_scale):

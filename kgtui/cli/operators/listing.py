@@ -153,7 +153,7 @@ def _tolerance(problem: Problem, described: ProblemDescription, case: Case) -> s
         return "compared by the operator's own rule"
     tolerance = problem.tolerance(case)
     if tolerance.relative == tolerance.absolute == 0:
-        return "equal to the bit"
+        return "equal to the bit" if tolerance.signed_zeros else "equal, zeros of either sign"
     least = f" (>= {tolerance.least_scale:.2g})" if tolerance.least_scale else ""
     return f"{tolerance.relative:.2g} of expected + {tolerance.absolute:.2g} of rms{least}"
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from engine.model import Case, Cost, DType, Parameter, Tier, Tolerance
-from problems.kit.cases import BF16, F32, cases_over
+from problems.kit.cases import BF16, F16, F32, cases_over
 from problems.kit.deferred import torch
 from problems.kit.layouts import Layout, laid_out
 from problems.kit.pointwise.unary import drawn, with_edges
@@ -73,6 +73,37 @@ def loss_other(
 ) -> torch.Tensor:
     """Another tensor with the shape and dtype of self, in the layout of the other arguments."""
     return laid_out(drawn(case.shape("shape"), case.dtype, rng, draw=draw), case.word("other_layout"))
+
+
+_LARGE, _UNITS = 1028.0, 15  # a unit of 16 bits is largest relative to numbers just above a power of two
+
+
+def one_large_cases(
+    *, dtype: Sequence[DType] = (F16, BF16), elements: int = 65_536, **options: Parameter
+) -> tuple[Case, ...]:
+    """Means and sums of `one_large_losses` in 16-bit dtypes; all have `options`."""
+    name = "{shape} {dtype} {values} reduction {reduction}"
+    return loss_over(
+        Tier.FULL, name, shape=(elements,), dtype=list(dtype), values="one large", reduction=[1, 2], **options
+    )
+
+
+def one_large_losses(case: Case, rng: torch.Generator, *, largest: float = _LARGE) -> torch.Tensor:
+    """Losses in float64, of the shape of self, whose first one is nearly their sum.
+
+    The others are random and together fifteen units of it in the last place: a sum that is rounded to the dtype of self
+    after each block loses them.
+    """
+    shape = case.shape("shape")
+    mean = largest * _UNITS * case.dtype.epsilon / math.prod(shape)
+    losses = mean * (0.5 + torch.rand(shape, generator=rng).double())
+    losses.view(-1)[0] = largest
+    return losses
+
+
+def logits_of(losses: torch.Tensor) -> torch.Tensor:
+    """x with log(1 + exp(x)) = `losses`, which are above 0; float64."""
+    return losses + torch.log(-torch.expm1(-losses))
 
 
 def signs(x: torch.Tensor) -> torch.Tensor:

@@ -3,9 +3,11 @@
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
     python tests/benchmarks/gpu/catalogue.py [--device cuda] [--match PATTERN] [--every] [--untimed] [--tiers TIER ...]
+        [--share PART/PARTS]
 
 Each file is verified on its tiers, and timed on the first BENCH case of its operator against eager unless `--untimed`.
-Without `--every` one file of each operator runs, the first by name.  A table is printed last: a line for each file, the
+Without `--every` one file of each operator runs, the first by name; `--share 1/4` is every fourth of these files, so
+that several processes can divide them.  A table is printed last, also after SIGTERM: the seconds of each tier and the
 geometric mean of the speed-ups by category, and what did not pass; the exit code is 1 if a file did not.
 """
 
@@ -13,8 +15,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import fnmatch
 import math
+import signal
 import sys
 import time
 from collections import defaultdict
@@ -27,7 +31,7 @@ from repairs import engine_on
 
 from engine.engine import Engine
 from engine.model import BenchmarkPlan, Outcome, Problem, Tier
-from engine.model.events import CaseBenchmarked
+from engine.model.events import CaseBenchmarked, TierFinished
 from problems.index import open_index
 from tests.candidates import candidates, stated
 
@@ -36,7 +40,10 @@ LIMIT_S = 90.0
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One kernel file: its operator, what came of it, its speed-up over eager if it was timed, and the seconds."""
+    """One kernel file: its operator, what came of it, its speed-up over eager if it was timed, and the seconds.
+
+    `smoke_s` and `full_s` are from the save to the last case of the tier, and from there to that of the next.
+    """
 
     name: str
     operator: str
@@ -45,13 +52,16 @@ class Row:
     words: str
     speedup: float | None
     seconds: float
+    smoke_s: float = 0.0
+    full_s: float = 0.0
 
     @property
     def text(self) -> str:
         """The row as it is printed."""
         speedup = f"{self.speedup:7.2f}x" if self.speedup is not None else "        "
         mark = "ok  " if self.passed else "DIFF"
-        return f"{mark} {self.operator:44} {self.name:40} {self.seconds:6.1f} s {speedup}  {self.words}"
+        tiers = f"{self.smoke_s:5.2f} {self.full_s:5.2f}"
+        return f"{mark} {self.operator:44} {self.name:40} {tiers} {self.seconds:6.1f} s {speedup}  {self.words}"
 
 
 def chosen_files(pattern: str, *, every: bool) -> tuple[Path, ...]:
@@ -69,7 +79,7 @@ async def row_of(engine: Engine, path: Path, problem: Problem, tiers: Sequence[T
     if timed and engine.device.platform != "cpu":
         case = next(case for case in problem.cases if case.tier is Tier.BENCH)
         benchmark = BenchmarkPlan(cases=(case,))
-    started = time.perf_counter()
+    started, tier_s = time.perf_counter(), (0.0, 0.0)
     try:
         found = await inspected(
             engine, path.name, path.read_bytes(), problem.name,
@@ -78,13 +88,13 @@ async def row_of(engine: Engine, path: Path, problem: Problem, tiers: Sequence[T
     except NotJudgedError as error:
         words, passed, speedup = str(error)[:200], False, None
     else:
-        verdict = found.verdict
+        verdict, tier_s = found.verdict, tier_seconds(found)
         words, passed, speedup = verdict.sentence, verdict.outcome is Outcome.PASS, speedup_of(found)
         if verdict.flagged:
             passed, words = False, f"{words}; flagged: {'; '.join(each.message for each in found.findings)[:300]}"
     return Row(
         name=path.stem, operator=problem.name, category=problem.category, passed=passed, words=words,
-        speedup=speedup, seconds=time.perf_counter() - started,
+        speedup=speedup, seconds=time.perf_counter() - started, smoke_s=tier_s[0], full_s=tier_s[1],
     )  # fmt: skip
 
 
@@ -98,6 +108,13 @@ def speedup_of(found: Inspected) -> float | None:
     return None
 
 
+def tier_seconds(found: Inspected) -> tuple[float, float]:
+    """The seconds of the smoke and of the full tier; 0 for one that did not finish."""
+    ends = {event.tier: event.at_s for event in found.events if isinstance(event, TierFinished)}
+    smoke = ends.get(Tier.SMOKE, 0.0)
+    return smoke, max(0.0, ends.get(Tier.FULL, smoke) - smoke)
+
+
 def summary(rows: Sequence[Row]) -> Iterable[str]:
     """What came of all files, by category and in all."""
     by_category: dict[str, list[Row]] = defaultdict(list)
@@ -107,7 +124,8 @@ def summary(rows: Sequence[Row]) -> Iterable[str]:
         speedups = [row.speedup for row in among if row.speedup]
         mean = math.exp(sum(map(math.log, speedups)) / len(speedups)) if speedups else None
         words = f"geometric mean {mean:.2f}x of {len(speedups)} timed" if mean else "not timed"
-        yield f"{category:26} {sum(row.passed for row in among)}/{len(among)} passed, {words}"
+        tiers = f"smoke {sum(row.smoke_s for row in among):.1f} s, full {sum(row.full_s for row in among):.1f} s"
+        yield f"{category:26} {sum(row.passed for row in among)}/{len(among)} passed, {tiers}, {words}"
     seconds = sum(row.seconds for row in rows)
     operators = {row.operator for row in rows if row.passed}
     yield f"{sum(row.passed for row in rows)}/{len(rows)} files of {len(operators)} operators passed in {seconds:.0f} s"
@@ -123,20 +141,30 @@ async def main() -> int:
     parser.add_argument("--match", default="*")
     parser.add_argument("--every", action="store_true")
     parser.add_argument("--untimed", action="store_true")
+    parser.add_argument("--share", default="1/1")
     parser.add_argument("--tiers", nargs="+", type=Tier, default=[Tier.SMOKE, Tier.FULL])
     options = parser.parse_args()
+    rows: list[Row] = []
+    running = asyncio.create_task(run_files(options, rows))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
+    print("\n".join(summary(rows)), flush=True)
+    return 0 if all(row.passed for row in rows) else 1
+
+
+async def run_files(options: argparse.Namespace, rows: list[Row]) -> None:
+    """Run every chosen file of this share, and append and print what came of each."""
     index = open_index()
-    rows = []
+    part, parts = map(int, options.share.split("/"))
     async with engine_on(options.device) as engine:
         print(f"{engine.device.name}, {engine.versions}", flush=True)
         if engine.device.platform != "cpu" and not options.untimed:
             await engine.measure_peaks()
-        for path in chosen_files(options.match, every=options.every):
+        for path in chosen_files(options.match, every=options.every)[part - 1 :: parts]:
             row = await row_of(engine, path, index.find(stated(path).op), options.tiers, timed=not options.untimed)
             rows.append(row)
             print(row.text, flush=True)
-    print("\n".join(summary(rows)))
-    return 0 if all(row.passed for row in rows) else 1
 
 
 if __name__ == "__main__":

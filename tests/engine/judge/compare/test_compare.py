@@ -91,6 +91,26 @@ def test_infinities_and_nans_match_only_their_own_kind(
     assert report([got, 1.0], [expected, 1.0], tolerance).outcome is outcome
 
 
+SIGNED = Tolerance(relative=0.0, absolute=0.0, signed_zeros=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float8_e4m3fn])
+@pytest.mark.parametrize(("got", "expected"), [(0.0, -0.0), (-0.0, 0.0)])
+def test_zero_of_other_sign_is_wrong_where_signs_count(got: float, expected: float, dtype: torch.dtype) -> None:
+    wrong = report([got, 1.0], [expected, 1.0], SIGNED, dtype=dtype)
+    assert (wrong.outcome, wrong.mismatched, wrong.first_wrong) == (Outcome.WRONG_VALUE, 1, (0,))
+    assert report([expected, 1.0], [expected, 1.0], SIGNED, dtype=dtype).outcome is Outcome.PASS
+    assert report([got, 1.0], [expected, 1.0], EXACT, dtype=dtype).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+@pytest.mark.parametrize("got", [complex(0.0, 1.0), complex(-0.0, -1.0)])
+def test_signs_of_both_parts_count(got: complex, dtype: torch.dtype) -> None:
+    expected = torch.tensor([complex(-0.0, 1.0)], dtype=dtype)
+    assert report(torch.tensor([got], dtype=dtype), expected, SIGNED).outcome is Outcome.WRONG_VALUE
+    assert report(expected.clone(), expected, SIGNED).outcome is Outcome.PASS
+
+
 def test_nonfinite_values_are_counted_and_excluded_from_errors() -> None:
     wrong = report([NAN, INF, 1.0, 2.5], [1.0, INF, NAN, 2.0])
     assert (wrong.nonfinite_got, wrong.nonfinite_expected, wrong.mismatched) == (2, 2, 3)

@@ -13,6 +13,7 @@ from engine.judge.compare.quick import wrong_among, wrong_anywhere
 from engine.model import Outcome, Tolerance
 
 EXACT = Tolerance(relative=0.0, absolute=0.0)
+SIGNED = Tolerance(relative=0.0, absolute=0.0, signed_zeros=True)
 LOOSE = Tolerance(relative=0.1, absolute=0.0)
 SCALED = Tolerance(relative=0.0, absolute=0.1)
 FLOORED = Tolerance(relative=0.0, absolute=0.1, least_scale=8.0)
@@ -41,6 +42,9 @@ NAN, INF = math.nan, math.inf
         ([0.5], [0.0], FLOORED),
         ([1.0], [0.0], FLOORED),
         ([2.0, 10.0], [1.0, 100.0], FLOORED),
+        ([0.0, 1.0], [-0.0, 1.0], EXACT),
+        ([0.0, 1.0], [-0.0, 1.0], SIGNED),
+        ([-0.0, 1.0], [-0.0, 1.0], SIGNED),
     ],
 )
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.complex64])
