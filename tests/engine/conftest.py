@@ -1,11 +1,10 @@
-"""A fork server client without processes, and a process pool that is employed from it; descriptors, counted."""
+"""A fork server client without processes, and a process pool that is employed from it."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -157,9 +156,3 @@ def fresh_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forking]
     """Runs a program in a process of its own that has imported what a worker has before it loads a candidate."""
     with forking("engine.worker.main", folder=tmp_path_factory.mktemp("fresh")) as server:
         yield server
-
-
-@pytest.fixture
-def open_descriptors() -> Callable[[], int]:
-    """How many descriptors this process has open."""
-    return lambda: len(list(Path("/proc/self/fd").iterdir()))

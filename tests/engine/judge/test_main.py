@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from engine.protocol.transport.service import Line
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
 
+from tests.descriptors import open_files
 from tests.engine.judge.replies import failed, outcomes
 
 
@@ -157,12 +157,11 @@ def test_a_command_for_another_child_is_refused(bench: Bench) -> None:
     assert failed(reply) == (protocol.FailureKind.ENGINE, "a judge does not load")
 
 
-def test_preparing_next_case_releases_the_previous_one(bench: Bench, open_descriptors: Callable[[], int]) -> None:
-    bench.prepare("TWICE")
-    before = open_descriptors()
+def test_preparing_next_case_releases_the_previous_one(bench: Bench) -> None:
     for _ in range(5):
         bench.prepare("TWICE")
-    assert open_descriptors() == before
+    arenas = {Path(path).name for path in open_files() if Path(path).parent == bench.folder}
+    assert arenas == {bench.arena.name}
 
 
 def test_case_held_separately_is_unaffected_by_the_other(bench: Bench) -> None:

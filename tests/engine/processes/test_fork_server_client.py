@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from engine.processes.child import Child
 from engine.processes.exit_reason import error_line
 from engine.processes.fork_server import Family
 from engine.processes.fork_server_client import ForkServerClient
+from tests.descriptors import open_files
 
 
 class ForkServer:
@@ -63,15 +64,13 @@ async def fork_server(tmp_path: Path) -> AsyncIterator[ForkServer]:
     fork_server.close()
 
 
-async def test_cancelled_fork_leaks_no_descriptor_and_no_pid(
-    fork_server: ForkServer, open_descriptors: Callable[[], int]
-) -> None:
-    before = open_descriptors()
+async def test_cancelled_fork_leaks_no_descriptor_and_no_pid(fork_server: ForkServer) -> None:
+    before = open_files()
     cancelled = fork_server.forking()
     await fork_server.take_over()
     cancelled.cancel()
     await asyncio.gather(cancelled, return_exceptions=True)
-    assert open_descriptors() == before
+    assert not open_files() - before
     second = fork_server.forking()
     await fork_server.take_over()
     fork_server.report(b'{"type":"forked","pid":111}')
@@ -80,16 +79,14 @@ async def test_cancelled_fork_leaks_no_descriptor_and_no_pid(
     assert child.pid == 222
 
 
-async def test_refused_fork_is_engine_error_with_reason(
-    fork_server: ForkServer, open_descriptors: Callable[[], int]
-) -> None:
-    before = open_descriptors()
+async def test_refused_fork_is_engine_error_with_reason(fork_server: ForkServer) -> None:
+    before = open_files()
     refused = fork_server.forking()
     await fork_server.take_over()
     fork_server.report(b'{"type":"fork_failed","reason":"Resource temporarily unavailable"}')
     with pytest.raises(EngineError, match=r"^no worker could be started: Resource temporarily unavailable; "):
         await refused
-    assert open_descriptors() == before
+    assert not open_files() - before
 
 
 async def test_refusal_answers_the_oldest_fork_request(fork_server: ForkServer) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
+from tests.descriptors import open_files
 
 
 def refusal(path: Path, *, max_bytes: int = 10) -> str:
@@ -80,18 +80,18 @@ def test_file_growing_while_read_is_refused(tmp_path: Path, monkeypatch: pytest.
     assert refusal(path) == "outputs grew past 10 bytes while it was read"
 
 
-def test_a_refusal_leaves_no_descriptor_open(tmp_path: Path, open_descriptors: Callable[[], int]) -> None:
+def test_a_refusal_leaves_no_descriptor_open(tmp_path: Path) -> None:
     path = tmp_path / "outputs"
     os.mkfifo(path)
-    before = open_descriptors()
+    before = open_files()
     for _ in range(20):
         refusal(path)
-    assert open_descriptors() == before
+    assert not open_files() - before
 
 
-def test_folder_instead_of_file_is_refused_without_leak(tmp_path: Path, open_descriptors: Callable[[], int]) -> None:
-    before = open_descriptors()
+def test_folder_instead_of_file_is_refused_without_leak(tmp_path: Path) -> None:
+    before = open_files()
     for _ in range(3):
         with pytest.raises(UntrustedFileError):
             read_untrusted(tmp_path, max_bytes=1 << 20)
-    assert open_descriptors() == before
+    assert not open_files() - before

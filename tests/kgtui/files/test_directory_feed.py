@@ -16,6 +16,7 @@ from watchdog.observers.api import BaseObserver, ObservedWatch
 from watchdog.observers.inotify import InotifyObserver
 
 from kgtui.files.watcher import Delays, DirectoryFeed, Saved, TroubleKind, Watcher, WatchTrouble
+from tests.descriptors import open_files
 from tests.guards import PATIENCE_S
 from tests.kgtui.files.watched import AFTER, BEFORE, Reports, Watch, by_rename, by_truncating
 
@@ -120,10 +121,7 @@ def test_stopping_one_watcher_leaves_the_other_working(kernel: Path, watch: Watc
 
 
 def test_stop_leaves_no_thread_and_no_descriptor(kernel: Path) -> None:
-    def open_descriptors() -> int:
-        return len(list(Path("/proc/self/fd").iterdir()))
-
-    before = set(threading.enumerate()), open_descriptors()
+    threads, files = set(threading.enumerate()), open_files()
     for _ in range(20):
         reports = Reports()
         watcher = Watcher(kernel, reports.add, reports.add)
@@ -132,7 +130,8 @@ def test_stop_leaves_no_thread_and_no_descriptor(kernel: Path) -> None:
         by_rename(kernel, BEFORE)
         watcher.stop()
         watcher.stop()
-    assert (set(threading.enumerate()), open_descriptors()) == before
+    assert not set(threading.enumerate()) - threads
+    assert not open_files() - files
 
 
 def test_a_callback_may_stop_the_watcher(kernel: Path) -> None:

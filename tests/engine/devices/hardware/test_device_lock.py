@@ -20,6 +20,7 @@ import pytest
 from engine.devices.hardware.device_lock import DeviceLock, Occupancy, occupancy, shared_folder
 from engine.errors import UnsupportedError
 from engine.model.benchmark import Holder
+from tests.descriptors import open_files
 
 DEVICE = "GPU-1a20"
 NOBODY = 65534
@@ -229,7 +230,7 @@ async def test_forked_child_of_holder_does_not_prolong_lock(folder: Path, start:
 
 async def test_cancelled_wait_leaks_no_descriptor(folder: Path) -> None:
     async with lock(folder).hold(on_wait=refuse):
-        before = _open_descriptors()
+        before = open_files()
         ear = Ear()
         waiting = asyncio.create_task(_use(lock(folder), ear))
         await ear.called()
@@ -237,7 +238,7 @@ async def test_cancelled_wait_leaks_no_descriptor(folder: Path) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await waiting
         assert waiting.cancelled()
-        assert _open_descriptors() == before
+        assert not open_files() - before
     async with lock(folder).hold(on_wait=refuse):
         pass
     assert _names(folder) == [f"{DEVICE}.line", f"{DEVICE}.lock"]
@@ -338,11 +339,11 @@ async def test_non_lock_file_is_refused_unchanged(folder: Path, tmp_path: Path, 
         "folder": path.mkdir,
         "pipe": lambda: os.mkfifo(path),
     }[what]()
-    before = _open_descriptors()
+    before = open_files()
     with pytest.raises(UnsupportedError, match=rf"^{path}: .*remove it"):
         await _use(lock(folder), ignore)
     assert treasure.read_text() == "gold"
-    assert _open_descriptors() == before
+    assert not open_files() - before
 
 
 async def test_link_is_refused_as_lock_folder(folder: Path, tmp_path: Path) -> None:
@@ -383,10 +384,6 @@ def second_user() -> None:
 async def _use(device: DeviceLock, on_wait: Callable[[Holder | None], None]) -> None:
     async with device.hold(on_wait=on_wait):
         pass
-
-
-def _open_descriptors() -> list[str]:
-    return sorted(path.name for path in Path("/proc/self/fd").iterdir())
 
 
 def _names(folder: Path) -> list[str]:
