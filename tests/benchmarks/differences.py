@@ -1,14 +1,16 @@
 """How outputs of the honest corpus differ between the machine, Triton's interpreter and a GPU.
 
-    python -m tests.benchmarks.differences [--gpu] [NAME ...]
+    python -m tests.benchmarks.differences [--sides machine interpreter gpu] [--jobs N] [--every N] [NAME ...]
 
-Each side runs all kernels in a process of its own, on the same inputs, and leaves its outputs in a file.  The table
-has, for each kernel and pair of sides, how many outputs are equal to the bit, and the largest distance in units in the
-last place of the output's type; integers and booleans count as different or not.  Without a GPU `--gpu` fails.
+Each side runs the kernels in processes of its own, on the same inputs, which leave their outputs in files.  For each
+pair of sides the table has the kernels whose outputs are not equal to the bit, with the largest distance in units in
+the last place of the output's type; integers and booleans count as different or not.  A line below counts the kernels.
+Random operators and memory that is not initialised differ on any two sides.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import itertools
 import subprocess
@@ -119,27 +121,64 @@ def distance(one: torch.Tensor, other: torch.Tensor) -> int:
     return int(ulps(ordered(one), ordered(other))[unlike].max()) if bool(unlike.any()) else 0
 
 
-def main() -> None:
-    names = [word for word in sys.argv[1:] if not word.startswith("--")]
-    sides = [MACHINE, INTERPRETER, *([GPU] if "--gpu" in sys.argv else [])]
-    left: dict[str, dict[str, Any]] = {}
+def outputs_of(side: str, names: Sequence[str], *, jobs: int, folder: Path) -> tuple[dict[str, Any], dict[str, float]]:
+    """Outputs and seconds of the kernels on one side, which so many processes run at once."""
+    running = []
+    for number in range(min(jobs, len(names))):
+        file = folder / f"{side}-{number}"
+        command = [sys.executable, "-m", "tests.benchmarks.differences", "--side", side, "--file", str(file)]
+        running.append((file, subprocess.Popen([*command, *names[number::jobs]])))
+    outputs: dict[str, Any] = {}
+    seconds: dict[str, float] = {}
+    for file, process in running:
+        if process.wait(timeout=SIDE_S) != 0:
+            print(f"{side}: a process ended with {process.returncode}; its kernels are left out", file=sys.stderr)
+            continue
+        left = torch.load(file)
+        outputs |= left["outputs"]
+        seconds |= left["seconds"]
+    return outputs, seconds
+
+
+def main(options: argparse.Namespace) -> None:
+    """Run every side, then print the differences of each pair."""
+    names = [path.stem for path in chosen(options.names)][:: options.every]
     with tempfile.TemporaryDirectory() as folder:
-        for side in sides:
-            file = Path(folder) / side
-            command = [sys.executable, "-m", "tests.benchmarks.differences", f"--side={side}", f"--file={file}", *names]
-            subprocess.run(command, check=True, timeout=SIDE_S)
-            left[side] = torch.load(file)
-    print(f"{'kernel':<40} {'sides':<22} {'equal':>9} {'ulps':>12} {'seconds':>15}")
-    for one, other in itertools.combinations(sides, 2):
-        for kernel, found in differences(left[one]["outputs"], left[other]["outputs"]):
-            taken = " ".join(f"{left[side]['seconds'][kernel]:.2f}" for side in (one, other))
-            equal = f"{found.equal}/{found.outputs}"
-            print(f"{kernel:<40} {f'{one} {other}':<22} {equal:>9} {found.ulps:>12,} {taken:>15}")
+        left = {side: outputs_of(side, names, jobs=options.jobs, folder=Path(folder)) for side in options.sides}
+    print(f"{'kernel':<40} {'sides':<22} {'equal':>9} {'ulps':>14} {'seconds':>15}")
+    for one, other in itertools.combinations(options.sides, 2):
+        found = sorted(differences(left[one][0], left[other][0]), key=lambda row: row[1].ulps)
+        for kernel, difference in found:
+            if difference.ulps:
+                taken = " ".join(f"{left[side][1][kernel]:.2f}" for side in (one, other))
+                equal = f"{difference.equal}/{difference.outputs}"
+                print(f"{kernel:<40} {f'{one} {other}':<22} {equal:>9} {difference.ulps:>14,} {taken:>15}")
+        equal_kernels = sum(not difference.ulps for _, difference in found)
+        outputs = sum(difference.outputs for _, difference in found)
+        equal_outputs = sum(difference.equal for _, difference in found)
+        print(
+            f"{one} and {other}: {equal_kernels} of {len(found)} kernels and {equal_outputs} of {outputs} outputs are "
+            f"equal to the bit; {len(names) - len(found)} kernels did not run on both"
+        )
+
+
+def arguments() -> argparse.Namespace:
+    """The options; `--side` and `--file` are those of a process that runs the kernels of one side."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="honest kernels of the corpus; all of them without one"
+    )
+    parser.add_argument("--sides", nargs="+", choices=(MACHINE, INTERPRETER, GPU), default=[MACHINE, INTERPRETER])
+    parser.add_argument("--jobs", type=int, default=1, help="processes at once")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="each N-th of the kernels")
+    parser.add_argument("--side", help=argparse.SUPPRESS)
+    parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    asked = dict(word[2:].split("=", 1) for word in sys.argv[1:] if word.startswith("--") and "=" in word)
-    if "side" in asked:
-        run_side(asked["side"], Path(asked["file"]), [word for word in sys.argv[1:] if not word.startswith("--")])
+    asked = arguments()
+    if asked.side:
+        run_side(asked.side, asked.file, asked.names)
     else:
-        main()
+        main(asked)
