@@ -27,6 +27,7 @@ COSTLY = (
     "tests/architecture/test_imports.py",
     "tests/engine/compiler/",
     "tests/engine/end_to_end/",
+    "tests/engine/judge/test_baselines.py",
     "tests/engine/timing/test_bench.py",
     "tests/engine/timing/numbers/test_statistics.py",
     "tests/kgtui/app/",
