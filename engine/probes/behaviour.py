@@ -45,7 +45,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         yield _unchecked(_one_line(error))
         return
     if isinstance(observed, protocol.Observed):
-        for finding in findings(lab.problem, [one.result for one in lab.passed], observed):
+        for finding in findings(lab.problem, [one.result for one in lab.passed], observed, proven=lab.proven):
             yield finding
         if observed.unchecked:
             yield _unchecked("; ".join(map(_one_line, observed.unchecked)))

@@ -256,6 +256,7 @@ class Run:
             limits=self._limits, profile=self._profile, passed=self._passed,
             native=self._native.kernels if self._native.is_there else None,
             draws=Draws(self._plan.draw_seed, "proof"),
+            proven=frozenset(proof.case for proof in self._proofs or () if proof.proven),
         )  # fmt: skip
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine import protocol
@@ -103,10 +103,16 @@ class _Weight:
     has_fractions: bool
 
 
-def findings(problem: Problem, results: Iterable[CaseResult], observed: protocol.Observed) -> Iterator[Finding]:
-    """Findings of the reply on a candidate with these results."""
+def findings(
+    problem: Problem,
+    results: Iterable[CaseResult],
+    observed: protocol.Observed,
+    *,
+    proven: Collection[str] = frozenset(),
+) -> Iterator[Finding]:
+    """Findings of the reply on a candidate with these results; the cases `proven` are right by its kernels alone."""
     may_copy = FrameworkWork.COPIES in problem.framework
-    yield from _of_operators(_weights(problem, results), observed.operators, may_copy=may_copy)
+    yield from _of_operators(_weights(problem, results), observed.operators, may_copy=may_copy, proven=proven)
     yield from _of_actions(observed.actions)
     draws = problem.determinism is Determinism.RANDOM  # a random operator may use the random state
     yield from _of_changes(
@@ -164,13 +170,19 @@ def _weight(problem: Problem, case: Case, *, largest_output: int, moved: float |
 
 
 def _of_operators(
-    weights: Mapping[str, _Weight], seen: Sequence[protocol.OperatorSeen], *, may_copy: bool
+    weights: Mapping[str, _Weight],
+    seen: Sequence[protocol.OperatorSeen],
+    *,
+    may_copy: bool,
+    proven: Collection[str] = frozenset(),
 ) -> Iterator[Finding]:
     """Findings on torch operators that made as much as the answer: from the inputs, or from a kernel's output.
 
-    If the operator `may_copy`, an output of copied pieces is honest.
+    If the operator `may_copy`, an output of copied pieces is honest.  Arithmetic in a case that is `proven` is no part
+    of its answer, which a replay without that arithmetic gave: it may be a check of the arguments.
     """
     large = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
+    unproven = {case: weight for case, weight in weights.items() if case not in proven}
     for what, which in (
         ("data as large as the output left torch, where other code can compute it", _took_out),
         ("data as large as the output came from outside torch", _brought_in),
@@ -179,12 +191,15 @@ def _of_operators(
         ("computed by torch", _computed),
     ):
         found = [one for one in large if which(one, weights[one.case]) and not (may_copy and which is _joined)]
+        if which is _computed:
+            found = [one for one in found if one.case in unproven]
         if found and not _is_a_small_lookup(found, weights):
             message = f"{what}: {_uses(found)}"
             yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=found[0].case)
-    finished = [one for one in large if _is_left(one) and _is_comparable(one, weights[one.case])]
+    left = [one for one in large if _is_left(one) and one.case in unproven]
+    finished = [one for one in left if _is_comparable(one, weights[one.case])]
     if finished:
-        is_all = _is_whole_answer([one for one in large if _is_left(one)], weights)
+        is_all = _is_whole_answer(left, unproven)
         what = (
             "torch did the arithmetic on the output of its kernels"
             if is_all

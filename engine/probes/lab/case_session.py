@@ -74,7 +74,7 @@ class Lab:
 
     A lab that is `apart` is used beside another one for the same candidate: it has a worker of its own, and its own
     case in the judge.  `native` are the kernels of its CUDA text, None for a file without native code.  `draws` gives
-    random numbers to the probes.
+    random numbers to the probes.  `proven` are the names of cases with a proof: the kernels alone compute their answer.
     """
 
     plan: Plan
@@ -87,6 +87,7 @@ class Lab:
     native: NativeKernels | None = None
     apart: bool = False
     draws: Draws = field(default_factory=Draws, repr=False)
+    proven: frozenset[str] = frozenset()
 
     @property
     def problem(self) -> Problem:

@@ -104,6 +104,7 @@ class ScriptedLab:
     limits: Limits = field(default_factory=Limits)
     came: Came = field(default_factory=Came)
     draws: Draws = field(default_factory=Draws)
+    proven: frozenset[str] = frozenset()
 
     @property
     def process_pool(self) -> object:

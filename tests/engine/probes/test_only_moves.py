@@ -67,6 +67,14 @@ async def test_kernel_that_only_copies_output_is_suspect() -> None:
     assert finding.message == "not computed by its kernels: copy only copied data computed elsewhere"
 
 
+@pytest.mark.parametrize(("proven", "found"), [("c", 0), ("another", 1)])
+async def test_copying_kernel_of_a_proven_case_passes(proven: str, found: int) -> None:
+    looked = came(launched(COPY, moved=1))
+    lab = LookedAt(passed=[passed("c", (1,))], looked=lambda _: looked, proven=frozenset({proven}))
+    findings, report = await observed(only_moves.probe, lab)
+    assert (len(findings), report.coverage) == (found, Coverage.CHECKED)
+
+
 async def test_computing_kernel_has_no_finding() -> None:
     assert await reported(launched(WORK)) == []
 

@@ -59,9 +59,10 @@ def found(
     *operators: protocol.OperatorSeen,
     actions: tuple[protocol.ActionSeen, ...] = (),
     changes: tuple[protocol.ChangeSeen, ...] = (),
+    proven: frozenset[str] = frozenset(),
 ) -> list[Finding]:
     observed = protocol.Observed(id="i", operators=operators, actions=actions, changes=changes)
-    return list(findings(PROBLEM, RESULTS, observed))
+    return list(findings(PROBLEM, RESULTS, observed, proven=proven))
 
 
 def used(
@@ -226,6 +227,21 @@ def test_light_arithmetic_counts_on_inputs_only() -> None:
         "torch finished the output of its kernels: aten::sum once, up to 1000 elements (1 cases)",
     )
     assert severities(found(used(reads=False))) == [Severity.SUSPECT]
+
+
+@pytest.mark.parametrize(
+    "operator", [used(), used("aten::sum", kind=LIGHT), used("aten::sum", kind=LIGHT, reads=False)]
+)
+def test_arithmetic_in_a_proven_case_is_no_finding(operator: protocol.OperatorSeen) -> None:
+    assert found(operator, proven=frozenset({"large"})) == []
+    assert len(found(operator, proven=frozenset({"small"}))) == 1
+
+
+@pytest.mark.parametrize(
+    "operator", [used("Tensor.tolist"), used("aten::cat", kind=protocol.OperatorKind.COPY, uses=16)]
+)
+def test_content_elsewhere_is_suspect_in_proven_cases(operator: protocol.OperatorSeen) -> None:
+    assert severities(found(operator, proven=frozenset({"large"}))) == [Severity.SUSPECT]
 
 
 def test_content_that_left_torch_was_computed_elsewhere() -> None:
