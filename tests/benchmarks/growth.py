@@ -285,7 +285,7 @@ def _use_double() -> None:
         def __init__(self, **_: Any) -> None:
             super().__init__()
             self.script = script
-            self.judged = _Forgets()
+            self.evaluated = _Forgets()
             self.device = type("Device", (), {"name": "a double", "platform": "cpu"})()
 
     engine.engine.Engine = Double  # type: ignore[misc]  # where the workbench finds it
