@@ -9,8 +9,8 @@ addition is a new name, a change of meaning a new number.  What is not finite or
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import msgspec
@@ -44,6 +44,7 @@ from engine.model.events import (
 from engine.model.layers import Coverage
 from engine.reports.bench import case_text, without_wrong_times
 from engine.reports.output import output_lines
+from engine.reports.plain_lines import FINDING, KERNEL, PROOF, JoinedLines, PlainLine
 from engine.reports.printable import printable
 from engine.reports.reducer import record_of
 from engine.reports.run_record import RunRecord, StageRecord
@@ -60,27 +61,10 @@ FAILED = "failed"
 UNCHECKED = "unchecked"
 UNPROVEN = "unproven"
 
-_LABEL_WIDTH = 9
 _KEPT_WIDTH = 80
+_LINE_NUMBER = re.compile(r"(?<=\.py:)\d+|(?<=\bline )\d+")
 
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlainLine:
-    """One state change: its subject, its new state, and the rest; the first two are one word each.
-
-    `continued` lines follow with more about the same change.
-    """
-
-    label: str
-    state: str
-    text: str
-    continued: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        first = f"{self.label:<{_LABEL_WIDTH - 1}} {self.state} {self.text}".rstrip()
-        return "\n".join((first, *(f"{'':<{_LABEL_WIDTH}}{line}" for line in self.continued)))
 
 
 LOG = "log"
@@ -88,7 +72,9 @@ LOG = "log"
 
 def as_plain(events: Sequence[Event], *, file: str, number: int | None = None) -> str:
     """Every state change of a run, a line each, and below them the table of timed cases."""
-    lines = [str(line) for event in events for line in plain_lines(event, file=file, number=number)]
+    joined = JoinedLines()
+    every = (line for event in events for line in plain_lines(event, file=file, number=number))
+    lines = [str(one) for line in every for one in joined.add(line)] + [str(one) for one in joined.end()]
     benchmarks = record_of(events).benchmark_report
     if benchmarks.cases:
         lines += ["", *map(printable, bench_lines(benchmarks, width=_KEPT_WIDTH))]
@@ -120,9 +106,11 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
             yield _case_line(event, file=file)
         case CaseProven(proof=proof) if not proof.proven:
             yield PlainLine(
-                label="proof",
+                label=PROOF,
                 state=UNPROVEN,
                 text=printable(f"{event.number}/{event.total} {proof.case}: {proof.reason}"),
+                message=proof.reason,
+                of=printable(proof.case),
             )
         case TierFinished():
             state = Outcome.PASS if event.passed == event.total else FAILED
@@ -268,7 +256,15 @@ def _case_line(event: CaseFinished, *, file: str) -> PlainLine:
 def _finding_line(finding: Finding, *, file: str) -> PlainLine:
     case = f" ({finding.case})" if finding.case else ""
     text = f"{finding.check}{_explained(finding.message, finding.location, file=file)}{printable(case)}"
-    return PlainLine(label="finding", state=finding.severity, text=text)
+    name, _, rest = finding.message.partition(" ")  # a finding about a kernel begins with its name
+    place = f" in line {finding.location.line}" if finding.location else case
+    return PlainLine(
+        label=FINDING,
+        state=finding.severity,
+        text=text,
+        message=f"{finding.check} {_LINE_NUMBER.sub('', rest)}",
+        of=printable(f"{name}{place}"),
+    )
 
 
 def _kernel_line(event: KernelCompiled | KernelPorted, *, file: str) -> PlainLine:
@@ -281,7 +277,9 @@ def _kernel_line(event: KernelCompiled | KernelPorted, *, file: str) -> PlainLin
     amounts = [f"{value} {name}" for name, value in resources.items() if value is not None]
     text = f"{event.number}/{event.total} {kernel.launch.kernel} for {kernel.target} {kernel.elapsed_s:.3f} s"
     return PlainLine(
-        label="kernel",
+        label=KERNEL,
         state=kernel.outcome,
         text=printable(", ".join((text, *amounts))) + _explained(kernel.message, kernel.location, file=file),
+        message=kernel.message,
+        of=printable(kernel.launch.kernel),
     )

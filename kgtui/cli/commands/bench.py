@@ -14,9 +14,10 @@ from engine.judge.baselines import baseline_names
 from engine.model import BenchmarkPlan, CacheState, Outcome, Policy, Problem, Tier
 from engine.model.layers import left_out_count
 from engine.reports.bench import failure_of
+from engine.reports.plain_lines import PlainLine
 from engine.reports.printable import printable
 from engine.reports.run_record import RunRecord
-from engine.reports.text import TIMING, PlainLine
+from engine.reports.text import TIMING
 from kgtui.cli.argument_groups import (
     add_device,
     add_kernel_file,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.inspection.page import Mark
 from engine.model import Outcome, Severity
-from engine.reports.text import LOG, PlainLine
+from engine.reports.plain_lines import PlainLine
+from engine.reports.text import LOG
 from engine.reports.verdict_words import FLAGGED
 from kgtui.cli.console import Console, Style
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
@@ -16,9 +16,10 @@ from engine.artefacts import ArtefactStore
 from engine.devices import Device
 from engine.model import BenchmarkPlan, Cost, Policy, Problem, Tier
 from engine.model.events import Event
+from engine.reports.plain_lines import JoinedLines, PlainLine
 from engine.reports.reducer import record_of
 from engine.reports.run_record import RunRecord
-from engine.reports.text import PlainLine, plain_lines
+from engine.reports.text import plain_lines
 from kgtui.cli.choices import KernelFile
 from kgtui.cli.console import Console
 from kgtui.cli.runs.artefact_folder import artefact_folder
@@ -152,6 +153,7 @@ class _Running:
         self._signal: int | None = None
         self._number: int | None = None
         self._events: list[Event] = []
+        self._joined = JoinedLines()
         if recording is not None:
             recording.listen(self._moved)
 
@@ -191,6 +193,7 @@ class _Running:
                     self._number = update.number
                 else:
                     self._show(update)
+        self._print(self._joined.end())
         if driver.fault is not None:
             raise driver.fault
 
@@ -204,7 +207,11 @@ class _Running:
         self._events += events
         for event in events:
             for line in plain_lines(event, file=self._request.file.shown, number=self._number):
-                print_state(self._request, self._console, line)
+                self._print(self._joined.add(line))
+
+    def _print(self, lines: Iterable[PlainLine]) -> None:
+        for line in lines:
+            print_state(self._request, self._console, line)
 
     def _handle_signals(self) -> None:
         task = asyncio.current_task()
