@@ -56,6 +56,31 @@ LIGHT = frozenset(
     ]
 )
 """Operators of arithmetic element by element and of sums."""
+ADDRESSING = frozenset(
+    f"{name}{end}"
+    for name in (
+        "add",
+        "sub",
+        "rsub",
+        "mul",
+        "neg",
+        "div",
+        "floor_divide",
+        "remainder",
+        "clamp",
+        "clamp_min",
+        "clamp_max",
+        "cumsum",
+        "__lshift__",
+        "__rshift__",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_left_shift",
+        "bitwise_right_shift",
+    )
+    for end in ("", "_")
+)
+"""Arithmetic that makes addresses of indices: on integers it makes no answer with fractions."""
 
 
 class OperatorKind(enum.StrEnum):
@@ -117,7 +142,7 @@ class OperatorSeen(Message, frozen=True):
     `largest_in` and `largest_out` count the elements of all tensors of one use, taken and returned; the totals are over
     all uses.  Neither is set for VIEW and METADATA, which make no content.  `case` is set for LIGHT and COMPUTE.
     `reads_inputs` is whether it took an argument of the entry, or a value that torch alone made of one; `integers`
-    whether all that it took and returned were whole numbers.
+    whether all that it took and returned were whole numbers, and none of them the bits of fractions.
     """
 
     name: Word

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Sequence
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from engine import protocol
@@ -164,7 +165,7 @@ def _without(tape: Tape, numbers: tuple[int, ...]) -> Tape:
     for number in numbers:
         step = steps[number]
         if isinstance(step, Given):
-            steps[number] = Given(storage=step.storage, reads=step.reads, operator=step.operator, line=step.line)
+            steps[number] = msgspec.structs.replace(step, data=None)
     return Tape(
         storages=tape.storages, specialisations=tape.specialisations, steps=tuple(steps), returned=tape.returned
     )

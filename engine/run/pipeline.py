@@ -32,6 +32,7 @@ from engine.run.engine_resources import EngineResources
 from engine.run.event_stream import EventEmitter
 from engine.run.kernel_source import TapedKernels
 from engine.run.native.building import NativeCode
+from engine.run.proving.conclusion import is_idle
 from engine.run.proving.stage import prove
 from engine.run.run_limits import watch_usage
 from engine.run.run_processes import RunProcesses
@@ -230,12 +231,6 @@ class Run:
         stop = await stage.run()
         self._passed = passed_of(cases, self._results, verifier.launches, verifier.tapes)
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
-        unlaunched = None
-        if stop is None and not self._launched:
-            is_native = self._native.is_there and not self._process_pool.interpreted
-            unlaunched = no_launch(self._plan.problem, self._results, is_native=is_native)
-        if unlaunched is not None:
-            self._emitter.find(unlaunched)
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
         self._emitter.end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
         return stop
@@ -245,6 +240,12 @@ class Run:
 
     async def _prove(self) -> None:
         self._proofs = await prove(self._lab(), self._emitter, self._replaying, self._artefacts)
+        if not self._launched:
+            is_native = self._native.is_there and not self._process_pool.interpreted
+            idle = bool(self._proofs) and all(map(is_idle, self._proofs or ()))
+            unlaunched = no_launch(self._plan.problem, self._results, is_native=is_native, idle=idle)
+            if unlaunched is not None:
+                self._emitter.find(unlaunched)
 
     async def _probe(self) -> None:
         await ProbingStage(lab=self._lab(), emitter=self._emitter, chosen=self._probes).run()

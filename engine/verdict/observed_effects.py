@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from engine import protocol
 from engine.model import Case, CaseResult, Determinism, Finding, FrameworkWork, Location, Problem, Severity
 from engine.model.layers import Fact
-from engine.protocol.monitoring import INTO, LOOKING_UP
+from engine.protocol.monitoring import ADDRESSING, INTO, LOOKING_UP
 
 CHECK = "behaviour"
 
@@ -37,29 +37,7 @@ _MADE_OF_NUMBERS = frozenset(
 )
 _MOST_PIECES = 16
 _LOOKING_UP = frozenset(f"aten::{name}" for name in LOOKING_UP)
-_ADDRESSING = frozenset(
-    f"aten::{name}{end}"
-    for name in (
-        "add",
-        "sub",
-        "rsub",
-        "mul",
-        "neg",
-        "div",
-        "floor_divide",
-        "remainder",
-        "clamp",
-        "clamp_min",
-        "clamp_max",
-        "__lshift__",
-        "__rshift__",
-        "bitwise_and",
-        "bitwise_left_shift",
-        "bitwise_right_shift",
-    )
-    for end in ("", "_")
-)
-"""Arithmetic that makes addresses of indices: on integers it makes no answer with fractions."""
+_ADDRESSING = frozenset(f"aten::{name}" for name in ADDRESSING)
 _POSITIONS = "aten::nonzero"
 """Operators that make indices of a mask: they make no answer with fractions either."""
 _QUESTIONS = 8  # times all inputs and outputs: above the size of any mask

@@ -34,9 +34,13 @@ def are_booleans(tensors: Iterable[torch.Tensor]) -> bool:
 
 def are_integers(tensors: Iterable[torch.Tensor]) -> bool:
     """Whether each of them holds whole numbers."""
-    dtypes = {dtype_of(tensor) for tensor in tensors}
-    fractions = any(dtype.is_floating_point or dtype.is_complex for dtype in dtypes)
-    return bool(dtypes) and not fractions and torch.bool not in dtypes
+    every = tuple(tensors)
+    return bool(every) and not have_fractions(every) and torch.bool not in map(dtype_of, every)
+
+
+def have_fractions(tensors: Iterable[torch.Tensor]) -> bool:
+    """Whether any of them holds floating-point or complex numbers."""
+    return any(dtype.is_floating_point or dtype.is_complex for dtype in map(dtype_of, tensors))
 
 
 def address_of(tensor: torch.Tensor) -> int:

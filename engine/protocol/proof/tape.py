@@ -104,7 +104,8 @@ class Given(Message, tag_field="step", tag="given", frozen=True):
     """The content of a storage came from elsewhere: from `operator`, or from an unknown origin when that is "".
 
     `reads` are the storages that the operator took.  `data` are the bytes of the storage if they do not depend on the
-    arguments, as far as the worker can tell, and None otherwise.
+    arguments, as far as the worker can tell, and None otherwise.  `integers` is whether the operator took and returned
+    whole numbers only, none of them the bits of fractions.
     """
 
     storage: Count
@@ -112,6 +113,13 @@ class Given(Message, tag_field="step", tag="given", frozen=True):
     operator: Word = ""
     line: Line = None
     data: bytes | None = None
+    integers: bool = False
+
+    @property
+    def work(self) -> str:
+        """What torch computed: the operator, and whether it made integers, such as offsets into tensors."""
+        what = "torch computes integers for the kernels, such as offsets" if self.integers else "torch computes"
+        return f"{what}: {self.operator}"
 
 
 class TapedPlace(Message, frozen=True):

@@ -77,7 +77,7 @@ def _untimed(command: protocol.TimeTape) -> Iterator[str]:
     for step in command.tape.steps:
         match step:
             case Given(data=None):
-                yield f"torch computes: {step.operator or 'memory that depends on the arguments'}"
+                yield step.work if step.operator else "torch computes: memory that depends on the arguments"
             case Given() if command.tape.storages[step.storage].argument is not None:
                 yield "an argument is overwritten by other code"
             case LookedUp():

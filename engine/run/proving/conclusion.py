@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Collection, Iterable
 
+import msgspec
+
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
-from engine.protocol.monitoring import LIGHT, LOOKING_UP, MOVING
+from engine.protocol.monitoring import ADDRESSING, LIGHT, LOOKING_UP, MOVING
 from engine.protocol.proof.tape import Filled, Given, LookedUp, Moved, Step, Tape
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.replays import NotReplayed, Replayed
@@ -39,27 +42,36 @@ def of_answer_of_other_inputs(case: str) -> CaseProof:
     return CaseProof(case=case, gap=Gap.NUMBERS, reason=reason)
 
 
-def of_refusal(case: str, tape: Tape, refused: NotReplayed, varying: Collection[int] = ()) -> CaseProof:
-    """Why a tape that could not be executed proves nothing; `varying` are as in `of_mismatch`."""
+def of_refusal(
+    case: str, tape: Tape, refused: NotReplayed, varying: Collection[int] = (), *, has_fractions: bool = False
+) -> CaseProof:
+    """Why a tape that could not be executed proves nothing; the other arguments are as in `of_mismatch`."""
     changing = _of_unknown_origin(tape, varying)
     if refused.stopped and changing:  # stopped by the noise that replaced the content of that memory
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, changing))
     made = next((step for step in tape.steps if isinstance(step, Given) and step.operator), None)
     if refused.stopped and made is not None:
-        return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=f"torch computes: {made.operator}{_at(made.line)}")
+        return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=_work(made, has_fractions=has_fractions))
     return CaseProof(case=case, gap=Gap.UNSUPPORTED, reason=f"not replayed: {refused.reason}")
 
 
-def of_mismatch(case: str, tape: Tape, replayed: Replayed, varying: Collection[int] = ()) -> CaseProof:
-    """Why a replay gave another answer; `varying` are the Given steps whose content depends on the call."""
+def of_mismatch(
+    case: str, tape: Tape, replayed: Replayed, varying: Collection[int] = (), *, has_fractions: bool = False
+) -> CaseProof:
+    """Why a replay gave another answer; `varying` are the Given steps whose content depends on the call.
+
+    In a case that `has_fractions`, integers that torch computed are no part of the answer.
+    """
     sources = [step for number in replayed.foreign if isinstance(step := tape.steps[number], Given)]
-    operators = sorted((step for step in sources if step.operator), key=lambda step: not _computes(step.operator))
+    weights = {step: _weight(step, has_fractions=has_fractions) for step in sources if step.operator}
+    heaviest = max(weights, key=lambda step: weights[step], default=None)  # the first of those with equal weight
+    computes = heaviest is not None and weights[heaviest] is _Weight.COMPUTES
     changing = _of_unknown_origin(tape, set(varying).intersection(replayed.foreign))
-    if changing and not (operators and _computes(operators[0].operator)):
+    if changing and not computes:
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, changing))
-    for step in operators[:1]:
-        gap = Gap.TORCH if _computes(step.operator) else Gap.TORCH_LIGHT
-        return CaseProof(case=case, gap=gap, reason=f"torch computes: {step.operator}{_at(step.line)}")
+    if heaviest is not None:
+        gap = Gap.TORCH if computes else Gap.TORCH_LIGHT
+        return CaseProof(case=case, gap=gap, reason=_work(heaviest, has_fractions=has_fractions))
     if sources:
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, sources))
     if tape.reads:
@@ -109,6 +121,11 @@ def of_seeds(proof: CaseProof, seeds: int, answer_bytes: int) -> CaseProof:
     count = "1 number differs" if seeds == 1 else f"{seeds} numbers differ"
     reason = f"{count} from call to call, for an answer of {answer_bytes:,} bytes"
     return CaseProof(case=proof.case, gap=Gap.SCALAR, reason=reason)
+
+
+def is_idle(proof: CaseProof) -> bool:
+    """Whether a case without launches is proven without a fill, a move or a constant: nothing was to be computed."""
+    return proof.proven and not proof.moved_bytes and not proof.constants
 
 
 def flagging(proofs: Iterable[CaseProof]) -> tuple[CaseProof, ...]:
@@ -177,9 +194,26 @@ def _of_unknown_origin(tape: Tape, numbers: Collection[int]) -> list[Given]:
     return [step for step in steps if isinstance(step, Given) and not step.operator]
 
 
-def _computes(operator: str) -> bool:
-    """Whether an operator does more than the light arithmetic, sums, look-ups and moves of honest host code."""
-    return operator.rpartition("::")[2].partition(".")[0] not in _ASSISTING
+class _Weight(enum.IntEnum):
+    """Work of an operator: integers for addresses, what honest host code does to elements, or more than that."""
+
+    ADDRESSES = 0
+    ASSISTS = 1
+    COMPUTES = 2
+
+
+def _weight(step: Given, *, has_fractions: bool) -> _Weight:
+    name = step.operator.rpartition("::")[2].partition(".")[0]
+    if has_fractions and step.integers and name in ADDRESSING:
+        return _Weight.ADDRESSES
+    return _Weight.ASSISTS if name in _ASSISTING else _Weight.COMPUTES
+
+
+def _work(step: Given, *, has_fractions: bool) -> str:
+    """The operator of a step with its line; integers are only those of addresses where the answer has fractions."""
+    is_address = _weight(step, has_fractions=has_fractions) is _Weight.ADDRESSES
+    shown = step if is_address else msgspec.structs.replace(step, integers=False)
+    return f"{shown.work}{_at(step.line)}"
 
 
 def _host_reads(tape: Tape) -> str:

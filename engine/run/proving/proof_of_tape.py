@@ -41,14 +41,15 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
     """
     name, tape = taped.case.name, taped.tape
     given = [step for step in tape.steps if isinstance(step, Given)]
+    has_fractions = taped.case.dtype.epsilon > 0
     has_constants = conclusion.bytes_of_constants(given) > 0
     replayed = await replays.replay(
         taped.case, tape, taped.kernels, without=taped.varying, seed=seed, tables=has_constants
     )
     if isinstance(replayed, NotReplayed):
-        return Tried(proof=conclusion.of_refusal(name, tape, replayed, taped.varying))
+        return Tried(proof=conclusion.of_refusal(name, tape, replayed, taped.varying, has_fractions=has_fractions))
     if replayed.mismatch:
-        proof = conclusion.of_mismatch(name, tape, replayed, taped.varying)
+        proof = conclusion.of_mismatch(name, tape, replayed, taped.varying, has_fractions=has_fractions)
         return Tried(proof=proof, replayed=replayed)
     used = _constants(tape, replayed.foreign, taped.varying)
     size = replayed.answer_bytes

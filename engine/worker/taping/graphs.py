@@ -105,10 +105,12 @@ class Capture:
             lambda: self._tape.looked_up(target, source, positions, dimension, each=each), (target, source, positions)
         )
 
-    def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
+    def given(
+        self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor], *, integers: bool = False
+    ) -> None:
         """Record content of an operator that is not replayed."""
         left = tuple(tensors)
-        self.keep(lambda: self._tape.given(operator, left, taken), (*left, *taken))
+        self.keep(lambda: self._tape.given(operator, left, taken, integers=integers), (*left, *taken))
 
     @contextlib.contextmanager
     def launching(self, launch: Any) -> Iterator[None]:  # Any: as Triton's launchers have it

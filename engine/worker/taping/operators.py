@@ -21,8 +21,19 @@ _aten = torch.ops.aten
 _INTEGERS = (torch.int32, torch.int64)
 
 
-def note(recorder: StepReceiver, packet: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
-    """Record the operator's step; the output of one that is not in the table is recorded as content."""
+def note(
+    recorder: StepReceiver,
+    packet: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    result: Any,
+    *,
+    integers: bool = False,
+) -> None:
+    """Record the operator's step; the output of one that is not in the table is recorded as content.
+
+    `integers` is whether it took and made whole numbers only.
+    """
     handler = _NOTES.get(packet)
     if handler is not None and not isinstance(kwargs.get("out"), torch.Tensor):
         handler(recorder, args, kwargs, result)
@@ -32,7 +43,7 @@ def note(recorder: StepReceiver, packet: Any, args: Sequence[Any], kwargs: Mappi
         recorder.looked_up(result, found.source, found.positions, found.dimension, each=found.each)
         return
     taken = tuple(tensors_in((args, kwargs)))
-    recorder.given(str(packet._qualified_op_name), tensors_in((result,)), taken)
+    recorder.given(str(packet._qualified_op_name), tensors_in((result,)), taken, integers=integers)
 
 
 def note_view(recorder: StepReceiver, args: Sequence[Any], result: Any) -> None:

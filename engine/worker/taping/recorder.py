@@ -215,7 +215,9 @@ class TapeRecorder:
             if {of.storage, at.storage} & self._memory.derived:
                 self._memory.derived.add(to.storage)
 
-    def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
+    def given(
+        self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor], *, integers: bool = False
+    ) -> None:
         """Record content that an operator without replay left in these tensors; `taken` are those that it read."""
         if self.is_in_graph and not self.depends(taken):  # the result of the operator does not exist during a capture
             self.leave_incomplete(f"a CUDA graph that fills memory by {operator or 'other code'}"[:200])
@@ -231,7 +233,10 @@ class TapeRecorder:
                 if derived:
                     self._memory.derived.add(number)
                 if self._memory.storages[number].bytes:
-                    self._add(Given(storage=number, reads=reads, operator=operator[:200], line=line, data=data))
+                    name = operator[:200]
+                    self._add(
+                        Given(storage=number, reads=reads, operator=name, line=line, data=data, integers=integers)
+                    )
 
     def depends(self, tensors: Iterable[torch.Tensor]) -> bool:
         """Whether the content of one of these may depend on the arguments of the call."""

@@ -43,8 +43,13 @@ class StepReceiver(Protocol):
         """New memory got the elements of a tensor at positions along a dimension."""
         ...
 
-    def given(self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor]) -> None:
-        """An operator without replay left content in these tensors; `taken` are those that it read."""
+    def given(
+        self, operator: str, tensors: Iterable[torch.Tensor], taken: Sequence[torch.Tensor], *, integers: bool = False
+    ) -> None:
+        """An operator without replay left content in these tensors; `taken` are those that it read.
+
+        `integers` is whether all of these hold whole numbers, none of them the bits of fractions.
+        """
         ...
 
     def launching(self, launch: Any) -> contextlib.AbstractContextManager[None]:  # Any: as Triton's launchers have it

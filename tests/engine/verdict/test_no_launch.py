@@ -22,6 +22,10 @@ def test_right_answer_without_a_launch_is_suspect() -> None:
     assert finding.severity is Severity.SUSPECT
 
 
+def test_idle_case_without_a_launch_is_no_finding() -> None:
+    assert no_launch(find("softmax"), [result()], idle=True) is None
+
+
 def test_launches_of_native_code_are_not_counted() -> None:
     finding = no_launch(find("softmax"), [result()], is_native=True)
     assert finding is not None

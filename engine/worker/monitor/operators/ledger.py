@@ -33,6 +33,7 @@ from engine.worker.operands import (
     are_integers,
     are_one,
     elements_of,
+    have_fractions,
     is_meta,
     tensors_in,
 )
@@ -59,6 +60,7 @@ _REPORTED_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_
 """Operators that bring numbers into torch from outside."""
 _COPYING = torch.ops.aten.copy_
 _LOOKING_UP = frozenset(getattr(torch.ops.aten, name) for name in LOOKING_UP)
+_COMPUTING = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE})
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
 _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no type in common that can be named
     torch._C.TensorBase.numpy: "Tensor.numpy",
@@ -98,6 +100,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._packets: set[Any] = set()
         self._case = ""
         self._inputs: set[int] = set()
+        self._fractions: set[int] = set()
         self._is_on = self._is_noting = self._is_only_capturing = False
         self._followed: set[str] = set()
         self.overfull = False
@@ -110,6 +113,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """
         self._case = case
         self._inputs = {address for tensor in tensors_in(arguments) if (address := address_of(tensor))}
+        self._fractions = {address_of(tensor) for tensor in tensors_in(arguments) if have_fractions((tensor,))}
         self._is_on, self._is_noting, self._is_only_capturing = True, notes, False
         self._tape.sees_operators = True
         try:
@@ -216,11 +220,11 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self, packet: Any, kind: OperatorKind, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor], reads: bool
     ) -> None:
         """Record one use of an operator that made content."""
-        self._follow(made, reads)
+        integers = kind in _COMPUTING and self.are_integers(taken, made)
+        self._follow(taken, made, reads)
         if packet is _COPYING and len(taken) == 2 and are_one(*taken):
             return  # Triton's interpreter copies the tensors of a launch back onto themselves
-        is_light = kind is OperatorKind.LIGHT
-        entry = self.entry(packet, kind, reads=reads, integers=is_light and are_integers((*taken, *made)))
+        entry = self.entry(packet, kind, reads=reads, integers=integers)
         if entry is not None:
             elements_in, elements_out = sum(map(elements_of, taken)), sum(map(elements_of, made))
             if packet in _LOOKING_UP and taken:  # a look-up reads only as many table elements as it returns
@@ -236,9 +240,20 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """Whether one of these tensors is an argument of the entry, or was made from one by torch alone."""
         return any(address_of(tensor) in self._inputs for tensor in taken)
 
-    def _follow(self, made: Sequence[torch.Tensor], reads: bool) -> None:
+    def are_integers(self, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor]) -> bool:
+        """Whether an operator took and made whole numbers only, none of them in memory of fractions."""
+        every = (*taken, *made)
+        return are_integers(every) and not any(address_of(tensor) in self._fractions for tensor in every)
+
+    def _follow(self, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor], reads: bool) -> None:
+        """Follow the memory of inputs and of fractions, and of integers that are the bits of these."""
+        bits = any(not have_fractions((one,)) and address_of(one) in self._fractions for one in taken)
         for tensor in made:
             address = address_of(tensor)
+            if bits or have_fractions((tensor,)):
+                self._fractions.add(address)
+            else:
+                self._fractions.discard(address)
             if address and reads:
                 self._inputs.add(address)
             else:
@@ -277,7 +292,8 @@ def _dispatch(
         mode.recorder.taken(taken)
     result = _carry_out(mode, operator, types, args, kwargs)
     if mode.recorder.is_on:
-        note_operator(mode.recorder, packet, args, kwargs or {}, result)
+        integers = mode.are_integers(taken, tuple(tensors_in((result,))))
+        note_operator(mode.recorder, packet, args, kwargs or {}, result, integers=integers)
     made = (result,) if type(result) is torch.Tensor else tuple(tensors_in((result,)))
     if not made and operator._schema.is_mutable:
         made = tuple(tensors_in(_written(operator, args, kwargs or {})))

@@ -55,6 +55,44 @@ def test_a_wrong_replay_has_its_reason(recorded, foreign, gap, reason):
     assert (proof.gap, proof.reason) == (gap, reason)
 
 
+OFFSETS = Given(storage=1, operator="aten::__rshift__", line=5, integers=True)
+_OFFSETS = "torch computes integers for the kernels, such as offsets: aten::__rshift__ (line 5)"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "has_fractions", "gap", "reason"),
+    [
+        ((OFFSETS,), True, Gap.TORCH_LIGHT, _OFFSETS),
+        ((OFFSETS, SUM), True, Gap.TORCH_LIGHT, "torch computes: aten::sum (line 39)"),
+        ((OFFSETS,), False, Gap.TORCH, "torch computes: aten::__rshift__ (line 5)"),
+        (
+            (msgspec.structs.replace(OFFSETS, integers=False),),
+            True,
+            Gap.TORCH,
+            "torch computes: aten::__rshift__ (line 5)",
+        ),
+        (
+            (msgspec.structs.replace(OFFSETS, operator="aten::sort"),),
+            True,
+            Gap.TORCH,
+            "torch computes: aten::sort (line 5)",
+        ),
+    ],
+    ids=["offsets", "beside a sum", "integer answer", "bits", "sort"],
+)
+def test_integer_arithmetic_makes_no_fractional_answer(recorded, has_fractions, gap, reason):
+    right = replayed(*range(len(recorded)))
+    proof = conclusion.of_mismatch("c", tape(*recorded), right, has_fractions=has_fractions)
+    assert (proof.gap, proof.reason) == (gap, reason)
+    assert bool(conclusion.flagging([proof])) is (gap is Gap.TORCH)
+
+
+def test_kernel_stopped_by_noise_offsets_names_integers():
+    stopped = NotReplayed(reason="out of bounds", stopped=True)
+    proof = conclusion.of_refusal("c", tape(OFFSETS, LAUNCH), stopped, has_fractions=True)
+    assert (proof.gap, proof.reason) == (Gap.TORCH_LIGHT, _OFFSETS)
+
+
 def test_memory_of_the_call_outweighs_light_operators():
     proof = conclusion.of_mismatch("c", tape(TABLE, SUM), replayed(0, 1), varying=(0,))
     assert (proof.gap, proof.reason) == (Gap.MEMORY, "memory of unknown origin: 24 bytes (line 8)")
@@ -100,6 +138,20 @@ def test_memory_far_smaller_than_the_answer_holds_none(data, answer_bytes, small
 def test_constants_hold_answers_of_a_table_at_most(table_bytes, can):
     right = dataclasses.replace(replayed(mismatch=""), table_bytes=table_bytes)
     assert conclusion.can_hold_the_answer((NUMBERS,), right) is can
+
+
+@pytest.mark.parametrize(
+    ("proof", "idle"),
+    [
+        (CaseProof(case="c"), True),
+        (CaseProof(case="c", moved_bytes=4), False),
+        (CaseProof(case="c", constants="24 bytes", constant_bytes=24, answer_bytes=400), False),
+        (CaseProof(case="c", gap=Gap.NO_LAUNCH, reason="moved"), False),
+    ],
+    ids=["nothing", "moves", "constants", "unproven"],
+)
+def test_only_a_proof_without_work_is_idle(proof, idle):
+    assert conclusion.is_idle(proof) is idle
 
 
 def test_a_right_replay_proves_the_case():

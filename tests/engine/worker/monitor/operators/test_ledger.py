@@ -58,6 +58,23 @@ def test_an_operator_is_of_its_kind(call: Callable[[torch.Tensor], object], kind
     assert kinds - {OperatorKind.VIEW} <= reported <= kinds
 
 
+@pytest.mark.parametrize(
+    ("call", "integers"),
+    [
+        (lambda x: torch.arange(64) * 3, {"aten::mul": True}),
+        (lambda x: torch.arange(64) >> 2, {"aten::__rshift__": True}),
+        (lambda x: x.long() // 2, {"aten::floor_divide": True}),
+        (lambda x: x * 3, {"aten::mul": False}),
+        (lambda x: x.view(torch.int32) + 1, {"aten::add": False}),
+        (lambda x: x.view(torch.int32).clone() & 7, {"aten::bitwise_and": False}),
+        (lambda x: torch.zeros(64).view(torch.int32).add_(1), {"aten::add_": False}),
+    ],
+)
+def test_bits_of_fractions_are_no_integers(call: Callable[[torch.Tensor], object], integers: dict[str, bool]) -> None:
+    computing = (OperatorKind.LIGHT, OperatorKind.COMPUTE)
+    assert {one.name: one.integers for one in seen(call).values() if one.kind in computing} == integers
+
+
 def test_shape_inference_on_meta_device_is_not_work() -> None:
     assert seen(lambda x: torch.softmax(torch.empty_like(x, device="meta") @ x.to("meta"), -1)) == {}
 
@@ -136,7 +153,7 @@ def test_reallocated_memory_of_input_copy_is_not_input() -> None:
     ledger = Ledger()
     with ledger.of_call("c", (X,)):
         copy = X.clone()
-        ledger._follow([copy], reads=False)  # as an allocation at the same address does
+        ledger._follow((), [copy], reads=False)  # as an allocation at the same address does
         copy.exp()
     assert [one.reads_inputs for one in ledger.seen() if one.name == "aten::exp"] == [False]
 
