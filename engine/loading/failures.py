@@ -29,6 +29,7 @@ _COMPILE_ERRORS = (CompilationError, OutOfResources, PTXASError)
 _CPU_ALLOCATION_WORDS = ("DefaultCPUAllocator", "can't allocate memory", "not enough memory")
 _OF_A_GPU = re.compile(r"torch/(cuda|accelerator)/|triton/runtime/driver\.py$|triton/backends/\w+/driver\.py$")
 """Files of torch and Triton on the call stack of everything that needs a device."""
+_REFUSED_DATABASE = ("SQLITE_CANTOPEN", "SQLITE_READONLY")
 _SENTENCES = (
     NoEntryError, StrayStoreError, KernelError, ExtensionNeededError, ExtensionRefusedError,
 )  # fmt: skip
@@ -184,10 +185,13 @@ def _message(error: BaseException) -> str:
 
 
 def _where_to_write(error: BaseException) -> str:
-    """Next step for a file that may not be written."""
-    if not isinstance(error, OSError) or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+    """Next step for a file, or a database of SQLite, that may not be written."""
+    if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        path = f"{os.fspath(error.filename)!r} is refused" if error.filename else "the path is refused"
+    elif getattr(error, "sqlite_errorname", "").startswith(_REFUSED_DATABASE):  # sqlite3 need not be there
+        path = "the path of the database is refused or does not exist"
+    else:
         return ""
-    path = f"{os.fspath(error.filename)!r} is refused" if error.filename else "the path is refused"
     return f" ({path}: a kernel may write below HOME, TMPDIR and XDG_CACHE_HOME only; set its cache folder there)"
 
 

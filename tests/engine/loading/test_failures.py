@@ -132,6 +132,22 @@ def test_refused_path_error_states_path_and_remedy() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import sqlite3; sqlite3.connect('/nowhere/cache.db')",
+        "import sqlite3; sqlite3.connect('file:empty?mode=ro&vfs=memdb', uri=True).execute('create table t (a)')",
+    ],
+)
+def test_refused_database_error_states_remedy(line: str) -> None:
+    reported = failed(line)
+    assert reported.kind is Kind.RAISED
+    assert reported.message.endswith(
+        "(the path of the database is refused or does not exist: a kernel may write below HOME, TMPDIR and "
+        "XDG_CACHE_HOME only; set its cache folder there)"
+    )
+
+
 def test_same_error_from_elsewhere_is_error() -> None:
     reported = failed(
         "def _lazy_init():\n    raise AssertionError('Torch not compiled with CUDA enabled')\n_lazy_init()\n"
