@@ -3,11 +3,15 @@
 That call is the second in a worker that has never called the candidate: tuning, capturing and set-up are over by then,
 and the captures of the first call were recorded.  A recorded call is verified, so that a candidate cannot behave
 differently while it is recorded.  The interpreter has no device with a record.
+
+In a run with one worker the calls are made in the worker that verified.  A record that shows only own kernels, and
+no replay of a graph, needs no captures; any other one is made again in a new worker.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 
 from engine import protocol
 from engine.devices import platform_named
@@ -29,32 +33,57 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     if not platform_named(lab.device.platform).HAS_ACTIVITY_RECORD:
         yield _report(Coverage.NOT_AVAILABLE, f"{lab.device.platform} devices have no activity record")
         return
-    await lab.renew()
+    if not lab.plan.one_worker:
+        await lab.renew()
+    record = await _record(lab)
+    if lab.plan.one_worker and not record.is_clear:
+        await lab.renew()
+        record = await _record(lab)
+    for finding in record.findings:
+        yield finding
+    yield record.report
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Record:
+    """Findings and report of the recorded calls of one worker; `replays` is whether one replayed a graph."""
+
+    report: LayerReport
+    findings: Sequence[Finding] = ()
+    replays: bool = False
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether every kernel is the candidate's own, as the driver's launches show."""
+        return self.report.coverage is Coverage.CHECKED and not self.findings and not self.replays
+
+
+async def _record(lab: Lab) -> _Record:
+    found: list[Finding] = []
     reported: list[Fact] = []
     launched: set[str] = set()
-    cases = 0
+    cases, replays = 0, False
     for one in _largest_first(lab):
         if cases == _MOST_CASES or (cases and {launch.kernel for launch in one.launches} <= launched):
             continue
         cases += 1
         async with lab.at(one.case) as session:
             if lab.session.unrecorded:
-                yield _report(Coverage.NOT_AVAILABLE, lab.session.unrecorded)
-                return
+                return _Record(report=_report(Coverage.NOT_AVAILABLE, lab.session.unrecorded), findings=found)
             taped = await _second_call(session)
         if taped.recorded is None:
-            yield _report(Coverage.NOT_CHECKED, f"{one.case.name}: {taped.trouble}", facts=reported)
-            return
+            report = _report(Coverage.NOT_CHECKED, f"{one.case.name}: {taped.trouble}", facts=reported)
+            return _Record(report=report, findings=found)
         if wrong := _wrong(taped.outputs):
             message = f"passed before, but {wrong} elements are wrong while launches are recorded"
-            yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
+            found.append(Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name))
         may_copy = FrameworkWork.COPIES in lab.problem.framework
         native = lab.native or NativeKernels()
-        for finding in findings(one.case.name, taped.recorded, may_copy=may_copy, native=native):
-            yield finding
+        found += findings(one.case.name, taped.recorded, may_copy=may_copy, native=native)
         reported += facts(one.case.name, taped.recorded, native=native)
         launched |= {activity.name for activity in taped.recorded.activities if activity.own}
-    yield _report(Coverage.CHECKED, facts=reported)
+        replays = replays or any(activity.replayed for activity in taped.recorded.activities)
+    return _Record(report=_report(Coverage.CHECKED, facts=reported), findings=found, replays=replays)
 
 
 async def _second_call(session: CaseSession) -> Taped:

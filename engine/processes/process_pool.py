@@ -128,16 +128,20 @@ class ProcessPool:
         """Start making the first worker and the judge."""
         self.worker.prepare()
 
-    def prepare_beside(self) -> None:
+    def prepare_beside(self, *, one_worker: bool = False) -> None:
         """Start making the next worker while one is in use, unless that would disturb a measurement.
 
-        A passing candidate needs it for a probe in a separate worker; after a failed one it is the worker of the next
-        run.
+        A passing candidate needs it for a probe in a separate worker; after a failed one, and after a run with one
+        worker, it is the worker of the next run.
         """
-        if self.interpreted:
-            self.worker.prepare()
-        else:
+        if self.interpreted or one_worker:
+            self.prepare_workers(one_worker=one_worker)
+        if not self.interpreted:
             self.prepare_replayer()
+
+    def prepare_workers(self, *, one_worker: bool = False) -> None:
+        """Start making missing workers; one for runs that use one: each on a device slows down the start of others."""
+        self.worker.prepare(most=1 if one_worker else None)
 
     def prepare_replayer(self) -> None:
         """Start making the replayer of the next proof if that takes long because it creates a device context."""

@@ -36,9 +36,10 @@ class WarmPool:
         self._closed = False
         self._takes = asyncio.Lock()  # two concurrent takers must not get the same process
 
-    def prepare(self) -> None:
-        """Start making missing children, unless the pool is closed."""
-        while len(self._waiting) < self._depth and not self._closed:
+    def prepare(self, *, most: int | None = None) -> None:
+        """Start making missing children up to `most` or all of the depth, unless the pool is closed."""
+        depth = self._depth if most is None else min(most, self._depth)
+        while len(self._waiting) < depth and not self._closed:
             self._begin()
 
     async def wait(self) -> PooledProcess:

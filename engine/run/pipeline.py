@@ -34,6 +34,7 @@ from engine.run.kernel_source import TapedKernels
 from engine.run.native.building import NativeCode
 from engine.run.proving.conclusion import is_idle
 from engine.run.proving.stage import prove
+from engine.run.readiness import Readiness
 from engine.run.run_limits import watch_usage
 from engine.run.run_processes import RunProcesses
 from engine.run.stages.compile_stage import OVERFULL
@@ -93,7 +94,10 @@ class Run:
             plan, self._processes, device_target=self._device.target, emitter=self._emitter,
             reported_before=lambda: len(self._native.compiled),
         )  # fmt: skip
-        self._dry_run: DryRun | None = None
+        self._readiness = Readiness(
+            self._begin_dry_run, case_s=self._limits.case_s,
+            one_worker=plan.one_worker and self._compilation.ahead is not None,
+        )  # fmt: skip
 
     async def stream(self, cancelled: asyncio.Event) -> AsyncGenerator[events.Event, None]:
         """All events, in order.  Ends early, with all processes killed, when `cancelled` is set."""
@@ -145,9 +149,8 @@ class Run:
         if self._measurement_context is not None:  # before the candidate is loaded
             await learn_peaks(self._measurement_context, self._plan.benchmark, self._emitter, self._profile)
         builders = [asyncio.create_task(builder.run()) for builder in self._compilation.builders]
-        ahead: asyncio.Task[None] | None = None
         try:
-            ahead = self._run_dry()
+            self._readiness.start()
             stop = await load(self._session, native=self._native, emitter=self._emitter, profile=self._profile)
             if stop is not None:
                 return stop
@@ -159,7 +162,7 @@ class Run:
             self._compilation.release()
             if stop is None and self._is_right() and not self._is_timed:
                 await self._probe()
-            if ahead is not None and stop is None:
+            if (ahead := self._readiness.ahead) is not None and stop is None:
                 await self._wait_for_tuners(ahead)
                 await ahead
             for builder in self._compilation.builders:
@@ -171,24 +174,22 @@ class Run:
                 if stop is None and self._is_timed:  # after timing, since the user waits for the times
                     await self._probe()
         finally:
-            tasks = [*builders, *([ahead] if ahead is not None else [])]
-            for task in tasks:
+            for task in builders:
                 task.cancel()
-            closing = [self._dry_run.close()] if self._dry_run is not None else []
-            await asyncio.gather(*tasks, *closing, return_exceptions=True)
+            await asyncio.gather(*builders, self._readiness.close(), return_exceptions=True)
         return stop
 
-    def _run_dry(self) -> asyncio.Task[None] | None:
+    def _begin_dry_run(self) -> tuple[DryRun, asyncio.Task[None]] | None:
         """Start the dry run, if kernels are launched on a device."""
         ahead = self._compilation.ahead
         if ahead is None:
             return None
-        self._dry_run = DryRun(
+        dry_run = DryRun(
             self._plan, session=self._processes.open_worker(), profile=self._profile,
             add=self._compilation.add_expected, ask_judge=self._process_pool.ask_judge,
             on_launch=self._replaying.prepare,
         )  # fmt: skip
-        return asyncio.create_task(self._run_ahead(self._dry_run, ahead))
+        return dry_run, asyncio.create_task(self._run_ahead(dry_run, ahead))
 
     async def _wait_for_tuners(self, ahead: asyncio.Task[None]) -> None:
         """Wait until the configurations of autotuners are compiled, for a limited time; the rest is left out."""
@@ -218,15 +219,15 @@ class Run:
     async def _verify(self) -> Stop | None:
         cases = self._plan.cases
         began = self._emitter.begin(Stage.VERIFY, len(cases))
-        self._process_pool.prepare_beside()
+        self._process_pool.prepare_beside(one_worker=self._plan.one_worker)
         verifier = Verifier(
             plan=self._plan, process_pool=self._process_pool, session=self._session, profile=self._profile,
             emitter=self._emitter, on_launch=self._launch,
-            call_s=self._dry_run.call_s if self._dry_run is not None else None, build=self._native.build,
+            call_s=self._readiness.call_s, build=self._native.build,
         )  # fmt: skip
         stage = VerifyingStage(
             cases=cases, verifier=verifier, session=self._session, emitter=self._emitter, results=self._results,
-            next_of=self._dry_run.next_of if self._dry_run is not None else None, suite=self._plan.problem.suite,
+            readiness=self._readiness, suite=self._plan.problem.suite,
         )  # fmt: skip
         stop = await stage.run()
         self._passed = passed_of(cases, self._results, verifier.launches, verifier.tapes)
@@ -264,7 +265,8 @@ class Run:
     def _is_timed(self) -> bool:
         """Whether a right candidate is timed in this run."""
         plan = self._plan.benchmark
-        return bool(plan and plan.cases) and self._measurement_context is not None and self._dry_run is not None
+        is_measured = self._measurement_context is not None and self._readiness.dry_run is not None
+        return bool(plan and plan.cases) and is_measured
 
     async def _time(self) -> Stop | None:
         """Time a right candidate; returns the reason why it is not right, when a timed call was wrong."""
@@ -272,7 +274,8 @@ class Run:
         if plan is None or not plan.cases:
             self._emitter.report(not_timed(Coverage.NOT_ASKED, "no case was to be timed"))
             return None
-        if self._measurement_context is None or self._dry_run is None:
+        dry_run = self._readiness.dry_run
+        if self._measurement_context is None or dry_run is None:
             message = "interpreter timings are meaningless; nothing was timed"
             self._emitter.note("benchmark", message)
             self._emitter.report(not_timed(Coverage.NOT_AVAILABLE, message))
@@ -281,7 +284,7 @@ class Run:
         await self._replaying.settle()  # nothing is compiled while calls are timed
         source = TapedKernels(session=self._session, processes=self._replaying, device=self._device)
         kernels = OwnKernels(
-            launches=self._dry_run.launches, names=names, native=self._native.kernels,
+            launches=dry_run.launches, names=names, native=self._native.kernels,
             source=None if self._native.is_there else source,
         )  # fmt: skip
         stage = TimingStage(

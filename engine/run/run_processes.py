@@ -92,7 +92,7 @@ class RunProcesses:
 
     def prepare_next(self) -> None:
         """Start a warm worker and a warm compiler."""
-        self._process_pool.worker.prepare()
+        self._process_pool.prepare_workers(one_worker=self._plan.one_worker)
         self._process_pool.compiler.prepare()
 
     def _open_session(

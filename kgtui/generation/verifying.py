@@ -91,6 +91,7 @@ class QueuedVerifier:
         """The finished run of this source; `began` is called with its number when it begins or restarts."""
         conditions = self._conditions
         listener = RunListener(file=f"{problem.file_stem}.py", trouble=self._trouble, watch=watch, began=began)
+        benchmark = conditions.benchmark(problem)
         request = RunRequest(
             problem=problem,
             path=Path(f"{problem.file_stem}.py"),
@@ -99,12 +100,13 @@ class QueuedVerifier:
             target=conditions.target,
             tiers=conditions.tiers,
             policy=conditions.policy,
-            benchmark=conditions.benchmark(problem),
+            benchmark=benchmark,
             tag=conditions.tag,
             note=name,
             priority=Priority.BATCH,
             stops_at_verdict=True,
             is_generated=True,
+            one_worker=benchmark is None,
         )
         ticket = self._submit(request, listener)
         listener.ticket = ticket

@@ -37,7 +37,7 @@ class RunRequest:
     times nothing.  With `against` the candidate is timed alternately with that other one.  Its launches are also
     compiled for `targets`.  `draw_seed` and `chooses_seed` are those of the plan.  A run that `stops_at_verdict` leaves
     out the disassembly after it.  Content with `is_generated` is in no file: `path` only names it.  With `sanitizes`, a
-    passing candidate is checked by compute-sanitizer.
+    passing candidate is checked by compute-sanitizer.  `one_worker` is that of the plan.
     """
 
     problem: Problem
@@ -61,6 +61,7 @@ class RunRequest:
     stops_at_verdict: bool = False
     is_generated: bool = False
     sanitizes: bool = False
+    one_worker: bool = False
 
     @cached_property
     def candidate(self) -> Candidate:
@@ -91,6 +92,7 @@ class RunRequest:
             draw_seed=self.draw_seed,
             chooses_seed=self.chooses_seed,
             sanitizes=self.sanitizes,
+            one_worker=self.one_worker,
         )
 
 

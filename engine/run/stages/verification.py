@@ -163,6 +163,10 @@ class Verifier:
             running.seed = released.seed if isinstance(released, protocol.Released) else None
         return running
 
+    def forget_timeout(self) -> None:
+        """Give the next call its full time, although a call has timed out."""
+        self._has_timed_out = False
+
     async def _restart(self, running: RunningCase) -> None:
         """Forget the calls of a case and load the candidate in another worker, which has other memory, too."""
         await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")

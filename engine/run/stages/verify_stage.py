@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from engine.model import Case, CaseResult, Outcome, SuiteOrigin, Tier, events
 from engine.processes.candidate_session import CandidateSession
 from engine.run.event_stream import EventEmitter
+from engine.run.readiness import Readiness
 from engine.run.stages.reference_stage import own_rule_note
 from engine.run.stages.verification import RunningCase, Verifier
 from engine.verdict import outcome_mapping
@@ -28,15 +29,15 @@ class VerifyingStage:
         verifier: Verifier,
         session: CandidateSession,
         emitter: EventEmitter,
-        next_of: Callable[[Sequence[Case]], Awaitable[Case]] | None,
         results: list[CaseResult],
+        readiness: Readiness | None = None,
         suite: SuiteOrigin | None = None,
     ) -> None:
         self._cases = tuple(cases)
         self._verifier = verifier
         self._session = session
         self._emitter = emitter
-        self._next_of = next_of
+        self._readiness = readiness
         self._results = results
         self._suite = suite
         self._deaths = 0
@@ -53,7 +54,7 @@ class VerifyingStage:
                 if not waiting and ending is not None:
                     stop, ending = await ending, None  # it may have to be run again
                     continue
-                case = await self._next_of(waiting) if self._next_of is not None else waiting[0]
+                case = await self._readiness.next_of(waiting) if self._readiness is not None else waiting[0]
                 waiting.remove(case)
                 running = await self._verifier.begin(case)
                 if ending is not None and (stop := await ending) is not None:
@@ -103,5 +104,13 @@ class VerifyingStage:
             )
 
     def _is_to_be_repeated(self, running: RunningCase, result: CaseResult) -> bool:
-        """Whether this first result is no evidence about the candidate: an engine process failed or was killed."""
-        return (result.outcome is Outcome.ENGINE_ERROR or running.killed) and result.case not in self._repeated
+        """Whether this first result is no evidence about the candidate.
+
+        An engine process failed or was killed, or a call timed out that had to compile its kernels.
+        """
+        if result.case in self._repeated:
+            return False
+        if result.outcome is Outcome.TIMEOUT and self._readiness is not None and self._readiness.start_late():
+            self._verifier.forget_timeout()
+            return True
+        return result.outcome is Outcome.ENGINE_ERROR or running.killed

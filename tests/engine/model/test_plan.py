@@ -33,6 +33,7 @@ PLANS = (
         ),
     ),
     replace(PLAIN, cases=(ODD,)),
+    replace(PLAIN, one_worker=True),
 )
 
 
@@ -50,6 +51,11 @@ def test_a_plan_of_every_operator_survives_json(name: str) -> None:
     problem = find(name)
     plan = Plan.for_tiers(problem, tiers=tuple(Tier), device="cpu", target=None)
     assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_run_with_one_worker_times_nothing() -> None:
+    with pytest.raises(ValueError, match="a run with one worker times nothing: leave out its benchmark"):
+        replace(PLAIN, benchmark=BenchmarkPlan(cases=()), one_worker=True)
 
 
 def test_a_plan_holds_no_callable() -> None:

@@ -20,6 +20,11 @@ from engine.verdict.native_symbols import NativeKernels
 RIGHT = (protocol.CorrectCount(name="return", total=8, right=8, trivial=0),)
 
 
+REPLAYED = protocol.ActivitySeen(
+    kind=protocol.ActivityKind.KERNEL, name="k", own=True, replayed=True, device_ns=50
+)  # fmt: skip
+
+
 def passed(name: str, *, size: int, launches: Sequence[str] = ()) -> Passed:
     case = Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={"size": size})
     result = CaseResult(
@@ -57,6 +62,11 @@ class FakeLab:
     recorded: list[str] = field(default_factory=list)
     renewed: int = 0
     native: NativeKernels | None = None
+    one_worker: bool = False
+
+    @property
+    def plan(self) -> SimpleNamespace:
+        return SimpleNamespace(one_worker=self.one_worker)
 
     @property
     def device(self) -> SimpleNamespace:
@@ -97,6 +107,30 @@ async def test_second_call_of_largest_case_uses_new_worker() -> None:
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert (lab.recorded, lab.renewed) == (["large", "large"], 1)
     assert report.facts[0].value.startswith("100% of 0.05 us in large")
+
+
+async def test_clear_record_of_batch_needs_no_worker() -> None:
+    lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k"), one_worker=True)
+    findings, report = await reported(lab)
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    assert (lab.recorded, lab.renewed) == (["c", "c"], 0)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        taped("k", foreign="gemm"),
+        taped("k", outputs=(protocol.CorrectCount(name="return", total=8, right=5, trivial=0),)),
+        Taped(trouble="it died"),
+        Taped(recorded=protocol.Recorded(id="i", returned=(), activities=(REPLAYED,)), outputs=RIGHT),
+    ],
+    ids=["foreign kernel", "wrong output", "no record", "replayed graph"],
+)
+async def test_unclear_record_of_batch_is_repeated(first: Taped) -> None:
+    lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k"), one_worker=True)
+    lab.script = lambda name: taped("k") if lab.renewed else first
+    findings, report = await reported(lab)
+    assert (findings, report.coverage, lab.renewed) == ([], Coverage.CHECKED, 1)
 
 
 async def test_a_case_with_another_kernel_is_recorded_too() -> None:

@@ -29,6 +29,7 @@ from engine.model import (
     Tolerance,
     events,
 )
+from engine.probes import Probe
 from engine.run.engine_resources import EngineResources
 from engine.run.pipeline import Run
 from engine.timing.measurement_context import MeasurementContext
@@ -86,12 +87,16 @@ class DeviceRun:
         timed: tuple[Case, ...] | None = None,
         measurement_context: MeasurementContext | None = None,
         other: Candidate | None = None,
+        probes: tuple[Probe, ...] = (),
+        one_worker: bool = False,
     ) -> Run:
         """A run of these cases; `timed` of None has no benchmark."""
         problem = replace(DEFINITION, cases=cases).problem("toy_problems")
         candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
         benchmark = BenchmarkPlan(cases=timed) if timed is not None else None
-        plan = Plan(problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark)
+        plan = Plan(
+            problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark, one_worker=one_worker
+        )
         resources = EngineResources(
             process_pool=self.process_pool,
             artefacts=self._artefacts,
@@ -99,7 +104,7 @@ class DeviceRun:
             limits=Limits(),
             measurement_context=measurement_context,
         )
-        return Run(candidate, plan, resources, other=other, probes=())
+        return Run(candidate, plan, resources, other=other, probes=probes)
 
     async def run(
         self,

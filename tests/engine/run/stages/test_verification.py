@@ -95,7 +95,6 @@ class Setting:
             verifier=self.verifier,
             session=self.session,
             emitter=self.emitted,
-            next_of=None,
             results=self.results,
         )
         return await stage.run()
