@@ -115,6 +115,7 @@ class QueuedVerifier:
             either: set[asyncio.Future[Any]] = {listener.finished, withdrawn}  # Any: their results differ in type
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
+            listener.finished.cancel()  # the run ends later, and asyncio would print an error that nothing reads
             self._drop(ticket)
             raise
         finally:
