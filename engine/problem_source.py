@@ -109,18 +109,25 @@ class ProblemSource(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedReference:
-    """A task that the reference process has opened: `notes` on its run, and the bytes of all arguments and outputs."""
+    """A task that the reference process has opened: `notes` on its run, and the bytes of all arguments and outputs.
+
+    The bytes are those of every case, or of each by its name in the harness.
+    """
 
     notes: tuple[str, ...]
-    needed_bytes: int | None
+    needed_bytes: int | Mapping[str, int] | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttachedProblem:
-    """A foreign problem that is ready for verification, with `notes` on how it is computed."""
+    """A foreign problem that is ready for verification, with `notes` on how it is computed.
+
+    `left_out` are the names of the problem's cases that do not fit into memory; the definition has the others.
+    """
 
     definition: ProblemDefinition
     notes: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 class ReferenceUnavailableError(Exception):

@@ -172,7 +172,7 @@ class _Judge:
         except UnsupportedError as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
         self._problems[command.problem] = attached.definition
-        return protocol.ReferenceAttached(id=command.id, notes=attached.notes)
+        return protocol.ReferenceAttached(id=command.id, notes=attached.notes, left_out=attached.left_out)
 
     def _audit(self, command: protocol.AuditProblem) -> protocol.AnyReply:
         """Audit a foreign problem in its reference process."""

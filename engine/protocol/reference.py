@@ -110,13 +110,14 @@ class TimesTaken(Message, tag_field="type", tag="times_taken", frozen=True):
 class Answered(Message, tag_field="type", tag="answered", frozen=True):
     """The requested values, whose bytes follow; `notes` are the differences between the task and the suite's own run.
 
-    `needed_bytes` is the size of all inputs, weights and outputs as far as it is known before any is made.
+    `needed_bytes` is the size of all inputs, weights and outputs as far as it is known before any is made: of every
+    case, or by the name of each.
     """
 
     values: tuple[ValueSpec, ...] = ()
     storages: tuple[Count, ...] = ()
     notes: tuple[Text, ...] = ()
-    needed_bytes: Count | None = None
+    needed_bytes: Count | dict[Text, Count] | None = None
 
 
 class CouldNot(Message, tag_field="type", tag="could_not", frozen=True):

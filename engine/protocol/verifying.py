@@ -186,9 +186,13 @@ class Audited(Reply, tag="audited", frozen=True):
 
 
 class ReferenceAttached(Reply, tag="reference_attached", frozen=True):
-    """The reference has run; `notes` describe how, and the tolerance that follows."""
+    """The reference has run; `notes` describe how, and the tolerance that follows.
+
+    `left_out` are the cases that this machine has too little memory for.
+    """
 
     notes: Annotated[tuple[Text, ...], msgspec.Meta(max_length=64)] = ()
+    left_out: Annotated[tuple[Word, ...], msgspec.Meta(max_length=4096)] = ()
 
 
 class Refill(CaseCommand, tag="refill", frozen=True):

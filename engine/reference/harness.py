@@ -22,8 +22,11 @@ class OpenedTask(Protocol):
 
     notes: tuple[str, ...]
 
-    def needed_bytes(self) -> int | None:
-        """The bytes of all inputs, weights and outputs, determined without making them; None if unknown."""
+    def needed_bytes(self) -> int | dict[str, int] | None:
+        """The bytes of all inputs, weights and outputs, determined without making them; None if unknown.
+
+        A dict has those of each case by its name, so that cases that do not fit into memory can be left out.
+        """
         ...
 
     def draw(self, *, seed: int, weight_seed: int, case: str) -> Arguments:

@@ -143,9 +143,12 @@ class Run:
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
         stop = await report_and_decide(parsed, plan=self._plan, emitter=self._emitter, on_native=self._native.read)
-        stop = stop or await attach_reference(self._plan.problem, self._process_pool, self._emitter, self._profile)
         if stop is not None:
             return stop
+        attached = await attach_reference(self._plan, self._process_pool, self._emitter, self._profile)
+        if isinstance(attached, Stop):
+            return attached
+        self._plan = attached
         if self._measurement_context is not None:  # before the candidate is loaded
             await learn_peaks(self._measurement_context, self._plan.benchmark, self._emitter, self._profile)
         builders = [asyncio.create_task(builder.run()) for builder in self._compilation.builders]

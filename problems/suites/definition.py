@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from engine.errors import ReferenceFaultError, UnsupportedError
@@ -19,7 +20,7 @@ from problems.suites.quantised import UNIT, comparer, formats_of
 from problems.suites.task import RuleKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import torch
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _MOST_SEED = 1 << 62
 _CALIBRATION_SEED = 0
 _TIMED_CONTENTS = 4
+_MOST_NOTES = 16  # a note for each case that is left out
 
 
 def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProblem:
@@ -47,13 +49,13 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         opened = reference.open(
             harness=planned.harness, file=planned.file, files=planned.files, details=planned.details
         )
-        require_room(planned, opened.needed_bytes)
-        found = functions.calibrated(planned.contract["cases"][0])
+        room = room_for(planned, opened.needed_bytes)
+        found = functions.calibrated(room.cases[0])
     except ReferenceUnavailableError as error:
         raise UnsupportedError(f"{planned.task.name} cannot be run here: {error}") from error
     formats = formats_of(planned.details)
     definition = ProblemDefinition(
-        **planned.contract,
+        **{**planned.contract, "cases": room.cases},
         make_inputs=functions.make_inputs,
         reference=functions.reference,
         eager=functions.eager,
@@ -64,7 +66,8 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         passes_own_rule=functions.own_rule(planned.task.own_rule, planned.task.form),
     )
     how = f"outputs are compared in {UNIT}" if formats is not None else found.sentence
-    return AttachedProblem(definition=definition, notes=(*opened.notes, how))
+    left_out = tuple(case.name for case in planned.contract["cases"] if case not in room.cases)
+    return AttachedProblem(definition=definition, notes=(*opened.notes, *room.notes, how), left_out=left_out)
 
 
 class Timer:
@@ -102,14 +105,45 @@ class Timer:
         self._reference.forget_times()
 
 
-def require_room(planned: PlannedTask, needed_bytes: int | None) -> None:
-    """Raise unless the task's tensors fit into memory, or their number of bytes is unknown.
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """The cases of a task that fit into memory, at least one; `notes` on the others."""
+
+    cases: tuple[Case, ...]
+    notes: tuple[str, ...] = ()
+
+
+def room_for(planned: PlannedTask, needed_bytes: int | Mapping[str, int] | None) -> Room:
+    """The cases whose tensors fit into memory, or have an unknown number of bytes.
+
+    Raises:
+        UnsupportedError: none fits; the message has the size of the smallest and how to reduce it.
+    """
+    cases, available = planned.contract["cases"], available_memory()
+    if needed_bytes is None or available is None:
+        return Room(cases=cases)
+    if isinstance(needed_bytes, int):
+        _require_room(planned, needed_bytes, available)
+        return Room(cases=cases)
+    large = {name: size for name, size in needed_bytes.items() if COPIES * size > available}
+    fitting = tuple(case for case in cases if case.params.get(CASE) not in large)
+    if not fitting:
+        _require_room(planned, min(large.values()), available)
+    notes = (
+        f"workload {name} is left out: it has {size:,} bytes of inputs and outputs and needs about "
+        f"{COPIES * size:,}, of which {available:,} are available"
+        for name, size in large.items()
+    )
+    return Room(cases=fitting, notes=tuple(islice(notes, _MOST_NOTES)))
+
+
+def _require_room(planned: PlannedTask, needed_bytes: int, available: int) -> None:
+    """Raise unless these bytes fit.
 
     Raises:
         UnsupportedError: they do not fit; the message has their size and how to reduce it.
     """
-    available = available_memory()
-    if needed_bytes is None or available is None or COPIES * needed_bytes <= available:
+    if COPIES * needed_bytes <= available:
         return
     sizes = ", ".join(f"{name}={size}" for name, size in planned.sizes.items())
     advice = f"make it smaller with --cap N or --size NAME=N ({sizes})" if sizes else "it has no sizes to make smaller"

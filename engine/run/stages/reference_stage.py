@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine import protocol
-from engine.model import Outcome, Problem, SuiteOrigin
+from engine.model import Outcome, Plan, SuiteOrigin
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
@@ -30,15 +31,18 @@ class OwnRuleCount:
 
 
 async def attach_reference(
-    problem: Problem, process_pool: ProcessPool, emitter: EventEmitter, profile: Profile
-) -> Stop | None:
-    """Have the judge open the problem in a reference process; None, or why no candidate can be verified.
+    plan: Plan, process_pool: ProcessPool, emitter: EventEmitter, profile: Profile
+) -> Plan | Stop:
+    """Have the judge open the problem in a reference process; the plan without the cases that do not fit into memory.
+
+    A Stop is why no candidate can be verified.
 
     Raises:
         EngineError: no process could be started, or the judge did not reply.
     """
+    problem = plan.problem
     if problem.suite is None:
-        return None
+        return plan
     if problem.suite.refusal:
         return Stop(outcome=Outcome.UNSUPPORTED, message=f"{problem.name} cannot be run: {problem.suite.refusal}")
     with profile.span("reference"):
@@ -50,7 +54,19 @@ async def attach_reference(
         return replace(stop, message="; ".join((stop.message, *problem.suite.changes)))
     for note in (*problem.suite.changes, *problem.suite.notes, *reply.notes):
         emitter.note(_CHECK, note)
-    return None
+    return _without(plan, reply.left_out)
+
+
+def _without(plan: Plan, left_out: Sequence[str]) -> Plan | Stop:
+    """The plan without these cases; a Stop if that leaves none to verify."""
+    cases = tuple(case for case in plan.cases if case.name not in left_out)
+    if plan.cases and not cases:
+        message = f"{plan.problem.name}: this machine has too little memory for the selected cases"
+        return Stop(outcome=Outcome.UNSUPPORTED, message=message)
+    benchmark = plan.benchmark
+    if benchmark is not None:
+        benchmark = replace(benchmark, cases=tuple(case for case in benchmark.cases if case.name not in left_out))
+    return replace(plan, cases=cases, benchmark=benchmark)
 
 
 def own_rule_note(suite: SuiteOrigin, count: OwnRuleCount) -> str:

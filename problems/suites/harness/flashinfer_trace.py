@@ -48,9 +48,9 @@ class TraceTask:
         self._seeds, self._device, self._folder = seeds, device, folder
         self.notes: tuple[str, ...] = ()
 
-    def needed_bytes(self) -> int | None:
-        """The bytes of the inputs and outputs of the largest workload."""
-        return max(map(self._bytes_of, self._workloads.values()), default=None)
+    def needed_bytes(self) -> dict[str, int]:
+        """The bytes of the inputs and outputs of each workload."""
+        return {name: self._bytes_of(workload) for name, workload in self._workloads.items()}
 
     def draw(self, *, seed: int, weight_seed: int, case: str) -> tuple[Any, ...]:
         """The inputs of a workload in the order of the definition, then output tensors for the candidate to fill.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 SAMPLE = Path(__file__).parents[2] / "problems" / "samples" / "kernelbench"
 RELU = Path(__file__).parents[2] / "corpus" / "suites" / "relu.py"
 SOFTMAX = SAMPLE / "KernelBench" / "level1" / "23_Softmax.py"
+TRITON_NORM = "solutions/example/rmsnorm/rmsnorm_h32/triton_norm.json"
 LINEAR = """
 import torch
 import triton
@@ -89,6 +92,25 @@ async def test_native_size_refused_before_allocation(engine: Engine) -> None:
         pytest.skip("this machine has room for 100 GB")
     assert "12,884,901,888 bytes of inputs, weights and outputs" in run.verdict.sentence
     assert "--cap N" in run.verdict.sentence
+
+
+async def test_workload_beyond_memory_is_left_out(engine: Engine, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    shutil.copytree(SAMPLE.parent / "flashinfer_trace", trace)
+    workloads = trace / "workloads" / "rmsnorm" / "rmsnorm_h32.jsonl"
+    first, second = workloads.read_text().splitlines()
+    large = first.replace('"batch_size": 4', '"batch_size": 100000000000')
+    workloads.write_text(f"{large}\n{second}\n")
+    problem = suite_at(trace).problem("flashinfer::rmsnorm/rmsnorm_h32")
+    source = json.loads((trace / TRITON_NORM).read_text())["sources"][0]["content"] + "\nrun = norm\n"
+    plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=SMALL)
+
+    async with aclosing(engine.evaluate(Candidate(source=source.encode(), problem=problem.name), plan)) as running:
+        run = Evaluated(events=tuple([event async for event in running]))
+
+    assert (run.verdict.outcome, run.verdict.passed, run.verdict.total) == (Outcome.PASS, 1, 1)
+    [note] = [finding.message for finding in run.findings if "is left out" in finding.message]
+    assert note.startswith("workload 4b7f0d02 is left out: it has 12,800,000,000,068 bytes of inputs and outputs")
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
     protocol.Compared(id="i", reports=(), repeated=None, mutated=None),
     protocol.Compared(id="i", reports=(REPORT,), repeated=False, mutated="input x was changed"),
     protocol.Released(id="i", seed=2**62 - 1),
-    protocol.ReferenceAttached(id="i", notes=("tolerance 1e-6",)),
+    protocol.ReferenceAttached(id="i", notes=("tolerance 1e-6",), left_out=("row 4",)),
     protocol.Audited(id="i", weaknesses=(Weakness(defect=Defect.CONSTANT, text="t"),)),
     protocol.MemoryShared(id="i", handle="0f" * 64, block_bytes=1 << 26),
     protocol.DryRunDone(id="i", launches=(protocol.SuppressedLaunch(launch=LAUNCH, specialisation='{"name": "k"}'),)),
