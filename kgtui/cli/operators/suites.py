@@ -77,7 +77,10 @@ def known_suites(options: argparse.Namespace, console: Console) -> tuple[Path, .
     text = load_quietly(options, console).text("suites") or ""
     typed = getattr(options, "suite", None)
     named = (absolute(with_home(part, said_by="suites"), console.folder) for part in text.split(os.pathsep) if part)
-    return tuple(path for path in dict.fromkeys(named) if not typed or path != absolute(typed, console.folder))
+    if not typed:
+        return tuple(dict.fromkeys(named))
+    other = absolute(with_home(typed, said_by="--suite"), console.folder).resolve()  # also under another path
+    return tuple(path for path in dict.fromkeys(named) if path.resolve() != other)
 
 
 def choice_for(options: argparse.Namespace) -> SuiteChoice:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterable
+from pathlib import Path
 
 from engine.errors import UsageError
 from kgtui.cli.choices import absolute
@@ -14,7 +16,7 @@ from kgtui.cli.resolved_settings import load_quietly
 from kgtui.cli.setting_names import write_changed
 from kgtui.settings.file_edit import edited
 from kgtui.settings.paths import with_home
-from problems.suites.source import suite_at
+from problems.suites.source import SuiteSource, suite_at
 
 SUMMARY = "Add a checkout, a file or an export of a suite."
 
@@ -29,7 +31,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Read the suite, write the setting, and print the tasks that were left out.
 
     Raises:
-        UsageError: the path is not a suite, or the settings file cannot be changed.
+        UsageError: the path is not a suite, has problems of a known one, or the settings file cannot be changed.
     """
     path = absolute(with_home(options.path, said_by="PATH"), console.folder)
     if os.pathsep in str(path):
@@ -39,8 +41,33 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.warn(sentence)
     known = known_suites(options, console)
     if path not in known:
+        _require_other_problems(source, known)
         preferences = load_quietly(options, console)
         text = os.pathsep.join(map(str, (*known, path)))
         write_changed(edited(preferences.config, {"suites": text}), before=preferences)
     console.say(f"{path}: {source.format.title}, {len(source.names())} problems")
     return Exit.PASSED
+
+
+def _require_other_problems(source: SuiteSource, known: Iterable[Path]) -> None:
+    """Raise if a known suite has problems of this one: it is the same folder under another path, or is nested in it.
+
+    Raises:
+        UsageError: a known suite has some of its problems.
+    """
+    places = _places(source)
+    for path in known:
+        try:
+            common = places & _places(suite_at(path))
+        except UsageError:
+            continue  # it no longer exists; every command reports that
+        if common:
+            raise UsageError(
+                f"{source.choice.path}: {len(common)} of its {len(places)} problems are those of {path}, which is "
+                f"already added; to replace it, first run `kgtui suites remove {path}`"
+            )
+
+
+def _places(source: SuiteSource) -> set[tuple[Path, str]]:
+    """The real file of each problem, with the name of the problem for exports, whose problems share a file."""
+    return {(source.file(name).resolve(), name.rpartition("/")[2]) for name in source.names()}

@@ -31,6 +31,31 @@ def test_added_suite_known_until_removed(typed, suite):
     assert "kernelbench::" not in typed("problems").out
 
 
+@pytest.mark.parametrize("place", ["link", "level1", "level1/23_Softmax.py"], ids=["link", "subfolder", "one file"])
+def test_suite_under_second_path_is_refused(typed, suite, tmp_path, place):
+    (tmp_path / "link").symlink_to(suite)
+    typed("suites", "add", str(suite))
+    other = tmp_path / "link" if place == "link" else suite / place
+    ended = typed("suites", "add", str(other))
+    assert ended.exit_code == 2
+    assert f"{other}: 1 of its 1 problems are those of {suite}, which is already added" in ended.err
+    assert f"kgtui suites remove {suite}" in ended.err
+    assert typed("suites", "list").out.count("KernelBench, 1 problems") == 1
+
+
+def test_suite_added_twice_stays_once(typed, suite):
+    typed("suites", "add", str(suite))
+    assert typed("suites", "add", str(suite)).exit_code == 0
+    assert typed("suites", "list").out.count("KernelBench, 1 problems") == 1
+
+
+def test_typed_link_to_known_suite_lists_it_once(typed, suite, tmp_path):
+    (tmp_path / "link").symlink_to(suite)
+    typed("suites", "add", str(suite))
+    out = typed("problems", "--suite", str(tmp_path / "link")).out
+    assert out.count("level1/23_Softmax") == 1
+
+
 def test_missing_suite_is_reported_and_rest_listed(typed, suite):
     typed("suites", "add", str(suite))
     suite.rename(suite.with_name("elsewhere"))
