@@ -31,7 +31,8 @@ class LoadError(EngineError):
 class LoadRequest:
     """The candidate that a process loads, its entry, and the compiled code that the process may read.
 
-    `form` is the kind of entry; `target` is the compilation target, None if nothing is compiled.
+    `form` is the kind of entry, `fp4` the positions of its arguments that are fp4; `target` is the compilation target,
+    None if nothing is compiled.
     """
 
     candidate: Candidate
@@ -40,6 +41,7 @@ class LoadRequest:
     target: str | None = None
     cache_folders: tuple[Path, ...] = ()
     extensions: protocol.ExtensionAccess | None = None
+    fp4: tuple[int, ...] = ()
 
 
 class CandidateSession:
@@ -149,6 +151,7 @@ class CandidateSession:
             target=request.target,
             form=request.form,
             extensions=request.extensions,
+            fp4=request.fp4,
         )
 
     async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:

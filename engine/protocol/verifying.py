@@ -67,7 +67,7 @@ class Load(Command, tag="load", frozen=True):
     `cache_folders` have code compiled for it elsewhere, searched before compiling.  Besides libraries it can read paths
     at or below `readable`, and the names in `listed`.  An interpreting worker refuses the launches that the GPU
     `target` would refuse.  `form` is the kind of entry.  With `extensions`, native code is loaded from there and never
-    compiled.
+    compiled.  `fp4` are the positions of arguments of bytes that the entry gets as fp4 values.
     """
 
     path: str
@@ -80,6 +80,7 @@ class Load(Command, tag="load", frozen=True):
     target: str | None = None
     form: CandidateForm = CandidateForm.FUNCTION
     extensions: ExtensionAccess | None = None
+    fp4: tuple[int, ...] = ()
 
 
 class Call(Command, tag="call", frozen=True):

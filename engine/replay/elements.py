@@ -17,7 +17,7 @@ _SCALARS = {
     "float8_e4m3fn": Scalar.F8E4M3FN, "float8_e5m2": Scalar.F8E5M2,
     "float8_e4m3fnuz": Scalar.F8E4M3FNUZ, "float8_e5m2fnuz": Scalar.F8E5M2FNUZ,
 }  # fmt: skip
-_CODES = {"bfloat16": "uint16"}  # numpy has no such type: arrays hold the bits
+_CODES = {"bfloat16": "uint16", "float4_e2m1fn_x2": "uint8"}  # numpy has no such types: arrays hold the bits
 
 
 def scalar_of(dtype: str) -> Scalar:
@@ -80,4 +80,4 @@ def _to_float32(numbers: Array) -> Array:
 def _numpy_dtype(name: str) -> np.dtype[Any]:  # Any: the element type is only known when it runs
     if name in _SCALARS and is_coded(_SCALARS[name]):
         return np.dtype(_CODES.get(name, "uint8"))
-    return np.dtype(name)
+    return np.dtype(_CODES.get(name, name))

@@ -102,8 +102,11 @@ class RunProcesses:
         cache_folders = self._cache_folders
         if candidate is not None:  # compilers that have loaded a candidate publish for this candidate only
             cache_folders = tuple(folder for folder in cache_folders if folder != self.cache_folder)
+        problem = self._plan.problem
+        fp4 = problem.suite.fp4 if problem.suite is not None else ()
         request = LoadRequest(
-            candidate=candidate or self._candidate, entry=self._plan.problem.entry, form=self._plan.problem.form,
+            candidate=candidate or self._candidate, entry=problem.entry, form=problem.form,
+            fp4=tuple(map(problem.arguments.index, fp4)),
             target=self._plan.target, cache_folders=cache_folders, extensions=self._process_pool.extensions.access,
         )  # fmt: skip
         return CandidateSession(request, spare=spare, limits=self._limits, on_log=on_log, group=self._group)

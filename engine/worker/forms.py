@@ -12,6 +12,7 @@ their tensors that the reference writes in place, for the judge.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import torch
@@ -19,15 +20,32 @@ import torch
 from engine.clock.binding import BindingEntry
 from engine.loading.modules import disable_dropout, give_state
 from engine.model.problems.form import CandidateForm
+from engine.model.problems.suite_origin import FP4
 
 Entry: TypeAlias = Callable[..., Any]  # Any: an untrusted function
 
 
-def entry_of(found: Entry, form: CandidateForm) -> Entry:
-    """The entry to call with the arguments of a case."""
+def entry_of(found: Entry, form: CandidateForm, *, fp4: Sequence[int] = ()) -> Entry:
+    """The entry to call with the arguments of a case; those at the positions `fp4` are bytes of fp4 values."""
+    if fp4:
+        return Fp4Entry(found, fp4)
     if form is CandidateForm.CALL:
         return lambda args, kwargs, _written=(): _without_nesting(found(*args, **dict(kwargs)))
     return ModuleEntry(found) if form is CandidateForm.MODULE else found
+
+
+class Fp4Entry(BindingEntry):
+    """A function with arguments of fp4, which are bytes everywhere else."""
+
+    def __init__(self, found: Entry, places: Sequence[int]) -> None:
+        self._function, self._places = found, places
+
+    def bind(self, arguments: Sequence[Any]) -> Callable[[], Any]:
+        """The call on views of the arguments in torch's type for fp4."""
+        given = list(arguments)
+        for place in self._places:
+            given[place] = given[place].view(getattr(torch, FP4))
+        return partial(self._function, *given)
 
 
 _PACKED = "packed"

@@ -209,7 +209,7 @@ class _Worker:
 
         with self._gpu_need.looking_into(load, launches=False), self._observer.loading(path, folder):
             found, siblings = load()
-        self._entry = forms.entry_of(found, command.form)
+        self._entry = forms.entry_of(found, command.form, fp4=command.fp4)
         return protocol.Loaded(id=command.id, siblings=siblings)
 
     def _call(self, command: protocol.Call) -> protocol.AnyReply:

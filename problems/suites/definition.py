@@ -12,6 +12,7 @@ from engine.errors import ReferenceFaultError, UnsupportedError
 from engine.judge.inputs.memory_need import COPIES, available_memory
 from engine.model import CandidateForm, Case, Cost, Precision, ProblemDefinition
 from engine.problem_source import AttachedProblem, ReferenceClient, ReferenceUnavailableError
+from problems.suites import fp4
 from problems.suites.blobs import parts_of
 from problems.suites.calibration import Calibrated, Runs, calibrated
 from problems.suites.own_rule import rule_of
@@ -53,19 +54,26 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         found = functions.calibrated(room.cases[0])
     except ReferenceUnavailableError as error:
         raise UnsupportedError(f"{planned.task.name} cannot be run here: {error}") from error
-    formats = formats_of(planned.details)
+    formats, fp4_outputs = formats_of(planned.details), [name in planned.task.fp4 for name in planned.task.outputs]
+    tolerance, how = (lambda case: functions.calibrated(case).tolerance), found.sentence
+    compare = None
+    if formats is not None:
+        compare, how = comparer(formats, functions.exact), f"outputs are compared in {UNIT}"
+    elif any(fp4_outputs):
+        has_inputs = sum(fp4_outputs) < len(planned.task.fp4)
+        compare = fp4.comparer(fp4_outputs, tolerance, has_fp4_inputs=has_inputs)
+        how = f"outputs of fp4 are compared in {fp4.STEPS}; {how}"
     definition = ProblemDefinition(
         **{**planned.contract, "cases": room.cases},
         make_inputs=functions.make_inputs,
         reference=functions.reference,
         eager=functions.eager,
-        tolerance=lambda case: functions.calibrated(case).tolerance,
+        tolerance=tolerance,
         cost=functions.cost,
-        compare=comparer(formats, functions.exact) if formats is not None else None,
+        compare=compare,
         timer=Timer(reference),
         passes_own_rule=functions.own_rule(planned.task.own_rule, planned.task.form),
     )
-    how = f"outputs are compared in {UNIT}" if formats is not None else found.sentence
     left_out = tuple(case.name for case in planned.contract["cases"] if case not in room.cases)
     return AttachedProblem(definition=definition, notes=(*opened.notes, *room.notes, how), left_out=left_out)
 

@@ -84,7 +84,7 @@ def planned(task: Task, suite: SuiteFormat, choice: SuiteChoice) -> PlannedTask:
             "suite": SuiteOrigin(
                 suite=suite.title, form=task.form, own_rule=task.own_rule.sentence, refusal=task.refusal,
                 notes=(*_notes(task, choice), *task.health), changes=_changes(changed), category=task.category,
-                level=task.level, signature=shown_signature(task), modules=tuple(task.modules.items()),
+                level=task.level, signature=shown_signature(task), modules=tuple(task.modules.items()), fp4=task.fp4,
             ),
         },
         harness=f"{_HARNESS}.{task.harness}",

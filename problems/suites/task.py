@@ -70,8 +70,9 @@ class Task:
     names.  `entry` is the name that a candidate must define. `arguments` are the names of the inputs of a call; None if
     their number does not follow from the text.  `cases` are the names of the cases that the harness can draw, in the
     suite's order; empty for a single one without a name.  `outputs` are the names of the arguments that a DESTINATION
-    fills; `writes` is whether a CALL may write to arguments.  `constants` are the sizes that may be overridden, by
-    name.  `harness` names the module of `problems.suites.harness` that runs it, `details` is data for that module only.
+    fills; `writes` is whether a CALL may write to arguments, `fp4` are the names of those whose bytes are fp4 values.
+    `constants` are the sizes that may be overridden, by name.  `harness` names the module of `problems.suites.harness`
+    that runs it, `details` is data for that module only.
     `refusal` is the reason why the task cannot be run, "" if it can; `health` are sentences on defects of the task
     itself.
     """
@@ -90,6 +91,7 @@ class Task:
     cases: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     writes: bool = False
+    fp4: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     blobs: Mapping[str, Path] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from engine.model.problems.form import CandidateForm
 
+FP4 = "float4_e2m1fn_x2"
+"""Torch's type of two fp4 values in a byte, the first one in the low bits; it has no conversions and no arithmetic."""
+
 
 class Precision(enum.StrEnum):
     """Precision in which a reference computes: that of the task, float64, or one step below that of the task."""
@@ -24,7 +27,8 @@ class SuiteOrigin:
     decides nothing.  `notes` are particularities of the problem, and `changes` its differences from that of the suite,
     such as sizes.  `refusal` is why it can verify nothing, "" if it can.  `category` and `level` are the suite's own.
     `signature` is what a candidate defines, in the words of the suite; that of the problem also has the arguments for
-    weights.  `modules` are names and texts of files that a candidate may import, such as "utils.py".
+    weights.  `modules` are names and texts of files that a candidate may import, such as "utils.py".  `fp4` are the
+    arguments that are bytes in the problem and that a candidate gets as FP4.
     """
 
     suite: str
@@ -37,3 +41,4 @@ class SuiteOrigin:
     level: str = ""
     signature: str = ""
     modules: tuple[tuple[str, str], ...] = ()
+    fp4: tuple[str, ...] = ()

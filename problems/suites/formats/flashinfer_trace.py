@@ -14,6 +14,8 @@ from typing import Annotated
 
 import msgspec
 
+from engine.model.problems.suite_origin import FP4
+from problems.suites import fp4
 from problems.suites.blobs import StoredFiles
 from problems.suites.complaints import contents_of
 from problems.suites.files import MOST_ARRAY_BYTES, Row, SuiteFileError, python_files, rows_of, text_of
@@ -28,8 +30,11 @@ _KEYS = frozenset({"name", "op_type", "axes", "inputs", "outputs", "reference"})
 _INTEGERS = ("int", "uint")
 _DTYPES = frozenset({
     "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
-    "int64", "int32", "int16", "int8", "uint8", "bool",
+    "int64", "int32", "int16", "int8", "uint8", "bool", *fp4.NAMES,
 })  # fmt: skip
+_NO_RULE = OwnRule(
+    kind=RuleKind.OWN_CODE, sentence="not applied: torch has no arithmetic for fp4, so that the suite cannot compare it"
+)
 _OWN_JUDGE = {
     "sampling": "the suite compares distributions of samples; that is not done here",
     "dsa_paged": "the suite compares sets of indices by its own rule, which is not supported",
@@ -208,7 +213,9 @@ def _undrawable(definition: _Definition, workload: _Workload) -> str:
         if way not in ("random", "scalar", "safetensors"):
             return f"{name} has no known kind of input: {way!r}"
         if spec.dtype not in _DTYPES:
-            return f"{name} is of {spec.dtype}, which {_why_not(spec.dtype, 'drawn')}"
+            return f"{name} is of {spec.dtype}, which is not drawn"
+        if spec.dtype in fp4.NAMES and spec.shape is None:
+            return f"{name} is a number of {spec.dtype}, which Python does not have"
         if way == "random" and spec.dtype.startswith(_INTEGERS) and name not in definition.determined:
             return (
                 f"{name} is of {spec.dtype}: random integers of the suite, in [-1024, 1024), are not valid indices, "
@@ -219,12 +226,7 @@ def _undrawable(definition: _Definition, workload: _Workload) -> str:
     if missing := next((axis for spec in specs for axis in spec.shape or () if axis not in sizes), ""):
         return f"a workload gives no size of the axis {missing!r}"
     odd = next((spec.dtype for spec in definition.outputs.values() if spec.dtype not in _DTYPES), "")
-    return f"an output is of {odd}, which {_why_not(odd, 'compared')}" if odd else ""
-
-
-def _why_not(dtype: str, done: str) -> str:
-    """The reason why values of a dtype are not drawn or compared."""
-    return f"torch converts neither to nor from, so it is not {done}" if "float4" in dtype else f"is not {done}"
+    return f"an output is of {odd}, which is not compared" if odd else ""
 
 
 def _task(
@@ -243,6 +245,8 @@ def _task(
     run = functions(parsed(reference, f"{file}, reference")).get("run")
     if run is None:
         raise SuiteFileError(f"{file}: its reference defines no function run; left out")
+    specs = {**definition.inputs, **definition.outputs}
+    fp4_names = {name for name, spec in specs.items() if spec.dtype in fp4.NAMES}
     parts = ("axes", "inputs", "outputs", "determined")
     schema = {key: msgspec.to_builtins(getattr(definition, key)) for key in parts}
     return Task(
@@ -255,14 +259,20 @@ def _task(
         form=CandidateForm.DESTINATION,
         entry="run",
         harness=HARNESS,
-        own_rule=_rule(kind),
+        own_rule=_rule(kind) if not fp4_names & definition.outputs.keys() else _NO_RULE,
         arguments=parameters(run),
         cases=tuple(str(one["name"]) for one in workloads),
         outputs=tuple(definition.outputs),
+        fp4=tuple(sorted(fp4_names)),
         blobs=stored.files,
         details={"schema": json.dumps(schema), "workloads": json.dumps(workloads)},
         refusal=_OWN_JUDGE.get(kind, "") or ("" if workloads else _none(reasons)),
-        health=(*_same(workloads), *_made(definition, workloads), *_left_out(workloads, reasons)),
+        health=(
+            *_same(workloads),
+            *_made(definition, workloads),
+            *_packed(fp4_names),
+            *_left_out(workloads, reasons),
+        ),
     )
 
 
@@ -280,6 +290,12 @@ def _made(definition: _Definition, workloads: list[dict[str, object]]) -> Iterat
     names = [name for one in given if isinstance(one, dict) for name in one if one[name]["type"] == "random"]
     if made := [name for name in dict.fromkeys(names) if name in definition.determined]:
         yield f"drawn so that they are valid by the definition, not from [-1024, 1024): {', '.join(made)}"
+
+
+def _packed(names: set[str]) -> Iterator[str]:
+    """A sentence about arguments of fp4."""
+    if names:
+        yield f"torch.{FP4}, two values a byte, the first in the low bits: {', '.join(sorted(names))}"
 
 
 def _left_out(workloads: list[dict[str, object]], reasons: list[str]) -> Iterator[str]:

@@ -12,9 +12,10 @@ from typing import Any
 import torch
 
 from engine.loading.loader import import_file
-from engine.model.problems.suite_origin import Precision
+from engine.model.problems.suite_origin import FP4, Precision
 from engine.reference.harness import UnavailableError
 from problems.suites.blobs import stored_name
+from problems.suites.fp4 import NAMES
 from problems.suites.harness.devices import Seeds, redirect_cuda, rewrite_folder
 from problems.suites.harness.values import answered
 from problems.suites.texts.constraints import Kind
@@ -90,9 +91,13 @@ class TraceTask:
         return partial(self._run, arguments[: len(self._schema["inputs"])])
 
     def _run(self, inputs: tuple[Any, ...]) -> object:
-        """Returned values of run; for a dict its values in the order of the outputs."""
-        returned = self._reference.run(*inputs)
-        return [returned[name] for name in self._schema["outputs"]] if isinstance(returned, dict) else returned
+        """Returned values of run; for a dict its values in the order of the outputs; bytes for fp4."""
+        specs = self._schema["inputs"].values()
+        returned = self._reference.run(*(_given(value, spec) for value, spec in zip(inputs, specs, strict=True)))
+        found = [returned[name] for name in self._schema["outputs"]] if isinstance(returned, dict) else returned
+        if isinstance(found, torch.Tensor):
+            return _octets(found)
+        return [_octets(value) for value in found] if isinstance(found, list | tuple) else found
 
     def _workload(self, name: str) -> Mapping[str, Any]:
         if name not in self._workloads:
@@ -110,6 +115,8 @@ class TraceTask:
             kind, axis = self._schema["determined"][name]
             bound = self._size(axis, workload)
             return _drawn_integers(Kind(kind), shape[0], bound).to(dtype=dtype, device=self._device)
+        if spec["dtype"] in NAMES:  # every byte has two finite values
+            return torch.randint(0, 256, shape, dtype=torch.uint8, device=self._device)
         if dtype is torch.bool:
             return torch.randint(0, 2, shape, dtype=dtype, device=self._device)
         drawn = torch.randn(shape, dtype=torch.float32, device=self._device).to(dtype)
@@ -131,6 +138,7 @@ class TraceTask:
                 found: torch.Tensor = file.get_tensor(key)
         except SafetensorError as error:
             raise UnavailableError(f"{path} is not a safetensors file: {error}") from error
+        found = _octets(found)
         if tuple(found.shape) != shape or found.dtype is not dtype:
             raise UnavailableError(f"{key} in {path} is {found.dtype} {tuple(found.shape)}, not {dtype} {shape}")
         return found.to(self._device, copy=True)  # copied: the read tensor shares the memory of its whole file
@@ -180,7 +188,21 @@ def _drawn_integers(kind: Kind, count: int, bound: int) -> torch.Tensor:
     return torch.cat((torch.tensor([0]), cuts.sort().values, torch.tensor([bound])))
 
 
+def _octets(value: Any) -> Any:  # Any: whatever a reference returns
+    """The bytes of a tensor of fp4; every other value as it is."""
+    is_fp4 = isinstance(value, torch.Tensor) and str(value.dtype) == f"torch.{FP4}"
+    return value.view(torch.uint8) if is_fp4 else value
+
+
+def _given(value: Any, spec: Mapping[str, Any]) -> Any:  # Any: an input
+    """An input as the reference gets it: of torch's type for fp4 if its definition says so."""
+    return value.view(getattr(torch, FP4)) if spec["dtype"] in NAMES else value
+
+
 def _dtype(spec: Mapping[str, Any]) -> torch.dtype:
+    """The dtype of an input or output between processes, uint8 for fp4."""
+    if spec["dtype"] in NAMES:
+        return torch.uint8
     found = getattr(torch, str(spec["dtype"]), None)
     if not isinstance(found, torch.dtype):
         raise UnavailableError(f"torch has no dtype {spec['dtype']}")

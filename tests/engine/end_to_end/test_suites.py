@@ -20,6 +20,7 @@ from tests.engine.end_to_end.conftest import SMALL, Evaluated
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SAMPLE = Path(__file__).parents[2] / "problems" / "samples" / "kernelbench"
+REQUANTISE = Path(__file__).parents[2] / "corpus" / "suites" / "requantise.py"
 RELU = Path(__file__).parents[2] / "corpus" / "suites" / "relu.py"
 SOFTMAX = SAMPLE / "KernelBench" / "level1" / "23_Softmax.py"
 TRITON_NORM = "solutions/example/rmsnorm/rmsnorm_h32/triton_norm.json"
@@ -92,6 +93,32 @@ async def test_native_size_refused_before_allocation(engine: Engine) -> None:
         pytest.skip("this machine has room for 100 GB")
     assert "12,884,901,888 bytes of inputs, weights and outputs" in run.verdict.sentence
     assert "--cap N" in run.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "outcome", "said"),
+    [
+        ("", "", Outcome.PASS, "2/2 cases passed, 2 proven"),
+        ("octets & 15) * scale, _value(octets >> 4)", "octets >> 4) * scale, _value(octets & 15)",
+         Outcome.WRONG_VALUE, "values: "),
+        ("_code(low * 0.7) | (_code(high * 0.7) << 4)", "_code(high * 0.7) | (_code(low * 0.7) << 4)",
+         Outcome.WRONG_VALUE, "values are more than a step off"),
+        ("tl.abs(value), ", "tl.abs(value) * 0.8, ", Outcome.WRONG_VALUE, "values are a step off, at most 6.0% may be"),
+    ],
+    ids=["honest", "halves of input swapped", "halves of output swapped", "wrong rounding"],
+)  # fmt: skip
+async def test_fp4_bytes_are_compared_by_their_values(
+    engine: Engine, was: str, becomes: str, outcome: Outcome, said: str
+) -> None:
+    problem = suite_at(SAMPLE.parent / "flashinfer_trace").problem("flashinfer::quantise/requantise_h32")
+    text = REQUANTISE.read_text().replace(was, becomes) if was else REQUANTISE.read_text()
+    plan = Plan.for_tiers(problem, tiers=(Tier.SMOKE, Tier.FULL), device="cpu", target=None, limits=SMALL)
+
+    async with aclosing(engine.evaluate(Candidate(source=text.encode(), problem=problem.name), plan)) as running:
+        run = Evaluated(events=tuple([event async for event in running]))
+
+    assert run.verdict.outcome is outcome
+    assert said in run.verdict.sentence
 
 
 async def test_workload_beyond_memory_is_left_out(engine: Engine, tmp_path: Path) -> None:

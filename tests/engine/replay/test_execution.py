@@ -87,6 +87,12 @@ def test_a_move_casts_as_torch_rounds():
     assert state.content[1][:12].view(np.uint16).tolist() == [0x3A83, 0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0]
 
 
+def test_fp4_moves_as_bytes():
+    views = (vector(place, dtype="float4_e2m1fn_x2") for place in (1, 0))
+    state = _replay(tape(Moved(target=next(views), source=next(views))))
+    assert state.content[1][:6].tolist() == content()[:6].tolist()
+
+
 def test_move_to_8_bit_float_is_unsupported():
     with pytest.raises(UnsupportedError, match="float32 to float8_e4m3fn"):
         _replay(tape(Moved(target=vector(1, dtype="float8_e4m3fn"), source=vector(0))))

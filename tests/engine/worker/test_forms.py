@@ -41,6 +41,18 @@ def test_weights_by_name_buffers_copied_dropout_off() -> None:
     assert (weight.tolist(), calls.item()) == ([2.0, 3.0], 10.0)
 
 
+def test_fp4_arguments_are_views_of_their_bytes() -> None:
+    octets = torch.tensor([0x21, 0x43], dtype=torch.uint8)
+
+    def entry(scale: float, packed: torch.Tensor) -> None:
+        assert (scale, packed.dtype) == (2.0, torch.float4_e2m1fn_x2)
+        packed.view(torch.uint8)[0] = 0x7F
+
+    bound(entry_of(entry, CandidateForm.DESTINATION, fp4=(1,)), (2.0, octets))()
+
+    assert octets.tolist() == [0x7F, 0x43]
+
+
 def test_packed_inputs_spread() -> None:
     state = (("weight", torch.ones(2)), ("calls", torch.tensor(0.0)))
     assert called(state, (torch.ones(2), torch.ones(2)), options=("packed",)).tolist() == [3.0, 3.0]

@@ -71,18 +71,28 @@ def test_random_offsets_follow_their_constraint(tasks: dict[str, Task]) -> None:
     assert task.health == ("drawn so that they are valid by the definition, not from [-1024, 1024): qo_indptr",)
 
 
+def test_fp4_arguments_are_named(tasks: dict[str, Task]) -> None:
+    task = tasks["quantise/requantise_h32"]
+    assert (task.refusal, task.fp4) == ("", ("packed", "repacked"))
+    assert task.health == ("torch.float4_e2m1fn_x2, two values a byte, the first in the low bits: packed, repacked",)
+    assert task.own_rule.sentence.startswith("not applied: torch has no arithmetic for fp4")
+
+
 @pytest.mark.parametrize(
-    ("part", "reason"),
+    ("part", "name", "dtype", "reason"),
     [
-        ("inputs", "weight is of float4_e2m1, which torch converts neither to nor from, so it is not drawn"),
-        ("outputs", "an output is of float4_e2m1, which torch converts neither to nor from, so it is not compared"),
+        ("inputs", "weight", "float6_e3m2", "weight is of float6_e3m2, which is not drawn"),
+        ("outputs", "output", "float6_e3m2", "an output is of float6_e3m2, which is not compared"),
+        ("inputs", "eps", "float4_e2m1fn_x2", "eps is a number of float4_e2m1fn_x2, which Python does not have"),
     ],
 )
-def test_fp4_refused_with_reason(tmp_path: Path, dataset: Path, contents_of: Read, part: str, reason: str) -> None:
+def test_unknown_dtype_refused_with_reason(
+    tmp_path: Path, dataset: Path, contents_of: Read, part: str, name: str, dtype: str, reason: str
+) -> None:
     shutil.copytree(dataset, tmp_path, dirs_exist_ok=True)
     file = tmp_path / "definitions" / "rmsnorm" / "rmsnorm_h32.json"
     definition = json.loads(file.read_text())
-    definition[part]["weight" if part == "inputs" else "output"]["dtype"] = "float4_e2m1"
+    definition[part][name]["dtype"] = dtype
     file.write_text(json.dumps(definition))
 
     task = next(task for task in contents_of(tmp_path).tasks if task.category == "rmsnorm")

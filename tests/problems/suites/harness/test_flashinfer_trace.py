@@ -50,13 +50,41 @@ def test_memory_of_largest_workload_known(opened: Open) -> None:
     }
 
 
+def test_fp4_is_bytes_between_processes(opened: Open) -> None:
+    task = opened("flashinfer_trace::quantise/requantise_h32")
+    packed, scale, values, repacked = task.draw(seed=1, weight_seed=0, case="c05b8f13")
+    expected, codes = task.expected((packed, torch.ones_like(scale), values, repacked), Precision.OWN)
+
+    assert (packed.dtype, packed.shape, repacked.dtype) == (torch.uint8, (37, 16), torch.uint8)
+    assert (codes.dtype, codes.shape) == (torch.uint8, (37, 16))
+    numbers = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+    signed = torch.tensor([*numbers, *(-number for number in numbers)])
+    assert torch.equal(expected[:, ::2].float(), signed[(packed & 15).long()])
+    assert torch.equal(expected[:, 1::2].float(), signed[(packed >> 4).long()])
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float4_e2m1fn_x2], ids=str)
+def test_stored_fp4_is_read_as_bytes(tmp_path: Path, dtype: torch.dtype) -> None:
+    octets = torch.arange(16, dtype=torch.uint8).view(2, 8)
+    body = "return q.float() + kv_indptr.view(torch.uint8).sum(dim=1, keepdim=True).float()"
+    task = paged(tmp_path, stored=octets.view(dtype), stored_dtype="float4_e2m1fn_x2", body=f"import torch; {body}")
+
+    assert torch.equal(task.draw(seed=0, weight_seed=0, case="one")[1], octets)
+
+
 BODY = "return q.float() * kv_indptr.diff()[:, None]"
 
 
 def paged(
-    folder: Path, *, dtype: str = "bfloat16", key: str = "kv_indptr", stored: torch.Tensor, body: str = BODY
+    folder: Path,
+    *,
+    dtype: str = "bfloat16",
+    key: str = "kv_indptr",
+    stored: torch.Tensor,
+    body: str = BODY,
+    stored_dtype: str = "int32",
 ) -> TraceTask:
-    """A task with one random input of a dtype and stored offsets."""
+    """A task with one random input of a dtype and stored offsets, or another stored tensor of eight columns."""
     save = pytest.importorskip("safetensors.torch", reason="the extra 'suites' is not installed").save
     path = "blob/x.safetensors"
     target = folder / stored_name(path)
@@ -65,7 +93,10 @@ def paged(
     (folder / "reference.py").write_text(f"def run(q, kv_indptr):\n    {body}\n")
     schema = {
         "axes": {"n": {"type": "var"}, "m": {"type": "var"}, "d": {"type": "const", "value": 8}},
-        "inputs": {"q": {"shape": ["n", "d"], "dtype": dtype}, "kv_indptr": {"shape": ["m"], "dtype": "int32"}},
+        "inputs": {
+            "q": {"shape": ["n", "d"], "dtype": dtype},
+            "kv_indptr": {"shape": ["m"] if stored.dim() == 1 else ["n", "d"], "dtype": stored_dtype},
+        },
         "outputs": {"output": {"shape": ["n", "d"], "dtype": "float32"}},
         "determined": {},
     }
