@@ -57,8 +57,8 @@ def _float_to_signed(frame: Frame, step: Step, operands: list[Val]) -> Val:
     numbers = decode(source, as_array(operands[0]))
     if target is Scalar.I1:
         return np.not_equal(numbers, 0)
-    half = 1 << (target.bits - 1)
-    return to_integer(numbers, dtype_of(target), -half, half - 1)
+    half = 1 << (_converted_bits(target) - 1)
+    return to_integer(numbers, np.dtype(f"i{_converted_bits(target) // 8}"), -half, half - 1).astype(dtype_of(target))
 
 
 def _float_to_unsigned(frame: Frame, step: Step, operands: list[Val]) -> Val:
@@ -66,8 +66,13 @@ def _float_to_unsigned(frame: Frame, step: Step, operands: list[Val]) -> Val:
     numbers, dtype = decode(source, as_array(operands[0])), dtype_of(target)
     if target is Scalar.I1:
         return np.not_equal(numbers, 0)
-    wide = np.dtype(f"u{dtype.itemsize}")
-    return to_integer(numbers, wide, 0, (1 << target.bits) - 1).view(dtype)
+    bits = _converted_bits(target)
+    return to_integer(numbers, np.dtype(f"u{bits // 8}"), 0, (1 << bits) - 1).astype(dtype)
+
+
+def _converted_bits(target: Scalar) -> int:
+    """The bits that a number saturates to: there is no conversion to 8 bits, which are the lower half of 16."""
+    return max(target.bits, 16)
 
 
 def _bitcast(frame: Frame, step: Step, operands: list[Val]) -> Val:

@@ -200,12 +200,21 @@ def test_unknown_operation_is_named_with_line():
         compute("tt.elementwise_inline_asm", [(F32, np.zeros(4, np.float32))], F32)
 
 
-@pytest.mark.parametrize("target", INTEGERS, ids=lambda scalar: scalar.value)
+@pytest.mark.parametrize("target", [scalar for scalar in INTEGERS if scalar is not I8], ids=lambda scalar: scalar.value)
 def test_float_to_integer_saturates_toward_zero(target):
     numbers = np.array([0.9, -0.9, 1e30, -1e30, np.nan, 100.5], np.float32)
     result = compute("arith.fptosi", [(F32, numbers)], target)
     limits = np.iinfo(INTEGERS[target])
     assert result.tolist() == [0, 0, limits.max, limits.min, 0, 100]
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [("arith.fptosi", [0, -100, -56, 56, 44, -1, 0, 0]), ("arith.fptoui", [0, 0, -56, 0, 44, -1, 0, 0])],
+)
+def test_float_to_8_bits_wraps_after_16(operation, expected):
+    numbers = np.array([0.9, -100.5, 200.0, -200.0, 300.0, 1e30, -1e30, np.nan], np.float32)
+    assert compute(operation, [(F32, numbers)], I8).tolist() == expected
 
 
 @pytest.mark.parametrize("target", FLOATS, ids=lambda scalar: scalar.value)
