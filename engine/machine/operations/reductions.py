@@ -87,17 +87,16 @@ def _combine(frame: Frame, block: BlockPlan, left: list[Array], right: list[Arra
 
 
 def _tree(frame: Frame, block: BlockPlan, sources: list[Array], axis: int) -> list[Array]:
-    """Combine neighbours until one element is left, keeping the order; an odd one at the end waits."""
+    """Combine the lower half with the upper one until one element is left, as lanes of a warp do.
+
+    An order from the first element to the last would hide that a region gives another result for exchanged operands.
+    """
     parts = [np.moveaxis(source, axis, 1) for source in sources]
     programs = max(part.shape[0] for part in parts)
     parts = [np.broadcast_to(part, (programs, *part.shape[1:])) for part in parts]
     while parts[0].shape[1] > 1:
-        length = parts[0].shape[1]
-        pairs = length // 2 * 2
-        folded = _combine(frame, block, [part[:, 0:pairs:2] for part in parts], [part[:, 1:pairs:2] for part in parts])
-        if length % 2:
-            folded = [np.concatenate([new, old[:, -1:]], axis=1) for new, old in zip(folded, parts, strict=True)]
-        parts = folded
+        half = parts[0].shape[1] // 2  # lengths are powers of two
+        parts = _combine(frame, block, [part[:, :half] for part in parts], [part[:, half:] for part in parts])
     return [part[:, 0] for part in parts]
 
 

@@ -65,6 +65,25 @@ def test_programs_that_diverge_compute_their_own():
     assert out.tolist() == expected
 
 
+@triton.jit
+def later_of_equals(x_a, i_a, x_b, i_b):
+    return tl.where(x_a >= x_b, x_a, x_b), tl.where(x_a >= x_b, i_a, i_b)
+
+
+@triton.jit
+def place_of_largest(x_ptr, place_ptr, N: tl.constexpr):
+    lanes = tl.arange(0, N)
+    _, place = tl.reduce((tl.load(x_ptr + lanes), lanes), 0, later_of_equals)
+    tl.store(place_ptr, place)
+
+
+def test_reduction_combines_lanes_in_order_of_hardware():
+    place = torch.empty(1, dtype=torch.int32)
+    with launching():
+        place_of_largest[(1,)](torch.tensor([0.0, 1.0, 1.0, 0.0]), place, N=4)
+    assert place.tolist() == [2]
+
+
 def test_reductions_scans_and_shapes_equal_torch():
     x = torch.randint(0, 5, (7, 64), generator=torch.Generator().manual_seed(0)).float()
     best, place = torch.empty(7), torch.empty(7, dtype=torch.int32)
