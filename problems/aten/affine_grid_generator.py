@@ -25,7 +25,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, sizes=[(1, 1, 1, 1), (1, 3, 1, 7), (2, 3, 7, 1), (1, 1, 1, 1, 1)], dtype=F32),
     *_over(Tier.FULL, _NAME, sizes=(0, 3, 4, 5), dtype=F32),
     *_over(Tier.FULL, _NAME, sizes=[(1, 3, 4, 4), (3, 1, 31, 17)], dtype=FLOATS),
-    *_over(Tier.FULL, _NAME, sizes=[(1, 1, 3, 127), (1, 1, 3, 128), (1, 1, 129, 3)], dtype=F32),
+    *_over(Tier.FULL, _NAME, sizes=[(1, 1, 3, 127), (1, 1, 3, 128), (1, 1, 129, 3), (1, 1, 1, 2052)], dtype=F32),
     *_over(Tier.FULL, _NAME, sizes=[(1, 2, 4, 4, 4), (2, 1, 3, 7, 5)], dtype=FLOATS),
     *_over(Tier.FULL, _NAME, sizes=(2, 1, 5, 6), dtype=DType.FLOAT64),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", sizes=(4, 3, 5, 9), dtype=F32,

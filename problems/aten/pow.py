@@ -30,21 +30,27 @@ CASES = (
     *binary_cases(dtype=[*FLOATS, DType.FLOAT64, *INTEGERS], scalars=[2, 3, 0.5, -1.5, 0], base=NO_SCALAR),
     *binary_over(Tier.FULL, "{base} to {shape} {dtype}", shape=(13, 33), other=(), base=[2, 0.5, 0],
                  dtype=[*FLOATS, DType.INT32]),
+    *binary_over(Tier.FULL, "{shape} {dtype} {values}", shape=(13, 33), other=(13, 33), base=NO_SCALAR,
+                 dtype=[DType.UINT8, DType.INT32], values="large exponents"),
 )  # fmt: skip
 
 _EDGES = (2.0, 3.0, -3.0, 0.5, -0.5, -2.0)
-_LARGEST_EXPONENT = 9
+_BELOW, _BELOW_IF_LARGE = 9, 256  # bounds of exponents of integers
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, positive except for special values, or a number; exponent: `other`; 0 to 8 for integers."""
+    """self: `shape`, positive except for special values, or a number; exponent: `other`.
+
+    Exponents of integers are 0 to 8, "large exponents" 0 to 255.
+    """
+    below = _BELOW_IF_LARGE if case.word("values") == "large exponents" else _BELOW
     base, exponent = binary_values(case, rng, draw=_base, other_draw=_exponent, edges=_EDGES)
     if not (exponent.is_floating_point() or (case.dtype is other_dtype(case) and case.dtype in FLOATS)):
-        exponent = (exponent.long().abs() % _LARGEST_EXPONENT).to(exponent.dtype)
+        exponent = (exponent.long().abs() % below).to(exponent.dtype)
     if case.params["base"] == NO_SCALAR:
         return binary_arguments(case, base, exponent)
     number = case.params["base"]
-    whole = (base.long().abs() % _LARGEST_EXPONENT).to(base.dtype)
+    whole = (base.long().abs() % below).to(base.dtype)
     return number, base if base.is_floating_point() else whole
 
 

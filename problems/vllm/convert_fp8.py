@@ -2,8 +2,9 @@
 
 output: (M, N), uint8, overwritten; input: (M, N) of float16, bfloat16 or float32; any strides of both.  scale is a
 positive number, kv_dtype "fp8" or "fp8_e4m3", which mean the same.  Quotients beyond 448, infinities too, become the
-codes 0x7E and 0xFE; rounding is to the nearest; -0.0 is 0x80.  The code of NaN is unspecified.  No quotient of the
-cases is near the middle between two values, so that codes are compared to the bit.
+codes 0x7E and 0xFE; rounding is to the nearest, ties to even; -0.0 is 0x80.  The code of NaN is unspecified.  Quotients
+of the cases are in the middle between two values only where the scale is a power of two, and otherwise not near it, so
+that codes are compared to the bit.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import partial
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, Arguments, Layout, Special, cases_over, integers, scattered, torch
 from problems.kit.inference.arguments import arranged, exact
-from problems.kit.inference.fp8 import cast_to_e4m3, e4m3_codes, off_the_ties
+from problems.kit.inference.fp8 import cast_to_e4m3, e4m3_codes, off_the_ties, on_the_ties
 
 _over = partial(cases_over, scale=1.0, kind="fp8", values="usual", layout=Layout.CONTIGUOUS)
 
@@ -26,14 +27,17 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype} scale {scale}", shape=(2, 8191), dtype=[F32, BF16], scale=3.7),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(9, 65), dtype=[F16, BF16], layout=Layout.IRREGULAR),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(9, 65), dtype=[F16, BF16, F32], values="infinities"),
+    *_over(Tier.FULL, "{shape} {dtype} scale {scale} {values}", shape=(9, 65), dtype=[F16, BF16, F32],
+           scale=[1.0, 0.25], values="ties"),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=[(1024, 4096), (5333, 8192)], dtype=[F16, BF16]),
 )  # fmt: skip
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """output: (M, N), overwritten, input: (M, N), scale, kv_dtype; some values saturate."""
+    """output: (M, N), overwritten, input: (M, N), scale, kv_dtype; some values saturate, "ties" are `on_the_ties`."""
     rows, columns = case.shape("shape")
-    x = off_the_ties((rows, columns), case.dtype, rng, scale=case.number("scale"))
+    draw = on_the_ties if case.word("values") == "ties" else off_the_ties
+    x = draw((rows, columns), case.dtype, rng, scale=case.number("scale"))
     if case.word("values") == "infinities":
         x = scattered(x, rng, values=[Special.INF, Special.NEGATIVE_INF, Special.NEGATIVE_ZERO])
     output = integers((rows, columns), DType.UINT8, rng, low=0, high=256)
@@ -76,7 +80,7 @@ PROBLEM = ProblemDefinition(
     cannot_reject={
         "nan_dropped": "what NaN becomes is left open",
         "infinities_clamped": "an infinity and the largest number saturate alike",
-        "bfloat16_arithmetic": "no quotient is near the middle between two values of 3 mantissa bits",
-        "tensorfloat32_arithmetic": "no quotient is near the middle between two values of 3 mantissa bits",
+        "bfloat16_arithmetic": "bfloat16 holds the ties, and no other quotient is near the middle between two values",
+        "tensorfloat32_arithmetic": "it holds the ties, and no other quotient is near the middle between two values",
     },
 )

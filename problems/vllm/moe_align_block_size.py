@@ -30,6 +30,7 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} mapped", tokens=65, k=4, experts=16, block=8, mapped=True),
     *_over(Tier.FULL, f"{_SIZES} mapped {{layout}}", tokens=11, k=2, experts=5, block=4, mapped=True,
            layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, _SIZES, tokens=11, k=1, experts=1, block=8),
     *_over(Tier.FULL, _SIZES, tokens=1025, k=2, experts=4, block=16),
     *_over(Tier.BENCH, _SIZES, tokens=[4096, 16384], k=4, experts=64, block=64),
 )  # fmt: skip

@@ -26,7 +26,8 @@ from problems.kit.inference.quantised_norms import (
     tolerance,
 )
 
-_over = partial(cases_over, quant="int8", residual=False, bound=False, epsilon=1e-6, layout=Layout.CONTIGUOUS)
+_over = partial(cases_over, quant="int8", residual=False, bound=False, epsilon=1e-6, layout=Layout.CONTIGUOUS,
+                values="mixed")  # fmt: skip
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype} {quant}", shape=(5, 497), dtype=[F32, BF16]),
@@ -40,6 +41,8 @@ CASES = (
            quant=["int8", "float8_e4m3fn"], epsilon=[1e-5, 0.5], bound=True),
     *_over(Tier.FULL, "{shape} {dtype} {quant} residual {layout}", shape=(5, 65), dtype=[F16, BF16], residual=True,
            bound=True, layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{shape} {dtype} {quant} {values}", shape=(5, 128), dtype=[F32, BF16],
+           quant=["int8", "float8_e4m3fn"], values="zeros"),
     *_over(Tier.BENCH, "{shape} {dtype} {quant} residual {residual}", shape=(5333, 4096), dtype=BF16,
            residual=[False, True]),
     *_over(Tier.BENCH, "{shape} {dtype} {quant}", shape=(4096, 8192), dtype=F16, quant="float8_e4m3fn"),

@@ -30,7 +30,7 @@ from problems.kit.inference.quantised_norms import (
 
 _over = partial(
     cases_over, quant="int8", group=64, residual=False, bound=False, transposed=False, epsilon=1e-6,
-    layout=Layout.CONTIGUOUS,
+    layout=Layout.CONTIGUOUS, values="mixed",
 )  # fmt: skip
 
 CASES = (
@@ -46,6 +46,8 @@ CASES = (
            quant=["int8", "float8_e4m3fn"], epsilon=[1e-5, 0.5], bound=True),
     *_over(Tier.FULL, "{shape} {dtype} {quant} by {group} residual {layout}", shape=(5, 64), dtype=[F16, BF16],
            group=16, residual=True, bound=True, layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{shape} {dtype} {quant} by {group} {values}", shape=(5, 128), dtype=[F32, BF16],
+           quant=["int8", "float8_e4m3fn"], values="zeros"),
     *_over(Tier.BENCH, "{shape} {dtype} {quant} by {group}", shape=(4096, 8192), dtype=[F16, BF16], group=128,
            quant="float8_e4m3fn"),
 )  # fmt: skip

@@ -20,7 +20,7 @@ from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, 
 from problems.kit.inference.fp8 import E4M3_MAX
 from problems.kit.inference.steps import COARSE_INPUTS, FEW_TIES, compared, quantised, quantised_eagerly
 
-_over = partial(cases_over, scale="dynamic", padding=-1, bound=False, layout=Layout.CONTIGUOUS)
+_over = partial(cases_over, scale="dynamic", padding=-1, bound=False, layout=Layout.CONTIGUOUS, values="mixed")
 
 CASES = (
     *_over(Tier.SMOKE, "{shape} {dtype} {scale}", shape=(7, 497), dtype=F32, scale=["dynamic", "per token"]),
@@ -36,6 +36,8 @@ CASES = (
            scale=["dynamic", "static"], layout=Layout.IRREGULAR),
     *_over(Tier.FULL, "{shape} {dtype} {scale} bounded {layout}", shape=(5, 65), dtype=F32, scale="per token",
            bound=True, layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, "{shape} {dtype} {scale} {values}", shape=(5, 65), dtype=FLOATS, scale="per token",
+           values="zeros"),
     *_over(Tier.BENCH, "{shape} {dtype} {scale}", shape=(5333, 8192), dtype=BF16, scale=["dynamic", "per token"]),
     *_over(Tier.BENCH, "{shape} {dtype} {scale}", shape=(1024, 4096), dtype=F16, scale="static"),
 )  # fmt: skip
@@ -44,15 +46,18 @@ _SCALE, _BOUND, _LEAST_SCALE = 0.0113, 1.5, 1 / (448 * 512)
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """input: (rows, columns), scale: (1,) or (1, 1) or None, the padded rows or None, scale_ub: (1,) or None."""
+    """input: (rows, columns), scale: (1,) or (1, 1) or None, the padded rows or None, scale_ub: (1,) or None.
+
+    "zeros" has every other row 0, for which the scale has its least value.
+    """
     rows, columns = case.shape("shape")
     kind, padding = case.word("scale"), case.size("padding")
+    values = mixed((rows, columns), case.dtype, rng)
+    if case.word("values") == "zeros":
+        values[::2] = 0
     scale = torch.tensor([_SCALE]) * (0.5 + torch.rand(1, generator=rng))
     scale = scale.reshape(1, 1) if kind == "static 2d" else scale
-    x, scale, bound = (
-        laid_out(tensor, case.word("layout"))
-        for tensor in (mixed((rows, columns), case.dtype, rng), scale, torch.tensor([_BOUND]))
-    )
+    x, scale, bound = (laid_out(tensor, case.word("layout")) for tensor in (values, scale, torch.tensor([_BOUND])))
     return (
         x, scale if kind.startswith("static") else None, padding if padding >= 0 else None,
         bound if case.claim("bound") else None, kind == "per token", None,

@@ -51,6 +51,7 @@ CASES = (
            dtype=F16),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} from 0", lengths=(5, 17), channels=33, states=[1, 5], dtype=F16,
            initial=False),
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}}", lengths=(5, 17), channels=33, states=5, dtype=F16),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} some skipped", lengths=(6, 3, 9), dtype=[F16, BF16], skipped=True),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}}", lengths=(6, 3), dtype=[F16, BF16], layout=Layout.IRREGULAR),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}} with {{options}}", lengths=(2, 7), dtype=F16, options="D",
@@ -67,7 +68,8 @@ _SPECIAL = [Special.NAN, Special.INF, Special.NEGATIVE_ZERO]
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """u, delta: (C, L), A: (C, N), B, C: (G, N, L), D_, delta_bias_: (C,), z_: (C, L), ssm_states: (slots, C, N).
 
-    Steps are about 0.2 and A is negative, as in models.  "special" inputs u have NaN and infinities.
+    Steps are about 0.2 and A is negative, as in models.  "special" inputs u have NaN and infinities.  The first
+    sequence has the last slot, so that reading past its states is reading past the memory.
     """
     lengths, channels, states = case.shape("lengths"), case.size("channels"), case.size("states")
     options, tokens = case.word("options").split(), sum(lengths)
@@ -79,11 +81,13 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     b, c = (normal((case.size("groups"), states, tokens), case.dtype, rng) for _ in range(2))
     d, bias = normal((channels,), F32, rng), torch.rand(channels, generator=rng) * 0.2
     starts = torch.tensor([0, *lengths]).cumsum(0).int()
-    slots = distinct(len(lengths), len(lengths) + _SPARE_STATES, rng).int()
+    count = len(lengths) + _SPARE_STATES
+    slots = distinct(len(lengths), count, rng).int()
+    slots[slots == count - 1], slots[0] = slots[0].item(), count - 1
     if case.claim("skipped"):
         slots[1] = _PAD
     initial = torch.arange(len(lengths)) % 2 == 0 if case.claim("initial") else torch.zeros(len(lengths)) != 0
-    memory = normal((len(lengths) + _SPARE_STATES, channels, states), F32, rng)
+    memory = normal((count, channels, states), F32, rng)
     u, delta, a, b, c, d, z, bias, starts, slots, initial, memory = (
         laid_out(x, case.word("layout")) for x in (u, delta, a, b, c, d, z, bias, starts, slots, initial, memory)
     )

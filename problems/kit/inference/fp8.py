@@ -63,4 +63,15 @@ def off_the_ties(shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, 
     return (e4m3_values(codes) * nudge * size * scale).to(torch_dtype(dtype))
 
 
+def on_the_ties(shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, scale: float) -> torch.Tensor:
+    """Values of `dtype` whose quotient by `scale`, a power of two, is in the middle between two e4m3 values.
+
+    Every float dtype holds these values and their quotients, so no order of roundings changes a code.
+    """
+    codes = torch.randint(0, _LARGEST_CODE, shape, generator=rng, dtype=torch.uint8)
+    middle = (e4m3_values(codes) + e4m3_values(codes + 1)) / 2
+    sign = torch.where(torch.rand(shape, generator=rng) < 1 / 2, -1.0, 1.0)
+    return (sign * middle * scale).to(torch_dtype(dtype))
+
+
 _EXCEEDING_SHARE = 0.02

@@ -19,12 +19,17 @@ _LEAST_FP8_SCALE = 1 / (448 * 512)
 
 
 def norm_inputs(case: Case, rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """input: (T, H), weight: (H,), residual: (T, H), or None depending on the case's `residual`."""
+    """input: (T, H), weight: (H,), residual: (T, H), or None depending on the case's `residual`.
+
+    "zeros" has every other row of the input 0, for which the scale has its least value.
+    """
     shape = case.shape("shape")
     tensors = (
         mixed((shape[0], shape[1]), case.dtype, rng), normal(shape[1:], case.dtype, rng),
         normal((shape[0], shape[1]), case.dtype, rng),
     )  # fmt: skip
+    if case.word("values") == "zeros":
+        tensors[0][::2] = 0
     x, weight, residual = (laid_out(tensor, case.word("layout")) for tensor in tensors)
     return x, weight, residual if case.claim("residual") else None
 
