@@ -18,7 +18,8 @@ EQUIVALENT = _by_name(
             cublas_sgemm_strided_batched:23:change_constant cublas_zgemm_strided_batched:33:change_constant:2
             matmul:25:change_constant
             cublas_csymm:41:change_constant:2 cublas_dgemm_strided_batched:23:change_constant
-            cublas_zgemm_batched:31:change_constant
+            cublas_zgemm_batched:31:change_constant cublas_cgemv:24:change_constant cublas_csymv:26:change_constant
+            cublas_sgemm_split_k:30:change_constant cublas_strsv:39:change_constant
             cublas_sgemm:20:change_constant cublas_sgemm:21:change_constant
             cublas_sgemm_epilogues:34:change_constant cublas_sgemm_epilogues:35:change_constant
             cublas_sgemm_scale_then_add:32:change_constant cublas_sgemm_scale_then_add:33:change_constant
@@ -56,6 +57,7 @@ EQUIVALENT = _by_name(
             rotary_embedding_join_split:20:change_constant silu_libdevice:17:change_constant
             softmax_skips_rescaling:26:change_constant softmax_three_passes:30:change_constant
             topk_softmax_logits_first:15:change_constant
+            cutlass_scaled_mm_azp:25:change_constant
             fused_add_rms_norm_autotune:38:change_constant softmax_reduces_pairs:29:change_constant
         """,
         "what pads this load is replaced before it is used, or counts nothing where it is": """
@@ -69,7 +71,7 @@ EQUIVALENT = _by_name(
         """,
         "at the bound both branches give the same": """
             apply_repetition_penalties:23:swap_operator asin:15:swap_operator:2 div_:20:swap_operator
-            logit:17:swap_operator:2 floor_divide:21:swap_operator:4
+            logit:17:swap_operator:2 floor_divide:21:swap_operator:4 pairwise_distance:27:swap_operator:4
         """,
         "a number that is not 0 is below 1 where it is below 0": """
             div:17:change_constant:2
@@ -85,6 +87,26 @@ EQUIVALENT = _by_name(
         """,
         "the branch is for an operator with a gate; this one has none, so that it is never compiled": """
             rms_norm_heuristics:22:drop_term:2
+        """,
+        "a comparison with NaN is false without the condition": "argmax:13:drop_condition:3",
+        "the search starts with the first element, and lanes moved by one cover all others": "argmax:23:shift_index",
+        "only the lowest eight bits are stored, and these are the same": """
+            convert_fp8:13:swap_operator cutlass_pack_scale_fp8:22:swap_operator
+        """,
+        "more iterations, in which all lanes have ended": "convert_vertical_slash_indexes:13:swap_operator:5",
+        "a range that still grows covers its columns when it ends": """
+            convert_vertical_slash_indexes:47:drop_condition:4
+        """,
+        "every dtype holds the value": """
+            convert_vertical_slash_indexes:47:narrow:2 ggml_moe_a8:14:narrow
+        """,
+        "any number above all rows marks a sequence that does not exist": """
+            cp_gather_indexer_k_quant_cache:18:change_constant:4
+        """,
+        "the sum is 0 before its first term": "cublas_sgeam:18:drop_term",
+        "what is loaded is used nowhere, so that the load is not compiled": "linear:36:force_branch",
+        "a matrix has one element along this dimension, whose stride is 0": """
+            t:19:swap_operator t:19:swap_operator:2 t:19:swap_operator:3 t:20:swap_operator t:21:swap_operator:5
         """,
         "the value is 0, as are the places between": """
             zeros_like:12:drop_condition zeros_like:12:swap_arguments
@@ -154,13 +176,15 @@ EQUIVALENT = _by_name(
         "a way that is slower and just as right": """
             add:27:force_branch mm_autotune_reset:30:force_branch:2 softmax_autotune:21:swap_operator
             softmax_heuristics:20:force_branch:2 fused_add_rms_norm_autotune:31:force_branch:2
+            renorm:17:force_branch:2
         """,
         "any number but 0 is a raised flag": "cumsum_look_back:25:change_constant",
         "a step more, with nothing left to divide": """
             gather_tuple_arguments:17:change_constant:2 gather_tuple_arguments:17:skip_last
         """,
         "a grid of one program stays one": """
-            embedding_launch_per_row:22:skip_last silu_warmed_handle:30:skip_last:3 silu_warmed_handle:30:skip_last:4
+            _local_scalar_dense:19:skip_last embedding_launch_per_row:22:skip_last silu_warmed_handle:30:skip_last:3
+            silu_warmed_handle:30:skip_last:4
         """,
         "a weaker assumption is as right": "add_with_its_bench:17:swap_operator",
         "a loop over no heads, or an increment of 0, by which every offset is multiplied": """
@@ -173,12 +197,11 @@ EQUIVALENT = _by_name(
 UNSEEN = _by_name(
     {
         "the interpreter rounds both ways of dividing alike": "div_:19:force_branch",
-        "only an input of more than 1,048,576 elements has so many parts": """
-            binary_cross_entropy_with_logits:33:drop_term:2 margin_ranking_loss:29:drop_term
+        "only an input of more than 1,048,576 elements has so many parts, and full cases have fewer": """
+            binary_cross_entropy_with_logits:33:drop_term:2 huber_loss:27:drop_term margin_ranking_loss:29:drop_term
         """,
-        "states behind the last are read from other memory, and used nowhere": "selective_scan_fwd:26:drop_mask",
-        "no case has an exponent of uint8 from 128 on, whose highest bit counts": """
-            pow:21:skip_last
+        "no row of a case has more than 2,048 blocks, which float16 can count": """
+            convert_vertical_slash_indexes:46:narrow
         """,
         "the interpreter takes the first configuration that raises nothing, and this shows in another": """
             mm_autotune_reset:27:drop_mask mm_autotune_reset:27:swap_operator:4

@@ -2,9 +2,11 @@
 
 Run it as a program from the root of the repository:
 
-    python -m tests.mutation.score [--kernels softmax_autotune mm] [--most 40] [--engines 2]
+    python -m tests.mutation.score [--kernels softmax_autotune mm | --draw 40 --seed 0] [--most 40] [--engines 2]
 
-`--most` draws that many mutants of each kernel, by the hashes of their names; without it all are evaluated.
+`--draw` takes that many kernels by the hashes of seed and name: one of each source and category, then a second
+of each, and so on.  `--most` draws that many mutants of each kernel, by the hashes of their names; without it
+all are evaluated.
 Prints every survivor and what is said of it in known.py, and the tables last.  Exits with 1 where the
 score is below the goal, a mutant could not be evaluated, or known.py calls one equivalent that was rejected.
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import hashlib
 import sys
 import tempfile
 import time
@@ -24,6 +27,7 @@ from engine.static.source import directives
 from tests.mutation.evaluation import Evaluated, Fate, evaluate_all
 from tests.mutation.known import EQUIVALENT, UNSEEN
 from tests.mutation.mutants import Mutant, drawn, mutants_of
+from tests.operators import find
 
 HONEST = Path(__file__).parents[1] / "corpus" / "honest"
 GOAL_PERCENT = 97.0
@@ -34,8 +38,11 @@ def main() -> int:
     parser.add_argument("--kernels", nargs="*", default=[], help="names of files in tests/corpus/honest; all when none")
     parser.add_argument("--most", type=int, default=sys.maxsize, help="mutants that are drawn of each kernel")
     parser.add_argument("--engines", type=int, default=2)
+    parser.add_argument("--draw", type=int, default=0, help="kernels that are drawn over all sources and categories")
+    parser.add_argument("--seed", type=int, default=0, help="another seed draws other kernels")
     chosen = parser.parse_args()
-    mutants = list(chosen_mutants(chosen.kernels, most=chosen.most))
+    kernels = drawn_kernels(chosen.draw, seed=chosen.seed) if chosen.draw else chosen.kernels
+    mutants = list(chosen_mutants(kernels, most=chosen.most))
     started_s = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         evaluated = asyncio.run(
@@ -45,6 +52,24 @@ def main() -> int:
         )
     print(f"\n{len(evaluated)} mutants in {time.monotonic() - started_s:.0f} s with {chosen.engines} engines\n")
     return report(sorted(evaluated, key=lambda one: one.mutant.name))
+
+
+def drawn_kernels(most: int, *, seed: int) -> tuple[str, ...]:
+    """At most `most` honest kernels: the first of every source and category by hash, then the second of each."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for path in HONEST.glob("*.py"):
+        problem = find(directives(path.read_text())["op"])
+        groups.setdefault((problem.library, problem.category), []).append(path.stem)
+    ranked = [
+        (rank, hashed, name)
+        for names in groups.values()
+        for rank, (hashed, name) in enumerate(sorted((_hash(seed, name), name) for name in names))
+    ]
+    return tuple(name for _, _, name in sorted(ranked)[:most])
+
+
+def _hash(seed: int, name: str) -> bytes:
+    return hashlib.sha256(f"{seed}:{name}".encode()).digest()
 
 
 def chosen_mutants(kernels: Sequence[str], *, most: int) -> Iterable[tuple[Mutant, str]]:
