@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from engine.model import Tier
+from engine.static.source import directives
 from tests.mutation import score
 from tests.mutation.edits import Kind
 from tests.mutation.evaluation import Evaluated, Fate
 from tests.mutation.mutants import Mutant
+from tests.operators import find
 
 
 def evaluated(name: str, fate: Fate) -> Evaluated:
@@ -21,6 +23,18 @@ def evaluated(name: str, fate: Fate) -> Evaluated:
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score, "EQUIVALENT", {"same": "it computes the same"})
     monkeypatch.setattr(score, "UNSEEN", {"unseen": "no case shows it"})
+
+
+def test_drawn_kernels_cover_every_source_and_category() -> None:
+    groups = {}
+    for path in score.HONEST.glob("*.py"):
+        problem = find(directives(path.read_text())["op"])
+        groups[path.stem] = problem.library, problem.category
+    count = len(set(groups.values()))
+    first, more = score.drawn_kernels(count, seed=1), score.drawn_kernels(count + 5, seed=1)
+    assert {groups[name] for name in first} == set(groups.values())
+    assert more[:count] == first and len(set(more)) == count + 5
+    assert score.drawn_kernels(count, seed=2) != first
 
 
 def test_stillborn_and_equivalent_mutants_do_not_count(capsys: pytest.CaptureFixture[str]) -> None:
