@@ -66,7 +66,7 @@ def from_sqlite(error: sqlite3.Error, *, path: Path | None, busy_timeout_s: floa
             return full(where)
         case sqlite3.SQLITE_CANTOPEN:
             return StorePathError(
-                f"{where}: SQLite cannot open or make this file; check the permissions of the file and of its folder"
+                f"{where}: SQLite cannot open or create this file; check the permissions of the file and of its folder"
             )
         case sqlite3.SQLITE_IOERR:
             return StoreError(
@@ -83,7 +83,7 @@ def from_os(error: OSError, *, path: Path) -> StoreError:
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return read_only(str(path))
     return StorePathError(
-        f"{path}: a session store needs a folder to lie in: {error.strerror} ({error.filename}); {ELSEWHERE}"
+        f"{path}: cannot create the folder of the session store: {error.strerror} ({error.filename}); {ELSEWHERE}"
     )
 
 

@@ -252,7 +252,7 @@ class Store(Browser):
             self.session(session_id)
             (row,) = connection.execute(_SELECT_OWNER, {"session": session_id}).fetchall()
             if row["ended_at"] is None and is_alive(row["pid"], row["process_stamp"]):
-                raise UsageError(f"session {session_id} is still open in process {row['pid']}; exit that, then delete")
+                raise UsageError(f"session {session_id} is still open in process {row['pid']}; end that process first")
             return delete(connection, session=session_id)
 
     def compact(self) -> bool:

@@ -165,7 +165,7 @@ class CheckedStore:
         """
         rows = self._database.rows(f"{_SELECT_BATCHES} where check_batches.id = :batch", {"batch": self._batch(batch)})
         if not rows:
-            raise UsageError(f"there is no batch {batch}; `kgtui check --candidates DIR` begins one")
+            raise UsageError(f"there is no batch {batch}; `kgtui check --candidates DIR` starts one")
         return _batch_row(rows[0])
 
     def results(self, batch: int, places: Sequence[int] | None = None) -> tuple[CheckedRow, ...]:

@@ -92,7 +92,7 @@ def test_pipe_is_refused_without_blocking(tmp_path):
 
 def test_path_below_file_names_the_obstacle(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorePathError, match=r"needs a folder to lie in: Not a directory .*; set KGTUI_HOME to an"):
+    with pytest.raises(StorePathError, match=r"cannot create the folder .*: Not a directory .*; set KGTUI_HOME to an"):
         open_store(tmp_path / "file" / "sessions.db")
 
 
@@ -251,7 +251,7 @@ class TestReadOnly:
 
     def test_unreadable_file_is_refused(self, filled, unprivileged_later):
         filled.chmod(0)
-        with unprivileged_later(), pytest.raises(StorePathError, match="cannot open or make this file; check the perm"):
+        with unprivileged_later(), pytest.raises(StorePathError, match="cannot open or create this file; check the"):
             open_store(filled, read_only=True)
 
 
