@@ -95,8 +95,16 @@ def _tree(frame: Frame, block: BlockPlan, sources: list[Array], axis: int) -> li
     programs = max(part.shape[0] for part in parts)
     parts = [np.broadcast_to(part, (programs, *part.shape[1:])) for part in parts]
     while parts[0].shape[1] > 1:
-        half = parts[0].shape[1] // 2  # lengths are powers of two
-        parts = _combine(frame, block, [part[:, :half] for part in parts], [part[:, half:] for part in parts])
+        length = parts[0].shape[1]
+        half = length // 2
+        folded = _combine(
+            frame, block, [part[:, :half] for part in parts], [part[:, length - half :] for part in parts]
+        )
+        if length % 2:  # Triton makes powers of two only; a module from elsewhere may have any length
+            folded = [
+                np.concatenate([new, old[:, half : half + 1]], axis=1) for new, old in zip(folded, parts, strict=True)
+            ]
+        parts = folded
     return [part[:, 0] for part in parts]
 
 
