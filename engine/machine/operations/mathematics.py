@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.errors import UnsupportedError
 from engine.machine.frame import Frame, Handler, Step, as_array, where
+from engine.machine.fused import fused_multiply_add
 from engine.machine.ir import Scalar
 from engine.machine.numerics import Array, decode, dtype_of, encode
 from engine.machine.operations.floats import elementwise, maximum_number, minimum_number
@@ -64,15 +65,20 @@ def _by_library(function: Callable[[float], float]) -> Compute:
     return compute
 
 
+def _log_of_gamma(number: float) -> float:
+    """Infinite at its poles, which are 0 and the negative integers."""
+    return math.inf if number <= 0 and (math.isinf(number) or number == int(number)) else math.lgamma(number)
+
+
 def _reciprocal_root(numbers: Array) -> Array:
     return np.array(1, numbers.dtype) / np.sqrt(numbers)
 
 
 def _fused(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c: through float64 for f16 and f32, where the sum is rounded twice; f64 rounds product and sum."""
-    if a.dtype != np.float64:
-        return (a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype)
-    return a * b + c
+    """a * b + c: rounded once for f64, and through float64, where the sum is rounded twice, for f16 and f32."""
+    if a.dtype == np.float64:
+        return fused_multiply_add(a, b, c)
+    return (a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype)
 
 
 def _round_half_away(numbers: Array) -> Array:
@@ -134,7 +140,7 @@ _LIBDEVICE_ONLY: dict[str, Compute] = {
     "nearbyint": np.rint,
     "round": _round_half_away,
     "erfc": _by_library(math.erfc),
-    "lgamma": _by_library(math.lgamma),
+    "lgamma": _by_library(_log_of_gamma),
     "tgamma": _by_library(math.gamma),
     "normcdf": _logistic_tail,
     "rcbrt": lambda x: 1 / np.cbrt(x),

@@ -194,7 +194,7 @@ def _blocks() -> Iterator[Operation]:
     text = "tl.associative_scan(a, 0, larger, reverse=True)"
     yield Operation(group="scans", name="associative_scan", text=text, dtypes=(F32, I32), domain="few")
     for name, text in {
-        "sort": "tl.sort(a)", "flip": "tl.flip(a)", "trans": "tl.trans(a)", "gather": "tl.gather(a, b & 31, 1)",
+        "sort": "tl.sort(a)", "flip": "tl.flip(a, 1)", "trans": "tl.trans(a)", "gather": "tl.gather(a, b & 31, 1)",
         "reshape": "tl.reshape(tl.reshape(a, (1024,)), (32, 32))",
         "join and split": "tl.reshape(tl.join(a, b).split()[1], (32, 32))",
     }.items():  # fmt: skip

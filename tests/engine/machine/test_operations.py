@@ -195,6 +195,12 @@ def test_missing_library_function_is_named_with_line():
         compute("tt.extern_elementwise", [(F32, np.zeros(4, np.float32))], F32, symbol="__nv_j0f")
 
 
+def test_lgamma_is_infinite_at_its_poles():
+    numbers = np.array([0.0, -0.0, -3.0, -np.inf, np.inf, 1.0], np.float64)
+    result = compute("tt.extern_elementwise", [(F64, numbers)], F64, symbol="__nv_lgamma")
+    assert result.tolist() == [np.inf, np.inf, np.inf, np.inf, np.inf, 0.0]
+
+
 def test_unknown_operation_is_named_with_line():
     with pytest.raises(UnsupportedError, match=r"^kernel.py:\d+: tt.elementwise_inline_asm: inline assembly"):
         compute("tt.elementwise_inline_asm", [(F32, np.zeros(4, np.float32))], F32)
