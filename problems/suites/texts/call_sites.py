@@ -1,12 +1,14 @@
 """Calls of a function in the text of tests: each call site is a case, or several cases if a loop repeats it.
 
-All iterations of a loop over literals count; of any other loop only the first. Calls whose exceptions are caught, and
-calls that draw random numbers, are skipped.
+All iterations of a loop over literals count; of any other loop only the first.  A call in a helper counts as often as
+the helper is called, if that does not depend on a condition. Calls whose exceptions are caught, and calls that draw
+random numbers, are skipped.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -16,6 +18,7 @@ from problems.suites.texts.syntax import asks_to_write
 Around: TypeAlias = tuple[ast.AST, ...]
 
 _MOST_CALLS = 24  # limit on the calls recorded at one call site
+_CONDITIONS = (ast.If, ast.IfExp, ast.While, ast.Try, ast.Lambda)
 _SHARES = frozenset({"p", "dropout", "dropout_p"})
 
 
@@ -75,20 +78,45 @@ def _forbids_random(keyword: ast.keyword) -> bool:
     return (keyword.arg == "training" and value is False) or (keyword.arg in _SHARES and value in (0, 0.0))
 
 
-def _turns(around: Around, tests: ast.Module) -> int:
-    """Number of times a call site is reached: the product of the iterations of the loops around it."""
-    turns = 1
+def _turns(around: Around, tests: ast.Module, within: frozenset[str] = frozenset()) -> int:
+    """Number of times a call site is reached: the product of the iterations of the loops around it.
+
+    `within` are the functions whose calls are being counted.
+    """
+    turns = _calls_of_function(around, tests, within)
     for outer in around:
         if isinstance(outer, ast.For):
             turns *= _length(outer.iter, tests)
         elif isinstance(outer, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
-            for part in outer.generators:
-                turns *= 1 if part.ifs else _length(part.iter, tests)
+            turns *= _iterations(outer.generators, tests)
     return max(turns, 1)
 
 
+def _iterations(parts: list[ast.comprehension], tests: ast.Module) -> int:
+    """The number of iterations of a comprehension; 1 for each part that is filtered or of unknown length."""
+    return math.prod(1 if part.ifs else _length(part.iter, tests) for part in parts)
+
+
+def _calls_of_function(around: Around, tests: ast.Module, within: frozenset[str]) -> int:
+    """Number of calls of the innermost function around a call site; 1 if that is unknown."""
+    places = [place for place, outer in enumerate(around) if isinstance(outer, ast.FunctionDef)]
+    if not places:
+        return 1
+    function = around[places[-1]]
+    assert isinstance(function, ast.FunctionDef)
+    sites = [outer for _, outer in _calls(tests, function.name)]
+    parts = (*around[places[-1] :], *(part for site in sites for part in site))
+    is_recursive = function.name in within or any(function in site for site in sites)
+    if not sites or is_recursive or any(isinstance(part, _CONDITIONS) for part in parts):
+        return 1
+    return sum(_turns(site, tests, within | {function.name}) for site in sites)
+
+
 def _length(iterated: ast.expr, tests: ast.Module) -> int:
-    """The number of iterations of a loop over a literal, a range of literals or a name bound once to one; else 1."""
+    """The number of iterations of a loop over a literal, a range of literals or a name bound once to one; else 1.
+
+    A comprehension or zip of such counts, too.
+    """
     match iterated:
         case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
             return len(parts)
@@ -98,6 +126,10 @@ def _length(iterated: ast.expr, tests: ast.Module) -> int:
             numbers = [bound.value for bound in bounds if isinstance(bound, ast.Constant)]
             whole = [number for number in numbers if isinstance(number, int)]
             return len(range(*whole)) if whole and len(whole) == len(bounds) else 1
+        case ast.ListComp(generators=parts) | ast.GeneratorExp(generators=parts):
+            return _iterations(parts, tests)
+        case ast.Call(func=ast.Name(id="zip"), args=[_, *_] as inner):
+            return min(_length(one, tests) for one in inner)
         case ast.Call(func=ast.Name(id="enumerate" | "reversed" | "sorted"), args=[inner, *_]):
             return _length(inner, tests)
         case ast.Call(func=ast.Attribute(value=inner, attr="items" | "keys" | "values"), args=[]):

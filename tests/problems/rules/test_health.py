@@ -94,6 +94,15 @@ def test_declared_defect_is_not_reported():
     ).keys() == {Defect.ALL_ZERO, Defect.ZEROS_PASS, Defect.INPUT_INDEPENDENT, Defect.SMALL_SPREAD, Defect.LOOSE}
 
 
+def test_flags_that_rounding_keeps_are_no_loose_threshold():
+    def flags(x):
+        return x > 0
+
+    float32 = tuple(case for case in SMOKE if case.dtype is DType.FLOAT32)
+    origin = SuiteOrigin(suite="S", form=CandidateForm.FUNCTION, own_rule="none")
+    assert Defect.LOOSE not in found(reference=flags, eager=flags, cases=float32, suite=origin)
+
+
 @pytest.mark.parametrize(("suite", "defects"), [(None, {Defect.LOOSE}), ("S", set())], ids=["ours", "suite"])
 def test_rounded_inputs_give_no_loose_threshold(suite, defects):
     def rounded(case, rng):

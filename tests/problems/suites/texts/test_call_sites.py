@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from problems.suites.texts.call_sites import call_sites, place_of
 
 TESTS = """
@@ -38,6 +40,57 @@ def test_calls_named_by_line_and_turn() -> None:
         "line 9 #2",
         *(f"line {line}" for line in range(11, 15)),
     )
+
+
+HELPER = """
+def run(x, **options):
+    return f(x, **options)
+
+def test_f():
+    run(a)
+    for shape in [(1, 2), (3, 4)]:
+        run(make(shape), dim=1)
+    f(b)
+
+test_results = test_f()
+"""
+
+
+def test_calls_through_helper_counted_by_its_calls() -> None:
+    names = call_sites(ast.parse(HELPER), "f").names
+    assert names == ("line 3 #1", "line 3 #2", "line 3 #3", "line 9")
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        ("    run(a)\n", "    if cuda:\n        run(a)\n"),
+        ("    return f(", "    if x.numel():\n        return f("),
+        ("    return f(x, **options)", "    return f(run(x), **options)"),
+        ("    run(a)\n", "    try:\n        run(a)\n    except ValueError:\n        pass\n"),
+    ],
+    ids=["conditional call", "conditional in helper", "recursive helper", "caught call"],
+)
+def test_helper_of_unknown_count_is_one_call(was: str, becomes: str) -> None:
+    """A name of a call that the tests do not make would fail the whole task."""
+    text = HELPER.replace(was, becomes)
+    names = call_sites(ast.parse(text), "f").names
+    assert [name for name in names if "#" in name] == []
+
+
+@pytest.mark.parametrize(
+    ("iterated", "count"),
+    [
+        ("[make(s) for s in ((1, 2), (3,))]", 2),
+        ("[make(s, t) for s in ((1, 2), (3,)) for t in range(3)]", 6),
+        ("[s for s in (1, 2, 3) if s > 1]", 1),
+        ("zip((1, 2, 3), [4, 5])", 2),
+        ("zip((1, 2, 3), loader)", 1),
+    ],
+)
+def test_loop_over_made_list_counts_its_elements(iterated: str, count: int) -> None:
+    text = f"cases = {iterated}\nfor case in cases:\n    f(case)\n"
+    assert len(call_sites(ast.parse(text), "f").names) == count
 
 
 def test_caught_calls_left_out() -> None:
