@@ -20,6 +20,7 @@ from engine.compiler.native.folders import toolchain_folders
 from engine.compiler.offsets import line_of_narrow_offset
 from engine.compiler.options import triton_options
 from engine.compiler.specialise import argument_names, specialise
+from engine.compiler.stages import taking
 from engine.compiler.ttir import compile_ttir
 from engine.devices.hardware.targets import Target, target_named
 from engine.errors import EngineError, UnsupportedError
@@ -112,7 +113,8 @@ class _Compiler:
             else:
                 special = specialise(kernel, launch, self._kernels.constant)
                 source = ASTSource(kernel, special.signature, special.constants, special.attributes)
-                compiled = _compile(source, target, triton_options(protocol.CompileOptions.of(launch)))
+                with taking(command.prebuilt, GPUTarget(target.backend, target.architecture, target.warp_size)):
+                    compiled = _compile(source, target, triton_options(protocol.CompileOptions.of(launch)))
         except UnsupportedError:
             raise
         except Exception as error:  # Triton raises what LLVM, MLIR and ptxas make of it: every kind is the candidate's

@@ -115,8 +115,8 @@ class LaunchCompiler:
             if self.trouble is not None:
                 return self.trouble
             limit_s, prebuilt = self._limits.compile_s, None
-            if self._publication is not None and specialisation:
-                published = self._publication
+            published = self._publication
+            if published is not None and (specialisation or published.builds_launched):
                 prebuilt = await published.prebuilt(session, launch, target=self._target, deadline_s=limit_s)
             command = protocol.Compile(
                 id=protocol.new_id(), launch=launch, target=self._target, folder=str(session.shared),

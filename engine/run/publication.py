@@ -18,14 +18,16 @@ class Publication:
     """Folders from which workers load code for their own device: kernels in `cache_folder`, launchers beside them.
 
     `build` returns the binary of the TTIR of a launch, made without the candidate; None if there is none, so that the
-    candidate's compiler makes it.  `loads_ahead` is how many compilers load the candidate before there is a launch,
-    None for all; each other one waits until more launches are unfinished than compilers have begun.
+    candidate's compiler makes it; for launches that were made already only with `builds_launched`.  `loads_ahead` is
+    the number of compilers that load the candidate before there is a launch, None for all; each other one waits until
+    more launches are unfinished than compilers have begun.
     """
 
     cache_folder: Path
     launchers: Launchers | None = None
     loads_ahead: int | None = None
     build: Callable[[Launch, protocol.Lowered], Awaitable[Prebuilt | None]] | None = None
+    builds_launched: bool = False
 
     async def prebuilt(
         self, session: CandidateSession, launch: Launch, *, target: str, deadline_s: float

@@ -64,6 +64,7 @@ class RunProcesses:
             publication = Publication(
                 cache_folder=self.cache_folder, launchers=self._launchers, build=self.replaying.build,
                 loads_ahead=1 if self._plan.problem.suite is not None else None,
+                builds_launched=self._plan.one_worker,
             )  # fmt: skip
         builder = Builder(
             sessions=tuple(self._open_session(self._process_pool.compiler) for _ in compilers), target=target,

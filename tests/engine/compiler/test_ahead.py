@@ -139,6 +139,18 @@ def test_prebuilt_binary_requires_same_module_and_options(
         assert set(one["stages"]) == set(other["stages"])
 
 
+def test_launched_kernel_takes_prebuilt_binary(prepared: Callable[[str], Ahead], tmp_path: Path) -> None:
+    """A launch that was made has no description of Triton's, and its compile has the same stages."""
+    ahead = prepared("sample")
+    (tmp_path / "stages").mkdir()
+    [reply] = play(
+        tmp_path / "compiling", role="compile shared", path=str(ahead.path), entry=ahead.entry, warps=None,
+        changes_ttir=False, launches=[{**ahead.dry_runs[0][0], "specialisation": ""}], folder=str(tmp_path / "stages"),
+    )  # fmt: skip
+    assert (reply["type"], reply["made"]) == ("compiled", 0)
+    assert set(reply["stages"]) == set(next(one for one in ahead.compiled if one["type"] == "compiled")["stages"])
+
+
 def test_a_dry_run_compiles_nothing(ahead: Ahead) -> None:
     assert list((ahead.cache / "dry").glob("**/*.cubin")) == []
     assert len(ahead.launches) > 0

@@ -11,7 +11,9 @@ from engine import protocol
 from engine.model import Outcome, events
 from engine.probes import device_record
 from engine.run import readiness
+from tests.engine.replay.tapes import DOUBLE
 from tests.engine.run.device_run import CASES, DeviceRun, verdict
+from tests.engine.run.proving.test_replayer import BINARY
 
 OWN = protocol.ActivitySeen(kind=protocol.ActivityKind.KERNEL, name="k", own=True, device_ns=50)
 LIBRARY = protocol.ActivitySeen(kind=protocol.ActivityKind.KERNEL, name="cublasGemm", device_ns=50)
@@ -63,6 +65,27 @@ async def test_other_run_makes_three_contexts(device_run: DeviceRun) -> None:
     for _ in range(3):
         await batch.run(one_worker=False)
     assert batch.contexts - before == Counter(worker=9)
+
+
+async def test_binary_of_launch_is_built_once_for_all(device_run: DeviceRun) -> None:
+    """The replayer and the candidate's compiler get the binary that a compiler without the candidate has built."""
+    batch = Batch(device_run)
+
+    def answer(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        match command:
+            case protocol.Lower():
+                return protocol.Lowered(id=command.id, ttir=DOUBLE, arguments=("x", "y", "n"))
+            case protocol.BuildBinary():
+                return protocol.BinaryBuilt(id=command.id, binary=BINARY)
+        return batch.answer(kind, command)
+
+    device_run.changes = answer
+    await batch.run()
+    asked = device_run.commands(protocol.Lower, protocol.BuildBinary, protocol.Compile)
+    assert [type(command).__name__ for command in asked] == ["Lower", "BuildBinary", "Compile"]
+    [compiling] = device_run.commands(protocol.Compile)
+    assert isinstance(compiling, protocol.Compile) and compiling.prebuilt is not None
+    assert len(device_run.commands(protocol.HoldBinary)) == 1
 
 
 async def test_batch_keeps_one_idle_worker(device_run: DeviceRun) -> None:
