@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import engine.engine
 from tests.benchmarks import growth
 
 
@@ -19,3 +21,11 @@ def test_growth_prints_memory_after_each_save(
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
     assert [row[0] for row in rows] == ["1", "2"]
     assert all(float(row[1]) > 10 for row in rows)
+
+
+def test_double_of_growth_forgets_its_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.engine, "Engine", engine.engine.Engine)  # the double takes its place until the end
+    growth._use_double()
+    double: Any = engine.engine.Engine()
+    double.evaluated.append(("candidate", "plan"))
+    assert double.evaluated == []
