@@ -18,6 +18,7 @@ from kgtui.cli.runs.run_command import EngineFactory
 if TYPE_CHECKING:
     from kgtui.generation.batch import Task
     from kgtui.generation.carrying_out import Generated, Order
+    from kgtui.generation.progress import Progress
     from kgtui.history.recorder import StoreRecording
 
 SUMMARY = "Generate kernels with language models and verify each."
@@ -86,9 +87,19 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
             console.write_document(as_json(found))
         else:
             console.say(as_text(found))
-        return Exit.PASSED if generated.progress.passed else Exit.FAILED
+        return _exit_of(generated.progress)
 
     return generate(order, console, close=close, engine_factory=engine_factory, is_aside=options.json)
+
+
+def _exit_of(progress: Progress) -> Exit:
+    """That of the best candidate; where errors ended the batch before any verdict, that of an error of the engine."""
+    from sessions.candidates.generation_rows import Ending
+
+    if progress.passed:
+        return Exit.PASSED
+    is_failed = progress.ended is not None and progress.ended.ending is Ending.FAILED
+    return Exit.ENGINE if is_failed and not progress.verified and not progress.without_code else Exit.FAILED
 
 
 def read_order(options: argparse.Namespace, console: Console) -> Order:

@@ -66,6 +66,11 @@ def test_failed_answer_is_refined_and_fails(generated, console, engine):
     assert "round-2: wrong value (run #2)" in printed(console)
 
 
+def test_errors_without_any_verdict_end_with_3(generated, console):
+    assert generated("silu", *ALPHA) == 3
+    assert "the recording has no answer of alpha at sample-1" in printed(console)
+
+
 def test_generated_runs_are_tagged_and_have_no_file(generated, home):
     generated(*refine("silu"))
     with open_store(home / "sessions.db", read_only=True) as store:
