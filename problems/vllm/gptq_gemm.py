@@ -103,7 +103,7 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A product over K with weights that may be rounded."""
+    """A product over K with weights that may be rounded: eager rounds them and takes up to 1 / 2.3 of it."""
     return product_tolerance(F16, case.size("k"))
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 
 from engine.model import DType
 from problems.catalogue import Catalogue
+from problems.function_docs import docstring_of
 from problems.rules.answers import LEAST_MARGIN, least_margin
 from problems.rules.check import complaints
 from problems.rules.trial import Trial
@@ -40,6 +43,17 @@ def test_problem_in_table_of_narrow_margins_has_one(name: str) -> None:
     assert LEAST_MARGIN == 3.0
     assert least is not None
     assert 1.0 < least[0] < LEAST_MARGIN
+
+
+@pytest.mark.parametrize("name", NARROW_MARGINS)
+def test_description_of_tolerance_states_narrow_margin(name: str) -> None:
+    catalogue = Catalogue()
+    described = catalogue.describe(name)
+    text = docstring_of(described.file, described.functions["tolerance"])
+    stated = re.search(r"eager.* takes up to 1 / (\S+) of it", text)
+    least = least_margin(Trial(catalogue.load(name), described))
+    assert stated is not None and least is not None
+    assert float(stated[1]) <= least[0] < float(stated[1]) + 0.2
 
 
 def test_catalogue_has_every_expected_operator_and_no_other() -> None:
