@@ -122,7 +122,7 @@ def _place(document: TOMLDocument, name: str) -> tuple[TOMLDocument | AbstractTa
         return document, name
     table = document.get(KEYS_TABLE)
     if not isinstance(table, AbstractTable):
-        raise ValueError(f"{KEYS_TABLE} is no table")
+        raise ValueError(f"{KEYS_TABLE} is not a table")
     return _holder(table, name.removeprefix(_BINDING))
 
 

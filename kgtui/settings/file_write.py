@@ -16,5 +16,5 @@ def write_config(config: Config) -> None:
     try:
         config.path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{config.path.parent} cannot be made: {error.strerror}") from error
+        raise UsageError(f"{config.path.parent} cannot be created: {error.strerror}") from error
     disk.write(config.path, (config.text or "").encode())

@@ -18,7 +18,7 @@ MODELS = (
     ),
     Action(id="next-table", keys=("right_square_bracket",), label="next table", help="the next table", group="Models",
            where=Where.MODELS, call="screen.turn_tab(1)"),
-    Action(id="previous-table", keys=("left_square_bracket",), label="table before", help="the table before",
+    Action(id="previous-table", keys=("left_square_bracket",), label="previous table", help="the previous table",
            group="Models", where=Where.MODELS, call="screen.turn_tab(-1)"),
     Action(id="quantity", keys=("m",), label="measure", group="Models", where=Where.MODELS, call="screen.quantity",
            help="curves of solved operators, or of speed-up", bar=True),

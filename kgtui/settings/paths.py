@@ -82,7 +82,7 @@ def with_home(name: str, *, said_by: str) -> Path:
         return Path(name).expanduser()
     except RuntimeError as error:
         user = Path(name).parts[0]
-        raise UsageError(f"{said_by}={name}: no home folder is known for {user}; write the path out") from error
+        raise UsageError(f"{said_by}={name}: no home folder is known for {user}; use an absolute path") from error
 
 
 def can_write(path: Path) -> bool:

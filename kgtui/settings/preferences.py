@@ -20,7 +20,7 @@ from kgtui.state.format.encodings import has_signs
 NO_TARGET = "none"
 DEFAULT = "default"
 LINUX_CONSOLE = "TERM=linux"
-FOUND = "found"
+DETECTED = "detected"
 
 _TRUE_COLOURS = ("truecolor", "24bit")
 
@@ -113,7 +113,8 @@ def preferences_of(
     chosen = []
     for option in OPTIONS:
         default = (_of_file(asked, option.key, config), (DEFAULT, option.default))
-        source, value = _first(sources.get(option.key, default))
+        without = DEFAULT if option.is_optional else DETECTED
+        source, value = _first(sources.get(option.key, default), without=without)
         wished = asked.value(option.key)
         overridden = wished if wished is not None and wished != value else None
         chosen.append(Chosen(key=option.key, value=value, source=source, overridden=overridden))
@@ -130,9 +131,9 @@ def preferences_of(
 _Source = tuple[str, Value | None]
 
 
-def _first(sources: tuple[_Source, ...]) -> _Source:
-    """The first source that has a value; without one the detected value."""
-    return next(((source, value) for source, value in sources if value is not None), (FOUND, None))
+def _first(sources: tuple[_Source, ...], *, without: str) -> _Source:
+    """The first source that has a value; if none has one, the source `without` and no value."""
+    return next(((source, value) for source, value in sources if value is not None), (without, None))
 
 
 def _of_file(asked: Asked, key: str, config: Config) -> _Source:
@@ -161,8 +162,8 @@ def detected_preferences() -> Preferences:
 
 def setting_line(one: Chosen, *, found: str = "") -> str:
     """A setting, its value, and its source."""
-    value = (found or "of this machine") if one.source == FOUND else "" if one.value is None else toml(one.value)
-    overridden = f", before {toml(one.overridden)} of the file" if one.overridden is not None else ""
+    value = (found or "of this machine") if one.source == DETECTED else "none" if one.value is None else toml(one.value)
+    overridden = f", overrides {toml(one.overridden)} of the file" if one.overridden is not None else ""
     return f"{one.key:<15} {value:<14} {one.source}{overridden}".rstrip()
 
 

@@ -44,7 +44,10 @@ class Notify(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One setting of the file: its meaning, its default, and its valid values."""
+    """One setting of the file: its meaning, its default, and its valid values.
+
+    Without a default the value is detected on this machine; an optional setting then has no value.
+    """
 
     key: str
     help: str
@@ -52,27 +55,29 @@ class Option:
     kind: type[str] | type[bool] | type[float]
     example: Value
     choices: tuple[str, ...] = ()
+    is_optional: bool = False
 
 
 OPTIONS = (
     Option(key="theme", help="colours: dark, light, or the terminal's own in ansi-dark and ansi-light", default=None,
            kind=str, example="dark", choices=tuple(Theme)),
     Option(key="ascii", help="draw with ASCII signs only", default=None, kind=bool, example=True),
-    Option(key="device", help="where candidates run: cpu or cuda; a GPU where there is one when left out", default=None,
+    Option(key="device", help="where candidates run: cpu or cuda; when left out, a GPU if there is one", default=None,
            kind=str, example="cpu"),
-    Option(key="target", help="what launches are compiled for: sm_90, gfx942, none; this GPU or sm_90 when left out",
+    Option(key="target", help="target of the launches: sm_90, gfx942, none; when left out, this GPU or sm_90",
            default=None, kind=str, example="sm_90"),
     Option(key="folder", help="folder of kernel files, relative to the working folder",
            default="kernels", kind=str, example="kernels"),
     Option(key="problems", help="a folder of your own problem files, relative to the working folder",
-           default=None, kind=str, example="problems"),
+           default=None, kind=str, example="problems", is_optional=True),
     Option(key="suites", help="foreign suites that are always known: folders or files, separated as in PATH",
-           default=None, kind=str, example="/data/KernelBench"),
-    Option(key="editor", help="the editor that E opens; VISUAL, then EDITOR, when left out", default=None, kind=str,
+           default=None, kind=str, example="/data/KernelBench", is_optional=True),
+    Option(key="editor", help="the editor that E opens; when left out, VISUAL, then EDITOR", default=None, kind=str,
            example="nvim"),
-    Option(key="notify", help="at the end of a long run, while the terminal is not in focus: off, bell, osc9, osc777",
+    Option(key="notify",
+           help="notification at the end of a long run, if the terminal has no focus: off, bell, osc9, osc777",
            default="off", kind=str, example="bell", choices=tuple(Notify)),
-    Option(key="notify_after_s", help="seconds from which a run is long", default=10.0,
+    Option(key="notify_after_s", help="least duration of a long run, in seconds", default=10.0,
            kind=float, example=10.0),
 )  # fmt: skip
 OPTION_BY_KEY = {option.key: option for option in OPTIONS}
@@ -134,9 +139,9 @@ def parse_config(text: str, *, path: Path) -> Config:
     try:
         document = tomllib.loads(text)
     except ValueError as error:  # a TOMLDecodeError, or a number with more digits than Python reads
-        return Config(path=path, text=text, problems=(f"{path} is not TOML: {error}; mend that line",))
+        return Config(path=path, text=text, problems=(f"{path} is not TOML: {error}; correct that line",))
     except RecursionError:
-        words = f"{path} is nested too deep; a setting is a text, a number, true or false"
+        words = f"{path} is nested too deeply; a setting is a text, a number, true or false"
         return Config(path=path, text=text, problems=(words,))
     found: dict[str, Value] = {}
     problems: list[str] = []
@@ -170,7 +175,7 @@ def _wrong(option: Option, value: object) -> str:
     if option.choices and value not in option.choices:
         return f"expected one of {', '.join(option.choices)}, got {_shown(value)}"
     if isinstance(value, str) and not (value.strip() and value.isprintable()):
-        return f"expected some words in one line, got {_shown(value)}; leave the line out for the default"
+        return f"expected a text of one line, got {_shown(value)}; leave the line out for the default"
     if is_number and isinstance(value, int | float) and not 0 <= value <= sys.float_info.max:
         return f"expected a number from 0 on, got {_shown(value)}"
     return ""
@@ -244,11 +249,14 @@ def template() -> str:
 
 def option_table_markdown() -> str:
     """The table of settings in the manual."""
-    rows = [
-        f"| `{option.key}` | {'detected' if option.default is None else f'`{toml(option.default)}`'} | {option.help} |"
-        for option in OPTIONS
-    ]
+    rows = [f"| `{option.key}` | {_default_words(option)} | {option.help} |" for option in OPTIONS]
     return "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows]) + "\n"
+
+
+def _default_words(option: Option) -> str:
+    if option.default is not None:
+        return f"`{toml(option.default)}`"
+    return "none" if option.is_optional else "detected"
 
 
 def toml(value: Value | tuple[str, ...]) -> str:

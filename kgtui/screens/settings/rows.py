@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kgtui.settings.file_edit import Change
 from kgtui.settings.keymap import Keymap
 from kgtui.settings.keys import Action, binding_id, shown_keys
-from kgtui.settings.preferences import FOUND, Preferences
+from kgtui.settings.preferences import DETECTED, Preferences
 from kgtui.settings.schema import KEYS_TABLE, OPTION_BY_KEY, Option, Value, toml
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 
@@ -56,7 +56,7 @@ def detail_of(view: SettingsView, key: str) -> tuple[Line, ...]:
     chosen = view.preferences.of(key)
     lines = [line(strong(key), f"  {option.help}"), line(muted(when))]
     if chosen.overridden is not None:
-        words = f"the file asks for {toml(chosen.overridden)}; {chosen.source} overrides it"
+        words = f"the file sets {toml(chosen.overridden)}; {chosen.source} overrides it"
         lines.append(line(Span(words, Tone.WARN)))
     return tuple(lines)
 
@@ -88,7 +88,7 @@ def value_text(view: SettingsView, key: str) -> str:
 
 def _setting_row(view: SettingsView, option: Option) -> Row:
     chosen = view.preferences.of(option.key)
-    value = muted("found on this machine") if chosen.source == FOUND else Span(value_text(view, option.key))
+    value = muted("of this machine") if chosen.source == DETECTED else Span(value_text(view, option.key))
     return Row(key=option.key, cells=(Span(option.key), value, _source(view, option.key, chosen.source)))
 
 

@@ -101,14 +101,14 @@ class SettingsScreen(KgtuiScreen):
         if following is not None:
             self._change(key, following)
             return
-        hint = "keys with blanks between them: f9 ctrl+t ?" if option is None else option.help
+        hint = "keys separated by spaces, such as f9 ctrl+t ?" if option is None else option.help
         self._ask_for(key, hint=hint, value=value_text(self._view, key))
 
     def action_take_back(self) -> None:
         """Undo the change under the cursor."""
         key = self._grid.current
         if key not in self.host.appearance.changes:
-            self.notify("this was not changed here", markup=False)
+            self.notify("this setting was not changed here", markup=False)
             return
         try:
             self.host.appearance.take_back(key)
@@ -129,7 +129,7 @@ class SettingsScreen(KgtuiScreen):
 
     def action_find(self) -> None:
         """Filter the rows by typed letters."""
-        self._ask_for(_FIND, hint="letters of a setting, a binding or its words", value=self._wanted)
+        self._ask_for(_FIND, hint="letters of a setting, a binding or its description", value=self._wanted)
 
     def action_copy_value(self) -> None:
         """Copy the row as a line of the file."""

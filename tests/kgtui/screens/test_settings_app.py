@@ -173,7 +173,7 @@ def test_the_help_can_be_narrowed_to_some_letters() -> None:
     assert plain_text(help_lines(wanted="$EDITOR tmux")) == (
         "Source  workbench\n  E F4            open $EDITOR at the cursor, beside this in tmux\n"
     )
-    assert "  z               give this pane the whole screen" in plain_text(help_lines(wanted="zoom"))
+    assert "  z               show only this pane" in plain_text(help_lines(wanted="zoom"))
     assert plain_text(help_lines(wanted="zzz")) == "no match; esc shows all"
 
 

@@ -27,7 +27,9 @@ COLOURS = {"TERM": "xterm-256color"}
         ("ascii", "", {"TERM": "linux"}, {}, True, "TERM=linux"),
         ("ascii", "ascii = false", {"TERM": "linux"}, {}, False, "config.toml"),
         ("ascii", "ascii = false", {}, {"ascii": True}, True, "--ascii"),
-        ("device", "", {}, {}, None, "found"),
+        ("device", "", {}, {}, None, "detected"),
+        ("problems", "", {}, {}, None, "default"),
+        ("suites", "", {}, {}, None, "default"),
         ("device", "device = 'cpu'", {}, {}, "cpu", "config.toml"),
         ("device", "device = 'cpu'", {}, {"device": "cuda"}, "cuda", "--device"),
         ("target", "target = 'gfx942'", {}, {"target": "sm_80"}, "sm_80", "--target"),
@@ -84,4 +86,4 @@ def test_unknown_device_or_target_falls_back(text: str, problem: str) -> None:
     preferences = preferences_of(parse_config(text, path=FILE), environment={})
     assert len(preferences.problems) == 1
     assert preferences.problems[0].startswith(problem)
-    assert preferences.of(text.split(" ")[0]).source == "found"
+    assert preferences.of(text.split(" ")[0]).source == "detected"

@@ -66,14 +66,14 @@ everywhere.help = "f1"
                                   "write notify_after_s = 10"),
         ("notify_after_s = -1", "config.toml, notify_after_s: expected a number from 0 on, got -1"),
         ("notify_after_s = nan", "config.toml, notify_after_s: expected a number from 0 on, got nan"),
-        ("editor = ' '", "config.toml, editor: expected some words in one line, got ' '; "
+        ("editor = ' '", "config.toml, editor: expected a text of one line, got ' '; "
                          "leave the line out for the default"),
         ("keys = 1", "config.toml, keys: expected a table, got 1; write [keys] above the bindings"),
         ("[keys]\n'workbench.run' = 6", "config.toml, keys.workbench.run: expected a key or a list of keys, got 6; "
                                         'write "workbench.run" = ["f11"]'),
         ("[keys]\n'workbench.run' = []", "config.toml, keys.workbench.run: expected a key or a list of keys, got []; "
                                          'write "workbench.run" = ["f11"]'),
-        ("theme = ", "config.toml is not TOML: Invalid value (at end of document); mend that line"),
+        ("theme = ", "config.toml is not TOML: Invalid value (at end of document); correct that line"),
     ],
 )  # fmt: skip
 def test_invalid_setting_line_is_reported_and_ignored(line: str, problem: str) -> None:

@@ -29,5 +29,5 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if path.exists():
         raise UsageError(f"{path} exists and is not overwritten; edit it, or move it away first")
     write_new(path, template(), shown=str(path))
-    console.say(f"made {path}; every line is a comment until you remove its #")
+    console.say(f"created {path}; every line is a comment until you remove its #")
     return Exit.PASSED

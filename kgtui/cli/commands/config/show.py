@@ -11,7 +11,7 @@ from kgtui.cli.choices import device_for, target_for
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.resolved_settings import load_quietly
-from kgtui.settings.preferences import FOUND, Chosen, Preferences, setting_line
+from kgtui.settings.preferences import DETECTED, Chosen, Preferences, setting_line
 from kgtui.settings.schema import toml
 
 SUMMARY = "Show every setting, its value and where the value comes from."
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     preferences = load_quietly(options, console)
     config = preferences.config
     keymap = keymap_of(config.asked.keys, file=str(config.path))
-    missing = "(it cannot be read)" if config.problems else "(none; kgtui config init makes one)"
+    missing = "(it cannot be read)" if config.problems else "(none; kgtui config init creates one)"
     console.say(f"file  {config.path}" if config.text is not None else f"file  {config.path}  {missing}")
     for one in preferences.chosen:
         console.say(setting_line(one, found=_found(one, preferences)))
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _found(one: Chosen, preferences: Preferences) -> str:
     """The detected defaults: this machine's device and its target."""
-    if one.source != FOUND or one.key not in ("device", "target"):
+    if one.source != DETECTED or one.key not in ("device", "target"):
         return ""
     device = device_for(preferences.text("device"))
     return toml(device.platform if one.key == "device" else target_for(None, device=device) or "none")

@@ -30,7 +30,7 @@ def test_show_lists_every_setting_and_writes_nothing(typed, home):
     ended = typed("config")
     assert ended.exit_code == 0
     lines = ended.out.splitlines()
-    assert lines[0] == f"file  {home}/config.toml  (none; kgtui config init makes one)"
+    assert lines[0] == f"file  {home}/config.toml  (none; kgtui config init creates one)"
     assert [line.split()[0] for line in lines[1:]] == [
         "theme",
         "ascii",
