@@ -105,8 +105,8 @@ def _require_together(options: argparse.Namespace) -> None:
     if options.file is not None or options.sample:
         raise UsageError("--candidates names the files to verify; leave FILE and --sample out")
     if options.profile:
-        raise UsageError("--profile is of one run; `kgtui check FILE --profile` shows it")
+        raise UsageError("--profile needs a single kernel file: `kgtui check FILE --profile`")
     if options.stages:
-        raise UsageError("--stages is of one run; `kgtui check FILE --stages` compares them")
+        raise UsageError("--stages needs a single kernel file: `kgtui check FILE --stages`")
     if options.resume and options.no_store:
         raise UsageError("--resume continues a batch that was saved; leave --no-store out")

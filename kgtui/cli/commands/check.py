@@ -104,9 +104,7 @@ def _require_source(options: argparse.Namespace) -> None:
         UsageError: FILE has the suffix of one.
     """
     if options.file is not None and str(options.file).endswith(_OF_CANDIDATES):
-        raise UsageError(
-            f"FILE is one Python file; --candidates {options.file} reads answers with fenced code, rows and Solutions"
-        )
+        raise UsageError(f"FILE must be a Python file; --candidates {options.file} reads answers, rows and Solutions")
 
 
 def read_request(options: argparse.Namespace, console: Console) -> Request:

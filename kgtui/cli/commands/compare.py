@@ -92,8 +92,8 @@ def _models(options: argparse.Namespace, console: Console) -> int:
     known = tuple(dict.fromkeys(row.model_name for row in rows))
     models = known if options.models == "all" else tuple(options.models.split(","))
     if unknown := [model for model in models if model not in known]:
-        stored = ", ".join(known) or "none: `kgtui generate OP --model PROVIDER:MODEL` starts"
-        raise UsageError(f"nothing by {unknown[0][:60]!r} is stored; models with stored answers: {stored}")
+        stored = ", ".join(known) or "none; `kgtui generate OP --model PROVIDER:MODEL` generates some"
+        raise UsageError(f"no answers of {unknown[0][:60]!r} are stored; models with stored answers: {stored}")
     found = comparison_of(
         [row for row in rows if row.model_name in models and (operators is None or row.problem in operators)],
         groups_of=groups_from(index.descriptions()[0]),

@@ -47,18 +47,24 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("-n", metavar="N", dest="samples", type=positive_integer, default=1,
                         help="answers (single), or the size of a population (evolve); default: 1")  # fmt: skip
     parser.add_argument("--strategy", choices=strategy_names(), default=DEFAULT, help="how answers are improved")
-    parser.add_argument("--rounds", metavar="N", type=positive_integer, default=4, help="of refine and evolve")
+    parser.add_argument(
+        "--rounds", metavar="N", type=positive_integer, default=4, help="rounds of refine and evolve (default: 4)"
+    )
     parser.add_argument("--target-speedup", metavar="X", type=float, help="refine and evolve stop at this speed-up")
     parser.add_argument(
         "--budget", metavar="AMOUNT", nargs="+", action="extend", default=[],
         help="limits such as 2usd, 200000tok, 30min; no request is sent that could exceed one",
     )  # fmt: skip
-    parser.add_argument("--max-tokens", metavar="N", type=positive_integer, help="of one answer (default: 16000)")
-    parser.add_argument("--temperature", metavar="T", type=float, help="default: the provider's")
-    parser.add_argument("--seed", metavar="N", type=positive_integer, help="for providers that take one")
-    parser.add_argument("--effort", choices=_EFFORTS, help="how much a reasoning model reasons")
+    parser.add_argument(
+        "--max-tokens", metavar="N", type=positive_integer, help="most output tokens of one answer (default: 16000)"
+    )
+    parser.add_argument("--temperature", metavar="T", type=float, help="sampling temperature (default: the provider's)")
+    parser.add_argument("--seed", metavar="N", type=positive_integer, help="sampling seed, for providers that take one")
+    parser.add_argument("--effort", choices=_EFFORTS, help="reasoning effort, for reasoning models")
     parser.add_argument("--remark", metavar="TEXT", default="", help="a sentence added to the prompt")
-    parser.add_argument("--concurrency", metavar="N", type=positive_integer, default=8, help="requests in flight")
+    parser.add_argument(
+        "--concurrency", metavar="N", type=positive_integer, default=8, help="most requests in flight (default: 8)"
+    )
     parser.add_argument("--resume", action="store_true", help="continue the unfinished batch with these arguments")
     parser.add_argument("--estimate", action="store_true", help="print what the batch may cost, and send nothing")
     add_device(parser)

@@ -37,6 +37,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     path = absolute(options.file, console.folder) if options.file else kernel_path(problem, kernels)
     shown = options.file or shown_from(path, console.folder)
     write_new(path, scaffold(problem), shown=shown)
-    console.say(f"made {shown} for {problem.name}")
+    console.say(f"created {shown} for {problem.name}")
     console.say(f"next: kgtui open {shown}   or   kgtui check {shown}")
     return Exit.PASSED

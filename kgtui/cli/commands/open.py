@@ -138,7 +138,7 @@ def opened_file(options: argparse.Namespace, console: Console, *, kernels: Path,
     path = kernel_path(problem, kernels)
     if not path.exists():
         raise UsageError(
-            f"there is no {shown_from(path, console.folder)}; `kgtui new {problem.name}` makes it, "
+            f"there is no {shown_from(path, console.folder)}; `kgtui new {problem.name}` creates it, "
             f"or name the file: `kgtui open FILE --op {problem.name}`"
         )
     return Start(problem=problem, path=path)
@@ -166,7 +166,7 @@ def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path, in
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"{path.parent} cannot be made: {error.strerror}; start in another folder") from error
+            raise UsageError(f"{path.parent} cannot be created: {error.strerror}; start in another folder") from error
         disk.write(path, SAMPLE.read_bytes())
     return Start(problem=problem, path=path)
 

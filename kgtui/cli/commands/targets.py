@@ -44,13 +44,13 @@ def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui targets`."""
     parser.usage = f"{parser.prog} [FILE] [--op OP] [options]"
     add_kernel_file(parser, sample="use the sample that comes with kgtui", file="the kernel file; before the options")
-    add_cases(parser, text="the launches of which cases (default: full)")
+    add_cases(parser, text="the cases whose launches are compiled (default: full)")
     parser.add_argument(
         "--to",
         metavar="TARGET",
         nargs="+",
         action="extend",
-        help="instead of sm_80, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950 and gfx1100",
+        help="targets (default: sm_80 sm_90 sm_100 sm_120 gfx90a gfx942 gfx950 gfx1100)",
     )
     add_device(parser)
     add_policy(parser)

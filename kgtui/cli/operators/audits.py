@@ -70,10 +70,10 @@ def _audited(source: str, name: str, environment: Mapping[str, str]) -> Health:
         ended = subprocess.run(command, capture_output=True, env=kept, timeout=_TIMEOUT_S, check=False)
         return msgspec.json.decode(ended.stdout, type=Health)
     except subprocess.TimeoutExpired:
-        return Health(version="", error=f"the reference did not end within {_TIMEOUT_S} s")
+        return Health(version="", error=f"the reference timed out after {_TIMEOUT_S} s")
     except msgspec.MsgspecError:
         said = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        return Health(version="", error=f"the process ended with status {ended.returncode}: {said}")
+        return Health(version="", error=f"the process exited with status {ended.returncode}: {said}")
 
 
 async def audit_tasks(problems: Sequence[Problem], *, jobs: int, make_engine: MakeEngine, on_health: OnHealth) -> None:

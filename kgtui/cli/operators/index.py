@@ -26,5 +26,5 @@ def problem_index(options: argparse.Namespace, console: Console) -> ProblemIndex
         return open_index(suites=suites, cache=cache)
     folder = absolute(with_home(str(chosen.value), said_by="problems"), console.folder)
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {chosen.value}, named by {chosen.source}; make it, or name another")
+        raise UsageError(f"there is no folder {chosen.value}, named by {chosen.source}; create it, or name another")
     return open_index(folders=(folder,), suites=suites, cache=cache)

@@ -17,7 +17,7 @@ JSON_SCHEMA = "kgtui.problems/1"
 _ANSWERS = {
     Determinism.EXACT: "one, to the bit",
     Determinism.ROUNDING: "one, up to rounding",
-    Determinism.ORDER_FREE: "several, in an order that is left open",
+    Determinism.ORDER_FREE: "several: the order is not specified",
     Determinism.RANDOM: "random; tested by distribution",
     Determinism.UNSPECIFIED: "any content; shape and dtype are compared",
 }

@@ -34,7 +34,7 @@ def suites_for(options: argparse.Namespace, console: Console) -> tuple[SuiteSour
         try:
             found.append(suite_at(path, choice=choice))
         except UsageError as error:
-            console.warn(f"setting suites: {error}; `kgtui suites remove {path}` forgets it")
+            console.warn(f"setting suites: {error}; `kgtui suites remove {path}` removes it")
     return tuple(found)
 
 

@@ -189,11 +189,11 @@ def test_documents_keep_unicode_under_ascii(run_in_ascii: Callable[..., tuple[in
 
 
 def test_unicode_names_are_printed_without_option(typed: Any, home: Path) -> None:
-    assert typed("new", "softmax", "möglich.py").out.startswith("made möglich.py for ")
+    assert typed("new", "softmax", "möglich.py").out.startswith("created möglich.py for ")
 
 
 def test_ascii_applies_before_command_and_to_errors(typed: Any) -> None:
-    assert typed("--ascii", "new", "softmax", "möglich.py").out.startswith("made m\\xf6glich.py for ")
+    assert typed("--ascii", "new", "softmax", "möglich.py").out.startswith("created m\\xf6glich.py for ")
     assert "m\\xf6glich.py" in typed("new", "softmax", "möglich.py", "--ascii").err
     assert "unrecognized arguments: \\xfc" in typed("paths", "ü", "--ascii").err
 
@@ -201,7 +201,7 @@ def test_ascii_applies_before_command_and_to_errors(typed: Any) -> None:
 def test_settings_file_selects_ascii(typed: Any, home: Path) -> None:
     home.mkdir()
     (home / "config.toml").write_text("ascii = true\n")
-    assert typed("new", "softmax", "möglich.py").out.startswith("made m\\xf6glich.py for ")
+    assert typed("new", "softmax", "möglich.py").out.startswith("created m\\xf6glich.py for ")
 
 
 @pytest.mark.parametrize(("is_terminal", "is_ascii"), [(True, True), (False, False)])

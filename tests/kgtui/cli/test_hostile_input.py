@@ -51,7 +51,7 @@ UNDECODABLE = os.fsdecode(b"\xff\xfe")
         (("check", "k\0.py"), "null character"),
         (("check", "/dev/zero"), "is a device"),
         (("check", "/dev/tty"), "is a device"),
-        (("new", "silu", "k" * 300 + ".py"), "was not made"),
+        (("new", "silu", "k" * 300 + ".py"), "was not created"),
         (("new", "silu", "k\0.py"), ""),
     ],
 )

@@ -151,7 +151,7 @@ def test_an_ascii_locale_does_not_end_a_command(tmp_path, environment):
         [*KGTUI, "check", "größe.py"], cwd=tmp_path, env=ascii_only, capture_output=True, check=False
     )
     assert ended.returncode == 2
-    assert b"does not exist; make it with `kgtui new`" in ended.stderr
+    assert b"does not exist; create it with `kgtui new`" in ended.stderr
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["--version"]])

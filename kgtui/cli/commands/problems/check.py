@@ -83,12 +83,14 @@ def applied(source: str, name: str, *, environment: Mapping[str, str]) -> Report
     try:
         ended = subprocess.run(command, capture_output=True, env=kept, timeout=_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as error:
-        raise EngineError(f"the rules did not end within {_TIMEOUT_S} s; make the cases of {name} smaller") from error
+        raise EngineError(
+            f"checking the rules timed out after {_TIMEOUT_S} s; make the cases of {name} smaller"
+        ) from error
     try:
         return msgspec.json.decode(ended.stdout, type=Report)
     except msgspec.MsgspecError as error:
         said = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise EngineError(f"the process of the rules ended with status {ended.returncode}: {said}") from error
+        raise EngineError(f"the process that checks the rules exited with status {ended.returncode}: {said}") from error
 
 
 def _named(options: argparse.Namespace, console: Console) -> tuple[str, str]:
@@ -96,7 +98,7 @@ def _named(options: argparse.Namespace, console: Console) -> tuple[str, str]:
     path = absolute(options.op, console.folder)
     if path.suffix == ".py":
         if not path.is_file():
-            raise UsageError(f"there is no file {options.op}")
+            raise UsageError(f"there is no file {options.op}; name a problem file or an operator")
         return Folder(path.parent).id, f"{LIBRARY}::{path.stem}"
     index = problem_index(options, console)
     name = index.resolve(options.op)

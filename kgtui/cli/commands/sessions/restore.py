@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     try:
         made = disk.write_new(path, source)
     except OSError as error:
-        raise UsageError(f"{options.output} was not made: {error.strerror}; name another FILE") from error
+        raise UsageError(f"{options.output} was not created: {error.strerror}; name another FILE") from error
     if not made:
         raise UsageError(f"{options.output} exists and is not overwritten; name another FILE")
     console.say(f"wrote {options.output}")

@@ -29,10 +29,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
             left_out = f", {source.left_out} left out" if source.left_out else ""
             console.say(f"{path}  {source.format.title}, {count} problems{left_out}")
         except UsageError as error:
-            console.warn(f"{error}; `kgtui suites remove {path}` forgets it")
+            console.warn(f"{error}; `kgtui suites remove {path}` removes it")
     if not known:
-        console.say(
-            "no suites are known; `kgtui suites add PATH` adds one, --suite PATH takes one for a single command"
-        )
+        console.say("no suites are known; `kgtui suites add PATH` adds one, --suite PATH uses one for a single command")
     console.say(f"formats: {', '.join(one.title for one in formats())}")
     return Exit.PASSED

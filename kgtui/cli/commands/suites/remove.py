@@ -15,7 +15,7 @@ from kgtui.cli.setting_names import write_changed
 from kgtui.settings.file_edit import edited, without
 from kgtui.settings.paths import with_home
 
-SUMMARY = "Forget a suite; its files stay."
+SUMMARY = "Remove a suite from the settings; its files are kept."
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -38,5 +38,5 @@ def run(options: argparse.Namespace, console: Console) -> int:
     rest = os.pathsep.join(str(one) for one in known if one != path)
     config = preferences.config
     write_changed(edited(config, {"suites": rest}) if rest else without(config, "suites"), before=preferences)
-    console.say(f"{path} is forgotten; its files stay")
+    console.say(f"removed {path} from the setting suites; its files are kept")
     return Exit.PASSED

@@ -102,7 +102,7 @@ class TestResuming:
 
     def test_other_arguments_are_another_batch(self, batch):
         batch()
-        with pytest.raises(UsageError, match="no batch has this request"):
+        with pytest.raises(UsageError, match="no stored batch has these arguments"):
             batch("--resume", "--cases", "smoke")
 
 
@@ -151,9 +151,9 @@ def test_nothing_is_saved_without_a_store(batch, home):
     ("arguments", "words"),
     [
         (("silu.py",), "leave FILE and --sample out"),
-        (("--profile",), "--profile is of one run"),
+        (("--profile",), "--profile needs a single kernel file"),
         (("--resume", "--no-store"), "leave --no-store out"),
-        (("--stages",), "--stages is of one run"),
+        (("--stages",), "--stages needs a single kernel file"),
         (("--output", "r.xml"), r"written as .jsonl, .csv, .md, .html"),
         (("--op", "nope"), ""),
     ],

@@ -13,7 +13,7 @@ from sessions import open_store
 def test_missing_file_is_usage_error(typed):
     ended = typed("check", "none.py", "--op", "silu")
     assert (ended.exit_code, ended.out) == (2, "")
-    assert ended.err.endswith("none.py does not exist; make it with `kgtui new`, or name another file\n")
+    assert ended.err.endswith("none.py does not exist; create it with `kgtui new`, or name another file\n")
 
 
 def test_a_folder(typed, folder):
@@ -156,7 +156,7 @@ def test_file_of_candidates_refused_with_option(typed, folder, name):
     (folder / name).write_text("{}")
     ended = typed("check", name, "--op", "silu")
     assert ended.exit_code == 2
-    assert f"--candidates {name} reads answers with fenced code, rows and Solutions" in ended.err
+    assert f"--candidates {name} reads answers, rows and Solutions" in ended.err
 
 
 def test_a_binary_file_for_an_operator_fails(typed, folder):

@@ -95,7 +95,7 @@ def test_resume_requests_only_missing_answers(generated, console, home):
 
 
 def test_resume_without_a_batch_is_refused(generated):
-    with pytest.raises(UsageError, match="no unfinished batch has this request"):
+    with pytest.raises(UsageError, match="no unfinished batch has these arguments"):
         generated(*refine("silu"), "--resume")
 
 
@@ -186,7 +186,7 @@ class TestReading:
         assert (ended.exit_code, ended.err) == (0, "")
 
     def test_an_unknown_model_is_named(self, typed):
-        assert "nothing by 'x:y' is stored" in typed("compare", "--models", "x:y").err
+        assert "no answers of 'x:y' are stored" in typed("compare", "--models", "x:y").err
 
     def test_too_few_answers_give_no_estimate(self, generated, console):
         assert generated(*refine("aten::*"), "--estimate") == 0

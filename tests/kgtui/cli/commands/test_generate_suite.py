@@ -78,7 +78,7 @@ def test_missing_operator_and_suite_is_refused(answered):
 
 def test_other_sizes_are_another_batch(answered, home):
     answered("level1/1_Scaled_add", "--suite", KERNELBENCH, "--cap", "64")
-    with pytest.raises(UsageError, match="no unfinished batch has this request"):
+    with pytest.raises(UsageError, match="no unfinished batch has these arguments"):
         answered("level1/1_Scaled_add", "--suite", KERNELBENCH, "--cap", "32", "--resume")
 
 

@@ -9,7 +9,7 @@ def test_new_file_is_in_kernels_with_next_step(typed, folder):
     ended = typed("new", "silu")
     assert (ended.exit_code, ended.err) == (0, "")
     assert ended.out == (
-        "made kernels/silu.py for aten::silu\nnext: kgtui open kernels/silu.py   or   kgtui check kernels/silu.py\n"
+        "created kernels/silu.py for aten::silu\nnext: kgtui open kernels/silu.py   or   kgtui check kernels/silu.py\n"
     )
     assert directives((folder / "kernels" / "silu.py").read_text()) == {"op": "aten::silu"}
 
@@ -44,7 +44,7 @@ def test_a_folder_that_cannot_be_written(typed, public_folder, without_root):
     with without_root():
         ended = typed("new", "silu", public_folder / "silu.py")
     assert ended.exit_code == 2
-    assert f"\nkgtui: {public_folder}/silu.py was not made: Permission denied" in f"\n{ended.err}"
+    assert f"\nkgtui: {public_folder}/silu.py was not created: Permission denied" in f"\n{ended.err}"
 
 
 def test_an_unknown_operator(typed, folder):

@@ -85,7 +85,7 @@ def test_open_operator_uses_file_in_kernels(opened, folder):
 
 
 def test_operator_without_file_names_creating_command(opened):
-    with pytest.raises(UsageError, match=r"there is no kernels/silu.py; `kgtui new aten::silu` makes it, or name"):
+    with pytest.raises(UsageError, match=r"there is no kernels/silu.py; `kgtui new aten::silu` creates it, or name"):
         opened("open", "--op", "silu")
 
 
@@ -123,7 +123,7 @@ def test_operator_without_option_is_refused_naming_option(opened, kernel, argume
 
 
 def test_a_missing_file(opened):
-    with pytest.raises(UsageError, match=r"none.py does not exist; make it with `kgtui new`"):
+    with pytest.raises(UsageError, match=r"none.py does not exist; create it with `kgtui new`"):
         opened("open", "none.py", "--op", "silu")
 
 
@@ -143,5 +143,5 @@ def test_sample_of_other_operator_is_refused(opened):
 
 def test_sample_folder_that_cannot_be_made_is_reported(opened, folder):
     (folder / "kernels").write_text("a file\n")
-    with pytest.raises(UsageError, match="kernels cannot be made: File exists; start in another folder"):
+    with pytest.raises(UsageError, match="kernels cannot be created: File exists; start in another folder"):
         opened("open", "--sample")

@@ -134,7 +134,7 @@ def test_missing_folder_of_problems_is_refused(typed):
     ended = typed("problems", "list", "--problems", "nowhere")
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: there is no folder nowhere, named by --problems; make it, or name another\n",
+        "kgtui: there is no folder nowhere, named by --problems; create it, or name another\n",
     )
 
 

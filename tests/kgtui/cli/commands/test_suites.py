@@ -61,7 +61,7 @@ def test_missing_suite_is_reported_and_rest_listed(typed, suite):
     suite.rename(suite.with_name("elsewhere"))
     ended = typed("problems", "show", "aten::silu")
     assert ended.exit_code == 0
-    assert f"`kgtui suites remove {suite}` forgets it" in ended.err
+    assert f"`kgtui suites remove {suite}` removes it" in ended.err
 
 
 def test_listed_suite_is_not_executed(typed, suite, tmp_path):
