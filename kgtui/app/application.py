@@ -312,7 +312,7 @@ class WorkbenchApp(TerminalApp):
         """Show an error of a background task, so that the screen does not wait for its result."""
         if event.state is WorkerState.ERROR:
             error = event.worker.error
-            self._troubles.set("worker", f"internal error: {type(error).__name__}: {error}; start it again")
+            self._troubles.set("worker", f"internal error: {type(error).__name__}: {error}; start kgtui again")
 
     def action_show(self, screen_id: str) -> None:
         """Bring a screen to the front; one without content yet reports the next step."""
@@ -333,7 +333,7 @@ class WorkbenchApp(TerminalApp):
     def action_help_quit(self) -> None:
         """Report how to quit, since ctrl+c does not."""
         leaving = next(action for action in self.actions if action.call == "app.quit")
-        self.notify(f"ctrl+c copies the selection, which is empty; {first_key(leaving)} leaves", markup=False)
+        self.notify(f"nothing is selected, so ctrl+c copies nothing; {first_key(leaving)} quits", markup=False)
 
     # Inside
 

@@ -41,13 +41,13 @@ async def put_on_clipboard(text: str, *, environment: Mapping[str, str], folder:
     if way_of(environment) is Way.TMUX:
         trouble = await _load_buffer(text)
         if not trouble:
-            return "in tmux's buffer too: its prefix, then ] pastes it"
+            return "also in tmux's buffer: its prefix, then ] pastes it"
     path = folder / _FILE
     try:
         await asyncio.to_thread(_write, path, text)
     except OSError as error:
         return f"it may not be on the clipboard, and {path} cannot be written: {error.strerror}"
-    return f"{trouble or 'this terminal has no clipboard that a program can reach'}; the text is in {path}"
+    return f"{trouble or 'programs cannot write to the clipboard of this terminal'}; the text is in {path}"
 
 
 def _write(path: Path, text: str) -> None:

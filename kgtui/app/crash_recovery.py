@@ -69,7 +69,7 @@ class CrashRecovery:
             f"  runs   finished runs are saved in {self._paths.sessions}"
             if has_store
             else "  runs   nothing was saved in this session: the store was not open",
-            f"  text   {self.said or 'no text was unsaved, so none is lost'}",
+            f"  text   {self.said or 'there was no unsaved text'}",
             f"  trace  {self._trace(fault)}",
             "  next   start kgtui again; if it fails again, include the trace in a report",
         )
@@ -84,7 +84,7 @@ class CrashRecovery:
         place = self._kept(unsaved.content, unsaved.path.name)
         if place is None:
             text = unsaved.content.decode("utf-8", errors="replace")
-            return f"the unsaved text of {unsaved.path} could be written nowhere; here it is:\n\n{text}\n"
+            return f"the unsaved text of {unsaved.path} could not be saved in any folder; it follows:\n\n{text}\n"
         return f"the unsaved text of {unsaved.path} is in {place}"
 
     def _trace(self, fault: Exception) -> str:
@@ -94,7 +94,7 @@ class CrashRecovery:
             *traceback.format_exception(fault),
         ]
         place = self._kept("".join(lines).encode(errors="backslashreplace"), "fault.txt")
-        return "could be written nowhere" if place is None else str(place)
+        return "could not be saved in any folder" if place is None else str(place)
 
     def _kept(self, content: bytes, name: str) -> Path | None:
         """Path of a new file with this content, in the data or the temporary folder; None if neither is writable."""

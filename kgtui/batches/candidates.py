@@ -101,7 +101,7 @@ def _of_folder(folder: Path, complaints: list[str]) -> Iterator[_Found]:
         if any(part.startswith((".", "__pycache__")) for part in shown.parts) or not path.is_file():
             continue
         if not path.resolve().is_relative_to(root):
-            complaints.append(f"{shown}: not read, the link leads out of {folder}")
+            complaints.append(f"{shown}: not read: the link points outside of {folder}")
             continue
         yield from _of_file(path, str(shown), complaints)
 

@@ -99,7 +99,9 @@ def _begun(order: Order, store: CheckedStore, session: int) -> int:
         return store.begin(session, text, listed)
     row = store.newest(text) if order.batch is None else store.batch(order.batch)
     if row is None:
-        raise UsageError("no batch has this request: leave --resume out, or repeat its very arguments")
+        raise UsageError(
+            "no stored batch has these arguments; omit --resume to start one, or repeat its exact arguments"
+        )
     store.resume(row.id, session, listed)
     return row.id
 

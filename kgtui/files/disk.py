@@ -38,7 +38,7 @@ def read(path: Path) -> bytes:
     try:
         return read_user_file(path, max_bytes=MAX_SOURCE_BYTES)
     except MissingFileError as error:
-        raise UsageError(f"{path} does not exist; make it with `kgtui new`, or name another file") from error
+        raise UsageError(f"{path} does not exist; create it with `kgtui new`, or name another file") from error
     except NoFileError as error:
         raise UsageError(f"{path} {str(error).removeprefix('it ')}; a candidate is one Python file") from error
     except TooLargeError as error:

@@ -21,7 +21,7 @@ _COLUMNS_FOR_TWO = 140
 _ROWS_FOR_TWO = 32
 _IN_PANE = (
     '"$@"; status=$?; [ "$status" -eq 0 ] || '
-    '{ printf "\\n%s ended with status %s; enter closes this pane " "$1" "$status"; read -r _; }'
+    '{ printf "\\n%s exited with status %s; enter closes this pane " "$1" "$status"; read -r _; }'
 )
 _GOTO_LINE = frozenset({"code", "codium", "cursor", "windsurf"})
 
@@ -58,9 +58,9 @@ def _words(editor: str) -> list[str]:
     try:
         words = shlex.split(editor)
     except ValueError as error:
-        raise UsageError(f"the editor {editor!r} is not a valid command: {error}; set EDITOR to one") from error
+        raise UsageError(f"the editor {editor!r} is not a valid command: {error}; set EDITOR to a command") from error
     if not words:
-        raise UsageError(f"the editor {editor!r} is not a valid command; set EDITOR to one")
+        raise UsageError(f"the editor {editor!r} is not a valid command; set EDITOR to a command")
     return words
 
 

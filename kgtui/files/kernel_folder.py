@@ -75,6 +75,6 @@ def _made(path: Path, content: bytes) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{path.parent} cannot be made: {error.strerror}; start kgtui in another folder") from error
+        raise UsageError(f"{path.parent} cannot be created: {error.strerror}; start kgtui in another folder") from error
     disk.write(path, content)
     return path

@@ -24,7 +24,7 @@ def write_new(path: Path, text: str | Iterable[str], *, shown: str) -> None:
         taken = shown if path.exists() else error.filename
         raise UsageError(f"{taken} exists and is not overwritten; name another FILE") from error
     except OSError as error:
-        raise UsageError(f"{shown} was not made: {error.strerror} ({error.filename}); name another FILE") from error
+        raise UsageError(f"{shown} was not created: {error.strerror} ({error.filename}); name another FILE") from error
     try:
         with file:
             file.writelines([text] if isinstance(text, str) else text)

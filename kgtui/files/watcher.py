@@ -202,13 +202,13 @@ class Watcher:
             self._report_save(path, report.at_s)
         elif report.sight is Sight.GONE:
             self._report_trouble(
-                TroubleKind.GONE, path, f"{path.name} no longer exists in {path.parent}; watching for its return"
+                TroubleKind.GONE, path, f"{path.name} no longer exists in {path.parent}; it is still watched"
             )
         elif report.sight is Sight.UNREADABLE:
             message = f"{path.name} cannot be read: {report.reason}; it is read again when it changes"
             self._report_trouble(TroubleKind.UNREADABLE, path, message)
         else:
-            self._report_trouble(TroubleKind.BACK, path, f"{path.name} is back")
+            self._report_trouble(TroubleKind.BACK, path, f"{path.name} exists again")
 
     def _report_save(self, changed: Path, at_s: float) -> None:
         content, digest = self._kernel.content, self._kernel.digest
@@ -265,8 +265,9 @@ def _absolute(path: Path) -> Path:
 def _polling_message(directory: str, error: OSError, every_s: float) -> str:
     """Message on missing events, and how to raise the system's limit if that is the reason."""
     reasons = {
-        errno.ENOSPC: "the system has no file watches left; fs.inotify.max_user_watches sets how many there are",
-        errno.EMFILE: "the system has no watch instances left; fs.inotify.max_user_instances sets how many there are",
+        errno.ENOSPC: "the system has no file watches left; raise the limit with sysctl fs.inotify.max_user_watches",
+        errno.EMFILE: "the system has no watch instances left; "
+        "raise the limit with sysctl fs.inotify.max_user_instances",
     }
     reason = reasons.get(error.errno or 0, error.strerror or str(error))
     return f"{directory} is polled every {every_s:g} s instead of watched: {reason}"

@@ -70,7 +70,7 @@ class BatchRequest:
         try:
             return msgspec.json.decode(text, type=BatchRequest)
         except msgspec.DecodeError as error:
-            raise StoreError(f"the request of this batch cannot be read: {error}; begin a new one") from error
+            raise StoreError(f"the request of this batch cannot be read: {error}; start a new one") from error
 
 
 @dataclass(frozen=True, kw_only=True)

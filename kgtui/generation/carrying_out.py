@@ -191,6 +191,8 @@ def _begun(order: Order, recording: GenerationRecording, *, session: int) -> tup
         return generations.begin_batch(session, text, order.limits), Spent()
     number = generations.unfinished_batch(text)
     if number is None:
-        raise UsageError("no unfinished batch has this request: leave --resume out, or repeat its very arguments")
+        raise UsageError(
+            "no unfinished batch has these arguments; omit --resume to start one, or repeat its exact arguments"
+        )
     generations.resume_batch(number)
     return number, spent_before(generations.of_batch(number))

@@ -59,7 +59,7 @@ class AgentRuns:
         """Follow the runs of agents on the open operator from now on, or no longer; a sentence that confirms it."""
         self.follows = not self.follows
         if not self.follows:
-            return "runs of agents are listed in the history and not shown by themselves"
+            return "not following agents: their runs are only listed in the history"
         newest = max(self._has_verdict, default=None)
         if newest is not None:
             self._open(newest)
@@ -86,6 +86,6 @@ class AgentRuns:
 def announced(run: RunRow) -> str:
     """Sentence that announces a run of an agent."""
     if run.outcome is None:
-        return f"agent: run #{run.id} of {run.problem} began; A follows the runs of agents"
+        return f"agent: run #{run.id} of {run.problem} started; A follows the runs of agents"
     word = verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)
     return f"agent: run #{run.id} of {run.problem}: {word}, {run.passed}/{run.total} cases passed"

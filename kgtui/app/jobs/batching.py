@@ -92,7 +92,7 @@ class Batching:
             UsageError: no batch is shown, it is complete, or a batch is running.
         """
         if self.row is None:
-            raise UsageError("no batch to resume; r begins one")
+            raise UsageError("no batch to resume; r starts one")
         if all(result.row.is_done for result in self.results):
             raise UsageError(f"batch {self.row.id} is complete; r starts another one")
         request = msgspec.json.decode(self.row.request, type=BatchRequest)

@@ -102,7 +102,7 @@ class Tuning:
         if workbench.bench.unsaved:
             raise UsageError(f"{name} has unsaved text, which writing would lose: save or discard it first")
         if not self._is_of_the_file(grid) or disk.read(grid.path) != grid.source:
-            raise UsageError(f"{name} has changed since it was tuned, so nothing was written; r tunes the new text")
+            raise UsageError(f"{name} has changed since it was tuned, so nothing was written; r tunes the new version")
         disk.write(grid.path, grid.winner.source)
         self.grid = replace(grid, is_written=True)
         workbench.file.saved(grid.winner.source)

@@ -50,7 +50,7 @@ class AgentDescription(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
             try:
                 is_valid = not pattern or re.compile(pattern).groups == 1
             except re.error as error:
-                raise ValueError(f"{name} is no regular expression: {error}") from error
+                raise ValueError(f"{name} is not a regular expression: {error}") from error
             if not is_valid:
                 raise ValueError(f"{name} must have one group, the number: {pattern!r}")
 
@@ -102,7 +102,7 @@ def read_agent(name: str, folders: Sequence[Path]) -> AgentDescription:
         except (OSError, msgspec.DecodeError) as error:
             raise UsageError(f"{path} describes no agent: {error}") from error
     known = sorted({path.stem for folder in folders for path in folder.glob("*.json")})
-    raise UsageError(f"unknown agent {name[:40]!r}; described are {', '.join(known)}")
+    raise UsageError(f"unknown agent {name[:40]!r}; known agents: {', '.join(known)}")
 
 
 def _parsed(text: str) -> Decimal | None:

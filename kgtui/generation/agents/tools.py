@@ -81,7 +81,7 @@ class AgentTools:
         described, _ = await asyncio.to_thread(self._means.operators.descriptions)
         found = [one for one in described if fnmatchcase(one.name, pattern)]
         if not found:
-            raise UsageError(f"no operator matches {pattern[:60]!r}; list_problems without a pattern names them all")
+            raise UsageError(f"no operator matches {pattern[:60]!r}; list_problems without a pattern lists all")
         return "\n".join(f"- {one.name}: {one.signature}: {one.summary}" for one in found)
 
     async def read_problem(self, operator: str) -> str:

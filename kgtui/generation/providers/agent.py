@@ -196,9 +196,9 @@ def _answer(folder: Path, stop: Stop) -> str:
     try:
         source = read_untrusted(folder / KERNEL, max_bytes=_MOST_KERNEL_BYTES).decode("utf-8", errors="replace")
     except (OSError, UntrustedFileError) as error:
-        return f"\n\nThe agent left no {KERNEL}{f': {ended}' if ended else ''} ({error}).\n"
+        return f"\n\nThe agent wrote no {KERNEL}{f': {ended}' if ended else ''} ({error}).\n"
     fence = "```"
     while fence in source:
         fence += "`"
-    said = f"The agent was ended, because {ended}; this is the file that it left.\n\n" if ended else ""
+    said = f"The agent was stopped: {ended}. This is the file that it wrote.\n\n" if ended else ""
     return f"\n\n{said}{fence}python\n{source.rstrip()}\n{fence}\n"

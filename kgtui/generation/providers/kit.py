@@ -27,7 +27,7 @@ _ADVICE = {
     503: "try again later",
     529: "try again later",
 }
-_UNKNOWN_SERVICE = "check the base URL: it gave no reason, as a service of this kind does"
+_UNKNOWN_SERVICE = "check the base URL: the error has no message, so this may be another kind of service"
 
 
 def key_from(environment: Mapping[str, str], variable: str, *, base_url: str | None) -> str:
@@ -122,7 +122,7 @@ def service_of(
     """
     base_url = model.base_url or environment.get(url_variable) or None
     if base_url is not None and not _is_url(base_url):
-        raise UsageError(f"{base_url[:80]!r} is no base URL; expected http://HOST:PORT/PATH or https://HOST/PATH")
+        raise UsageError(f"{base_url[:80]!r} is not a base URL; expected http://HOST:PORT/PATH or https://HOST/PATH")
     key = key_from(environment, variable, base_url=base_url)
     return Service(name=name, variable=variable, key=key, base_url=base_url or default_url)
 

@@ -33,7 +33,7 @@ def costs_text(rows: Sequence[CostRow], by: CostBy) -> str:
     return (
         text_of(costs_table(rows, by))
         if rows
-        else "nothing was generated; `kgtui generate OP --model PROVIDER:MODEL` starts"
+        else "nothing was generated; `kgtui generate OP --model PROVIDER:MODEL` generates kernels"
     )
 
 

@@ -58,7 +58,9 @@ def test_text_without_any_folder_is_reported(paths: Paths, tmp_path: Path, monke
     monkeypatch.setattr("tempfile.tempdir", str(paths.data / "tmp"))
     recovery = CrashRecovery(application(), paths=paths)
     recovery.take()
-    assert recovery.said == "the unsaved text of /k/softmax.py could be written nowhere; here it is:\n\nmine\n\n"
+    assert (
+        recovery.said == "the unsaved text of /k/softmax.py could not be saved in any folder; it follows:\n\nmine\n\n"
+    )
 
 
 def test_unresponsive_screen_is_reported(paths: Paths) -> None:
@@ -71,7 +73,7 @@ def test_unresponsive_screen_is_reported(paths: Paths) -> None:
 @pytest.mark.parametrize(
     ("app", "report"),
     [
-        (application(unsaved=False), "  text   no text was unsaved, so none is lost"),
+        (application(unsaved=False), "  text   there was no unsaved text"),
         (application(has_store=False), "  runs   nothing was saved in this session: the store was not open"),
     ],
     ids=["saved", "no store"],

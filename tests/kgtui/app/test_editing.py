@@ -196,7 +196,7 @@ async def test_ctrl_c_states_how_to_quit(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("ctrl+c")
         assert [toast.message for toast in bench.app._notifications] == [
-            "ctrl+c copies the selection, which is empty; ctrl+q leaves"
+            "nothing is selected, so ctrl+c copies nothing; ctrl+q quits"
         ]
         assert bench.app.is_running
 

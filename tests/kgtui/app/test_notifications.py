@@ -102,7 +102,7 @@ def test_copy_method_follows_environment(environment: dict[str, str], way: Way) 
 async def test_text_is_written_to_file_without_clipboard(tmp_path: Path) -> None:
     said = await put_on_clipboard("x = 1\n", environment={"STY": "1"}, folder=tmp_path / "data")
     file = tmp_path / "data" / "copied.txt"
-    assert said == f"this terminal has no clipboard that a program can reach; the text is in {file}"
+    assert said == f"programs cannot write to the clipboard of this terminal; the text is in {file}"
     assert file.read_text() == "x = 1\n"
 
 
@@ -122,7 +122,7 @@ def tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def test_tmux_gets_text_by_its_own_command(tmux: Path, tmp_path: Path) -> None:
     said = await put_on_clipboard("x = 1\n", environment={"TMUX": "/tmp/tmux,1,0"}, folder=tmp_path)
-    assert said == "in tmux's buffer too: its prefix, then ] pastes it"
+    assert said == "also in tmux's buffer: its prefix, then ] pastes it"
     assert tmux.read_text() == "load-buffer -w -|x = 1\n"
 
 

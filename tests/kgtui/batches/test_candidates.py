@@ -114,7 +114,7 @@ def test_link_out_of_folder_is_not_read(tmp_path):
     (folder / "silu.py").write_text(SOFTMAX)
     found = read(folder)
     assert [one.listed.name for one in found.candidates] == ["silu.py"]
-    assert found.complaints == (f"softmax.py: not read, the link leads out of {folder}",)
+    assert found.complaints == (f"softmax.py: not read: the link points outside of {folder}",)
 
 
 def test_utf16_rows_error_states_conversion(tmp_path):

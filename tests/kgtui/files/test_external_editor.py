@@ -37,8 +37,8 @@ def test_editor_opens_at_line_where_supported(editor: str, command: tuple[str, .
 @pytest.mark.parametrize(
     ("editor", "message"),
     [
-        ("vim '", 'the editor "vim \'" is not a valid command: No closing quotation; set EDITOR to one'),
-        (" ", "the editor ' ' is not a valid command; set EDITOR to one"),
+        ("vim '", 'the editor "vim \'" is not a valid command: No closing quotation; set EDITOR to a command'),
+        (" ", "the editor ' ' is not a valid command; set EDITOR to a command"),
     ],
 )
 def test_invalid_editor_command_is_refused(editor: str, message: str) -> None:
@@ -52,7 +52,7 @@ async def test_missing_editor_command_is_reported(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("E")
         assert [note.message for note in bench.app._notifications] == [
-            'the editor "vim \'" is not a valid command: No closing quotation; set EDITOR to one'
+            'the editor "vim \'" is not a valid command: No closing quotation; set EDITOR to a command'
         ]
 
 
@@ -86,7 +86,7 @@ def test_tmux_keeps_pane_of_failed_editor(tmp_path: Path) -> None:
     command = opening(KERNEL, line=1, columns=200, rows=50, environment=environment).command
     in_pane = command[command.index("sh") :]
     ended = subprocess.run(in_pane, input="\n", capture_output=True, text=True, timeout=PATIENCE_S)
-    assert ended.stdout == f"\n{editor} ended with status 3; enter closes this pane "
+    assert ended.stdout == f"\n{editor} exited with status 3; enter closes this pane "
     assert ended.stderr == "no such theme\n"
 
 
@@ -95,5 +95,5 @@ async def test_an_editor_that_fails_is_quoted(tmp_path: Path) -> None:
     editor.write_text("#!/bin/sh\necho no space for new pane >&2\nexit 1\n")
     editor.chmod(0o755)
     assert await external_editor._run(Opening(command=(str(editor),), takes_terminal=False)) == (
-        f"{editor} ended with status 1: no space for new pane"
+        f"{editor} exited with status 1: no space for new pane"
     )

@@ -135,7 +135,7 @@ async def test_agent_with_excessive_output_is_stopped(agent):
 async def test_file_of_agent_with_excessive_output_is_kept(agent, end):
     text, ended = await agent(f"{WRITES}\nwhile True: print('x' * 1000, end='{end}')")
     assert ended.stop is Stop.LENGTH
-    assert "The agent was ended, because it printed too much; this is the file that it left." in text
+    assert "The agent was stopped: it printed too much. This is the file that it wrote." in text
     assert taken(text, ended.stop).source == "def softmax(self):\n    return self\n"
 
 
@@ -167,7 +167,7 @@ async def test_process_that_left_the_group_is_killed(agent, then, stop):
 
 async def test_agent_without_file_is_reported(agent):
     text, _ = await agent("print('done')")
-    assert "The agent left no kernel.py" in text
+    assert "The agent wrote no kernel.py" in text
     assert taken(text).source is None
 
 

@@ -62,7 +62,7 @@ def test_report_that_cannot_be_is_unknown(output):
 
 @pytest.mark.parametrize(
     ("pattern", "message"),
-    [("in (", "input_tokens is no regular expression"), ("in 5", "must have one group"), ("(a)(b)", "one group")],
+    [("in (", "input_tokens is not a regular expression"), ("in 5", "must have one group"), ("(a)(b)", "one group")],
 )
 def test_pattern_that_cannot_be_used_is_refused(tmp_path, pattern, message):
     (tmp_path / "own.json").write_text(json.dumps({"command": ["own"], "input_tokens": pattern}))
@@ -77,5 +77,5 @@ def test_every_known_agent_is_described():
 
 
 def test_an_unknown_agent_lists_the_known_ones():
-    with pytest.raises(UsageError, match="described are aider, claude, codex"):
+    with pytest.raises(UsageError, match="known agents: aider, claude, codex"):
         read_agent("nope", (FOLDER,))

@@ -208,12 +208,12 @@ class TestSecrets:
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999/v1", "http://h:x/", "http://", "http://h:0"])
 def test_base_url_that_is_none_is_refused(protocol, url):
-    with pytest.raises(UsageError, match="is no base URL"):
+    with pytest.raises(UsageError, match="is not a base URL"):
         open_provider(ModelName(provider=protocol, model="m", base_url=url), ENVIRONMENT)
 
 
 def test_base_url_of_the_environment_is_checked():
-    with pytest.raises(UsageError, match="'localhost:8000' is no base URL"):
+    with pytest.raises(UsageError, match="'localhost:8000' is not a base URL"):
         open_provider(ModelName(provider="openai", model="m"), {**ENVIRONMENT, "OPENAI_BASE_URL": "localhost:8000"})
 
 

@@ -22,7 +22,7 @@ from kgtui.ports.file_events import TroubleKind, WatchTrouble
 from tests.kgtui.pages.catalogue import Page
 from tests.kgtui.pages.drawing import Shot, shot_of
 
-_GONE = "softmax.py no longer exists in kernels; watching for its return"  # the watcher's words
+_GONE = "softmax.py no longer exists in kernels; it is still watched"  # the watcher's words
 _ENDLESS = {"loop", "agents"}  # the workers that judge and that look for runs of agents, as long as the app lives
 
 

@@ -59,7 +59,7 @@ async def test_agent_run_is_announced_and_followed_to_verdict(bench: Any, server
         await bench.app.agents.look()
         workbench = bench.app.workbench
         await bench.until(pilot, lambda: workbench.bench.old is not None)
-        assert f"agent: run #{number} of aten::softmax began; A follows the runs of agents" in said(bench)
+        assert f"agent: run #{number} of aten::softmax started; A follows the runs of agents" in said(bench)
         assert workbench.bench.view.verdict is None
         server.record_all(number, events[verdict:])
         await bench.app.agents.look()
