@@ -106,7 +106,7 @@ class CompareScreen(KgtuiScreen):
         self._seen = begun
         number, finished = begun
         if self._measuring is not None and finished and number is not None:
-            self._wanted = Choice(numbers=(self._measuring, number), why="taking turns on the device")
+            self._wanted = Choice(numbers=(self._measuring, number), why="timed interleaved on the device")
             self._measuring = None
         self._read()
 

@@ -209,7 +209,7 @@ class DifferencesScreen(KgtuiScreen):
             return f"no earlier run compiled {name} for the same element types; [ selects older runs, ] newer ones"
         where = {0: "", 1: ", nor did any before it", -1: ", nor did any after it"}[self._step]
         missing = f"compiled no {name} for the same element types{where}"
-        return f"run #{self._against} {missing}; [ takes an older run, ] a newer one"
+        return f"run #{self._against} {missing}; [ selects an older run, ] a newer one"
 
     async def _text(self, kernel: CompiledKernel, form: str | None) -> str | None:
         artefact = artefact_of(kernel, form) if form else None
@@ -238,9 +238,11 @@ class DifferencesScreen(KgtuiScreen):
 
 def _summary(changed: Differences) -> Line:
     if changed.same:
-        return line(Span("the code is the same", Tone.GOOD), muted("  but for places, numbering and registers' names"))
+        return line(
+            Span("the code is the same", Tone.GOOD), muted("  apart from locations, numbering and register names")
+        )
     lines = "line" if changed.removed == 1 else "lines"
     return line(
         Span(f"{changed.removed:,} {lines} removed, {changed.added:,} added", Tone.STRONG),
-        muted("  without places, numbering and registers' names"),
+        muted("  ignoring locations, numbering and register names"),
     )

@@ -27,7 +27,7 @@ PLACE = Place.OVER
 _KEYS_WIDTH = 16
 _CONCEPTS = (
     ("problem", "an operator with its cases, reference, tolerance and cost"),
-    ("candidate", "the text of your file, known by its hash"),
+    ("candidate", "a version of your file, identified by its hash"),
     ("run", "one verification of one candidate; each has a number and is saved"),
     ("stale", "a result of an earlier version, shown until the new one arrives"),
     ("baseline", "what the candidate is timed against, in the same run: eager, compile, cublas, vllm"),

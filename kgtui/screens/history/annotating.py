@@ -67,7 +67,7 @@ class Annotator:
         screen.set_focus(self._listing.grid)
         words = len(text.split())
         if change is StoreAdmin.set_tag and words > 1:
-            label = f"tag of #{listed.run.id}, one word and not {words}"
+            label = f"tag of #{listed.run.id}: expected one word, got {words}"
             self._entry.ask(label, submitted=partial(self._entered, listed, change), hint=_TAG_HINT, value=text)
         else:
             self._entry.close()

@@ -78,7 +78,7 @@ class Listing:
 
     def refuse(self, what: str) -> None:
         """Report that there is no `what` here, since no run is under the cursor."""
-        why = "a session has none; enter lists its runs" if self.session else "there is no run here"
+        why = "not available for a session; enter lists its runs" if self.session else "there is no run here"
         self.screen.notify(f"{what}: {why}", markup=False)
 
     # Shown content

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 PLACE = Place.OVER
 TABS = ("candidates", "matrix", "metrics", "curves", "cost", "prices")
 _STREAMED = ("candidates", "matrix")
-_NOTHING = line(muted("nothing was generated yet; m in the workbench begins"))
+_NOTHING = line(muted("nothing was generated yet; g in the workbench generates candidates"))
 _NO_FILE = "no file is open: enter on an operator opens its file, then generate"
 
 

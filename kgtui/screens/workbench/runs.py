@@ -114,7 +114,7 @@ class RunController:
     def action_smoke(self) -> None:
         """Run only the smoke cases from now on, or all cases again."""
         self._context.bench = replace(self._context.bench, smoke=not self._context.bench.is_smoke)
-        cases = "the smoke cases alone, and nothing is timed" if self._context.bench.is_smoke else "all cases"
+        cases = "only the smoke cases, without timing" if self._context.bench.is_smoke else "all cases"
         self._context.screen.app.clear_notifications()  # otherwise a message for each press would cover the results
         self._context.notify(f"a save runs {cases} from now on")
         self.request()

@@ -59,7 +59,7 @@ def forms_line(kernel: CompiledKernel | None, form: str | None, *, foreign: bool
     parts: list[Span] = [Span("x", Tone.LINK), Span(" ")]
     for one in forms:
         parts += [strong(f"[{one}]") if one == form else muted(f" {one} "), Span(" ")]
-    return line(*parts, Span(f" {name}", tone), muted("; esc: the run's own" if foreign else ""))
+    return line(*parts, Span(f" {name}", tone), muted("; esc shows the target of the run" if foreign else ""))
 
 
 def source_lines(text: str, *, form: str) -> tuple[int | None, ...]:

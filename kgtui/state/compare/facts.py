@@ -120,7 +120,7 @@ def findings_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
         rows.append(Row(key=key, cells=(Span(severity, _TONES[severity]), Span(check), *cells)))
         about[key] = tuple(_finding_words(side, one) for side, ones in zip(sides, held, strict=True) for one in ones)
     columns = (
-        Column(label="weight", width=9),
+        Column(label="severity", width=9),
         Column(label="check", width=18),
         *(Column(label=side.name, width=16) for side in sides),
         Column(label="change", width=9),

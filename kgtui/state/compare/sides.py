@@ -126,7 +126,7 @@ def require_one_operator(sides: Sequence[Side]) -> None:
     problems = dict.fromkeys(side.run.problem for side in sides)
     if len(problems) > 1:
         of = ", ".join(f"{side.name} of {side.run.problem}" for side in sides)
-        raise UsageError(f"{of}: only runs of one operator have the same cases; mark such")
+        raise UsageError(f"runs must be of the same operator: {of}")
 
 
 def _with_most_cases(runs: Sequence[PastRun]) -> list[PastRun]:

@@ -114,7 +114,7 @@ def _why_not_by_baseline(reference: Side, other: Side) -> str:
         for name in sorted({*before, *after})
         if before.get(name) != after.get(name)
     ]
-    return f"the baseline is another one: {', '.join(changed)}" if changed else ""
+    return f"the baselines differ: {', '.join(changed)}" if changed else ""
 
 
 def _case(name: str, reference: Side, other: Side, doubt: str) -> CaseVersus:

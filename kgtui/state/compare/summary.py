@@ -21,7 +21,7 @@ from kgtui.state.history.past_runs import one_line
 
 MEAN = "geometric mean"
 SAME, DIFFERS = "same", "differs"
-_BROKE, _MENDED = "broke", "mended"
+_REGRESSED, _FIXED = "regressed", "fixed"
 _USUAL = "eager"
 
 
@@ -84,7 +84,7 @@ def cases_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
     columns = (
         Column(label="case", width=20),
         *(Column(label=side.name, width=19, rank=1) for side in sides),
-        Column(label="change", width=9),
+        Column(label="change", width=10),
     )
     return Table(
         columns=columns,
@@ -103,8 +103,8 @@ def change_of(outcomes: Sequence[Outcome | None]) -> Span:
     if None in outcomes:
         return Span(DIFFERS, Tone.BUSY)
     if first is Outcome.PASS:
-        return Span(_BROKE, Tone.BAD)
-    return Span(_MENDED, Tone.GOOD) if Outcome.PASS in others else Span(DIFFERS, Tone.BUSY)
+        return Span(_REGRESSED, Tone.BAD)
+    return Span(_FIXED, Tone.GOOD) if Outcome.PASS in others else Span(DIFFERS, Tone.BUSY)
 
 
 def times_table(sides: Sequence[Side], comparisons: Sequence[Versus], *, glyphs: Glyphs) -> Table:
@@ -135,7 +135,7 @@ def mean_words(versus: Versus, *, glyphs: Glyphs) -> Line:
         return line(f"{versus.other} against {versus.reference}: not compared, {versus.why}")
     ways = dict.fromkeys(_way(one) for one in versus.cases if one.comparison is not None)
     many = f"over {versus.mean.cases} of {versus.mean.planned} timed cases"
-    least = f"up to {100 * versus.resolution:.1f} % is none"
+    least = f"up to {100 * versus.resolution:.1f} % counts as no difference"
     return line(f"{versus.other} ", mean_span(versus, glyphs=glyphs), muted(f"  {many}, {least}: {', or '.join(ways)}"))
 
 
@@ -145,7 +145,7 @@ def versus_words(one: CaseVersus, versus: Versus, *, glyphs: Glyphs) -> str:
         return f"{versus.other} against {versus.reference}: not compared, {one.why}"
     found = one.comparison
     many = f"{found.speedup.value:.3f}{glyphs.times} ({numbers.span(found.speedup, digits=3)})"
-    least = f"up to {100 * found.resolution:.1f} % is none"
+    least = f"up to {100 * found.resolution:.1f} % counts as no difference"
     return f"{versus.other} is {many} as fast as {versus.reference}, {found.standing} ({least}): {_way(one)}"
 
 

@@ -41,7 +41,7 @@ SESSION_COLUMNS = (
     Column(label="cost", width=9),
     Column(label="what", width=60),
 )
-NOTHING_YET = "no runs yet; ctrl+o, then enter on an operator opens its file, and every save is a run"
+NOTHING_YET = "no runs yet; ctrl+o, then enter on an operator opens its file, and each save starts a run"
 
 
 def run_columns(*, medium: bool, wide: bool) -> tuple[Column, ...]:
@@ -146,7 +146,7 @@ def way_line(way: Sequence[Milestone], *, glyphs: Glyphs) -> Line:
         return line(muted("best "), Span(sparkline(bests, glyphs=glyphs), Tone.GOOD), f" {words}", muted(f" of {runs}"))
     shares = [one.passed / one.total for one in way if one.total]
     if not shares:
-        return line(muted("no case of this file has run yet, variants that were tuned aside"))
+        return line(muted("no case of this file has run yet, apart from tuned variants"))
     bests = _best_so_far(shares)
     best_run = max((one for one in way if one.total), key=lambda one: one.passed / one.total)
     words = f"{best_run.passed} of {best_run.total} cases passed at best"

@@ -124,7 +124,7 @@ def _diagnosis(found: Diagnosis, width: int, *, label: str) -> list[Line]:
 def _feeds(explanation: Explanation, width: int) -> list[Line]:
     """Lines on the elements of the arguments that the worst element depends on."""
     if not explanation.feeds:
-        nothing = "no element of any argument that it depends on was found" if explanation.feeding == 0 else ""
+        nothing = "found no argument element that it depends on" if explanation.feeding == 0 else ""
         return _wrapped("inputs", explanation.untried or nothing, width, tone=Tone.MUTED)
     shown, count = len(explanation.feeds), explanation.feeding
     many = f"at least {shown}" if count is None else f"{count:,}"

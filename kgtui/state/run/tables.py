@@ -17,7 +17,7 @@ from kgtui.state.run.endings import ago, ending_of
 
 FINDING_COLUMNS = (
     Column(label="line", width=6),
-    Column(label="weight", width=9),
+    Column(label="severity", width=9),
     Column(label="check", width=17),
     Column(label="observation", width=90, least=20),
 )
@@ -90,7 +90,7 @@ def kernel_columns(kernels: Sequence[CompiledKernel]) -> tuple[Column, ...]:
         Column(label="warps", width=6, rank=5),
         Column(label="stages", width=7, rank=5),
         Column(label="took", width=9, rank=6),
-        Column(label="further, or why not", width=60, least=16, rank=1 if failed else 4),
+        Column(label="options, or the error", width=60, least=16, rank=1 if failed else 4),
     )
 
 

@@ -153,7 +153,7 @@ def progress_line(grid: VariantGrid, *, now_s: float, glyphs: Glyphs, stale: boo
     counted = f"{done}/{total} tried"
     match grid.ending:
         case Ending.SAVED:
-            return line(Span(f"stopped: {name} was saved, {counted}", Tone.WARN), muted("; r tunes the new text"))
+            return line(Span(f"stopped: {name} was saved, {counted}", Tone.WARN), muted("; r tunes the new version"))
         case Ending.STOPPED:
             how = Span(f"stopped, {counted}", Tone.WARN)
         case _:

@@ -38,7 +38,7 @@ _WRONG = frozenset(
     }
 )
 _STARTING_SENTENCE = "starting engine..."
-_BEGINNING_SENTENCE = "the run begins"
+_BEGINNING_SENTENCE = "starting the run..."
 _IDLE_SENTENCE = "save the file to run it"
 _PAUSED_SENTENCE = "paused: saves are not run"
 

@@ -77,6 +77,6 @@ class FindingsPane(Pane):
         if found:
             detail.show(finding_detail(found))
         elif self._scene and self._scene.bench.view.verdict:
-            detail.show((line(muted("the checks observed nothing")),))
+            detail.show((line(muted("no findings")),))
         else:
             detail.show((line(muted("no findings yet; r runs the file")),))

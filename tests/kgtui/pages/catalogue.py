@@ -50,7 +50,7 @@ class Page:
 _RUNNING = (
     Page(name="nothing-ran", screen="workbench", state=State.IDLE, says=("· idle", "save the file"),
          engine_starts=False, keys=("escape",)),
-    Page(name="beginning", screen="workbench", state=State.STARTING, says=("⟳ starting", "the run begins"),
+    Page(name="beginning", screen="workbench", state=State.STARTING, says=("⟳ starting", "starting the run..."),
          script="never_begins"),
     Page(name="starting", screen="workbench", state=State.STARTING, says=("⟳ starting",), engine_starts=False),
     Page(name="reading", screen="workbench", state=State.LOADING, says=("⟳ loading",), script="parsing"),
@@ -152,7 +152,7 @@ _OVER = (
     Page(name="case-not-judged", screen="case", says=("not",), script="never_begins", keys=("1", "W")),
     Page(name="targets", screen="targets", says=("gfx950", "✗"), keys=("T", *"jjjjjj")),
     Page(name="targets-half-way", screen="targets", says=("sm_90", "gfx1100"), keys=("T",), ports_only=4),
-    Page(name="targets-before-a-run", screen="targets", says=("as soon as it has its",),
+    Page(name="targets-before-a-run", screen="targets", says=("once it has a",),
          script="never_begins", keys=("T",)),
     Page(name="differences", screen="differences", says=("#1", "#2"), then="all_pass", keys=("D",)),
     Page(name="no-differences", screen="differences", says=("no other run",), keys=("D",)),

@@ -268,7 +268,7 @@ async def test_differences_to_previous_run_cover_code_only(two_runs: Any) -> Non
         assert text_of(screen, "#versus").splitlines() == [
             "Differences  run #1 ▸ run #2  x  ttir  [ptx]  sass   sm_90: softmax_kernel",
             "registers 40 ▸ 32   spilled 0 B   shared 16 B   occupancy 75% ▸ 100%",
-            "1 line removed, 1 added  without places, numbering and registers' names",
+            "1 line removed, 1 added  ignoring locations, numbering and register names",
         ]
         changed = [text for text in screen._shown if text[:2] in ("- ", "+ ")]
         assert changed == ["-     ex2.approx.f32 %r3, %r2;", "+     ex2.approx.ftz.f32 %r3, %r9;"]
@@ -337,7 +337,7 @@ async def test_runs_that_compiled_nothing_are_passed_over(two_runs: Any) -> None
         await two_runs.settled(pilot)
         assert text_of(screen, "#versus") == (
             "run #2 compiled no softmax_kernel for sm_90 for the same element types, nor did any after it; "
-            "[ takes an older run, ] a newer one"
+            "[ selects an older run, ] a newer one"
         )
         await pilot.press("left_square_bracket")
         await two_runs.settled(pilot)
@@ -355,7 +355,7 @@ async def test_compared_run_without_code_is_reported(two_runs: Any) -> None:
         screen = await opened(two_runs, pilot, "5", "j", "D")
         assert text_of(screen, "#versus") == (
             "run #2 compiled no softmax_kernel for sm_90 for the same element types; "
-            "[ takes an older run, ] a newer one"
+            "[ selects an older run, ] a newer one"
         )
 
 

@@ -241,7 +241,7 @@ async def test_numbers_select_parts_and_tab_continues(open_on: Any, four: Any) -
         await ready(bench, pilot)
         await pressed(bench, pilot, "c", "2")
         grid = screen_of(bench).query_one("#table", Grid)
-        assert grid.shown[0].cells[-1].text == "broke"
+        assert grid.shown[0].cells[-1].text == "regressed"
         assert "worst at [3, 127]" in plain_text(screen_of(bench).query_one("#about", Lines).lines)
         await pressed(bench, pilot, "tab")
         assert nothing(bench).startswith("#1 ran on the CPU")
@@ -304,7 +304,7 @@ async def test_m_times_two_sides_alternately(open_on: Any, two_timed: Any) -> No
         await pressed(bench, pilot, "m")
         ((candidate, other),) = bench.engine.compared
         assert (candidate.source, other.source) == (stored_runs.FOURTH, stored_runs.SECOND)
-        assert heads(bench)[0].endswith("taking turns on the device")
+        assert heads(bench)[0].endswith("timed interleaved on the device")
         assert heads(bench)[2].startswith("#4    ✔ pass 8/8  ▲ 1.25× ±0.01 #1, faster")
 
 

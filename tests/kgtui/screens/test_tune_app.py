@@ -233,7 +233,7 @@ async def test_save_stops_grid_with_message(make_bench: Any, paused: bool) -> No
         bench.engine.script = fakes.all_pass
         bench.watcher.save(bench.path.read_bytes() + b"# another\n")
         await done(bench, pilot)
-        assert plan(bench)[1] == "stopped: softmax.py was saved, 0/3 tried; r tunes the new text"
+        assert plan(bench)[1] == "stopped: softmax.py was saved, 0/3 tried; r tunes the new version"
         assert len(judged(bench)) == (2 if paused else 3)
 
 
@@ -295,7 +295,7 @@ async def test_unnoticed_changed_file_is_not_written(make_bench: Any, timed: Any
         await pilot.press("w", "y")
         assert bench.path.read_bytes() == b"# mine\n"
         assert said(bench) == [
-            "softmax.py has changed since it was tuned, so nothing was written; r tunes the new text"
+            "softmax.py has changed since it was tuned, so nothing was written; r tunes the new version"
         ]
 
 

@@ -62,4 +62,4 @@ async def _run(opening: Opening) -> str:
     words = "; ".join(complaint.decode("utf-8", errors="replace").split("\n")[-_COMPLAINT_LINES:]).strip("; ")
     if not process.returncode:
         return ""
-    return f"{program} ended with status {process.returncode}{f': {words}' if words else ''}"
+    return f"{program} exited with status {process.returncode}{f': {words}' if words else ''}"

@@ -21,7 +21,7 @@ _OVERTAKEN = "overtaken"
 _LEAVE = "leave"
 _SWITCH = "switch"
 _OVERWRITE = "overwrite"
-_CHANGED = (Answer(key="w", label="write, keep both"), Answer(key="r", label="take the file's"))
+_CHANGED = (Answer(key="w", label="write, keep both"), Answer(key="r", label="load the file"))
 _UNSAVED = (Answer(key="s", label="save first"), Answer(key="d", label="discard the text"))
 
 
@@ -50,7 +50,7 @@ class FileKeeper:
         context.bench = replace(context.bench, saved=content, notice="")
         if context.bench.unsaved:
             context.bench = replace(context.bench, content_on_disk=content)
-            answers = (Answer(key="r", label="take the file's text"), Answer(key="k", label="keep mine"))
+            answers = (Answer(key="r", label="load the file"), Answer(key="k", label="keep mine"))
             self._ask(_OVERTAKEN, f"{context.bench.path.name} also changed on disk.", answers)
         elif context.bench.old is None:
             context.source.load(content)

@@ -44,7 +44,10 @@ async def test_tag_is_one_word_and_empty_removes(looking_back: Any, some: Past) 
         await pilot.press("t", "space", *"two", "enter")
         await settled(bench, pilot)
         entry = screen.query_one("#entry", Entry)
-        assert (str(entry.query_one(Lines).content), entry.field.value) == ("tag of #4, one word and not 2", "old two")
+        assert (str(entry.query_one(Lines).content), entry.field.value) == (
+            "tag of #4: expected one word, got 2",
+            "old two",
+        )
         assert screen.focused is entry.field, "what is typed next would be commands"
         assert some.store.run(4).tag == "old"
         screen.query_one("#entry Input", Input).value = ""
@@ -148,4 +151,4 @@ async def test_session_has_no_tag_or_note(looking_back: Any, some: Past) -> None
         await settled(bench, pilot)
         await pilot.press("t")
         assert not screen.query_one("#entry").display
-        await said(bench, pilot, "tag: a session has none; enter lists its runs")
+        await said(bench, pilot, "tag: not available for a session; enter lists its runs")

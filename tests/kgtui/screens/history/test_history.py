@@ -42,7 +42,7 @@ async def test_empty_store_states_how_to_start(looking_back: Any, past: Past) ->
     async with bench.app.run_test() as pilot:
         screen = await history(bench, pilot)
         words = plain_text(screen.query_one("#empty", Lines).lines)
-        assert words == ("no runs yet; ctrl+o, then enter on an operator opens its file, and every save is a run")
+        assert words == ("no runs yet; ctrl+o, then enter on an operator opens its file, and each save starts a run")
         assert screen.query_one("#empty").display
 
 

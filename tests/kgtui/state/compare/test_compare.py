@@ -159,7 +159,7 @@ class TestWhichRuns:
     def test_runs_of_two_operators_are_not_compared(self, runs: Any) -> None:
         one = runs.side(runs.add(fakes.all_pass))
         other = replace(one, run=replace(one.run, id=2, problem="vllm::rope"))
-        with pytest.raises(UsageError, match="#1 of aten::softmax, #2 of vllm::rope: only runs of one operator"):
+        with pytest.raises(UsageError, match="of the same operator: #1 of aten::softmax, #2 of vllm::rope"):
             require_one_operator((one, other))
 
 
@@ -209,7 +209,7 @@ class TestTimes:
         later = timed.store.begin_session("later", environment={"device": "NVIDIA H100", "torch": "2.14.0"})
         two = timed.side(timed.add(timed_runs.all_timed, stored_runs.SECOND, session=later))
         found = versus(one, two)
-        assert (found.mean, found.why) == (None, "the baseline is another one: torch 2.13.0 and 2.14.0")
+        assert (found.mean, found.why) == (None, "the baselines differ: torch 2.13.0 and 2.14.0")
 
     def test_on_another_device_nothing_is_compared(self, timed: Any) -> None:
         one = timed.side(timed.add(timed_runs.all_timed))
@@ -263,8 +263,8 @@ class TestTimes:
             "by baseline",
         ]
         assert about(table, name) == [
-            "#2 is 1.200× (1.182 to 1.219) as fast as #1, faster (up to 2.2 % is none): the ratio of their speed-ups "
-            "over eager, timed at different times",
+            "#2 is 1.200× (1.182 to 1.219) as fast as #1, faster (up to 2.2 % counts as no difference): "
+            "the ratio of their speed-ups over eager, timed at different times",
             "95 % intervals of the device time: #1 14.23 to 14.44 µs, #2 11.86 to 12.03 µs",
         ]
         assert cells(table, MEAN)[:2] == [MEAN, "▲ 1.20 ±0.01"]
@@ -275,12 +275,12 @@ class TestCases:
         ("outcomes", "change"),
         [
             ((Outcome.PASS, Outcome.PASS), "same"),
-            ((Outcome.PASS, Outcome.WRONG_VALUE), "broke"),
-            ((Outcome.WRONG_VALUE, Outcome.PASS), "mended"),
+            ((Outcome.PASS, Outcome.WRONG_VALUE), "regressed"),
+            ((Outcome.WRONG_VALUE, Outcome.PASS), "fixed"),
             ((Outcome.WRONG_VALUE, Outcome.CRASHED), "differs"),
             ((Outcome.PASS, None), "differs"),
-            ((Outcome.PASS, Outcome.PASS, Outcome.TIMEOUT), "broke"),
-            ((Outcome.CRASHED, Outcome.CRASHED, Outcome.PASS), "mended"),
+            ((Outcome.PASS, Outcome.PASS, Outcome.TIMEOUT), "regressed"),
+            ((Outcome.CRASHED, Outcome.CRASHED, Outcome.PASS), "fixed"),
         ],
     )
     def test_change_of_case_is_one_word(self, outcomes: Sequence[Outcome | None], change: str) -> None:
@@ -289,9 +289,9 @@ class TestCases:
     def test_differing_cases_come_first_with_errors_below(self, runs: Any) -> None:
         sides = (runs.side(runs.add(fakes.all_pass)), runs.side(runs.add(fakes.some_fail, stored_runs.THIRD)))
         table = cases_table(sides, glyphs=UNICODE)
-        assert [row.cells[-1].text for row in table.rows] == ["broke"] * 2 + ["same"] * 6
+        assert [row.cells[-1].text for row in table.rows] == ["regressed"] * 2 + ["same"] * 6
         assert table.differing == 2
-        assert cells(table, "127x128 f32") == ["127x128 f32", "✔ pass", "✗ wrong value", "broke"]
+        assert cells(table, "127x128 f32") == ["127x128 f32", "✔ pass", "✗ wrong value", "regressed"]
         assert about(table, "127x128 f32") == [
             "#1    ✔ pass  max abs 2.4e-07",
             "#2    ✗ wrong value  max abs 3.1e-02 · line 12 · 127 of 16,256 elements differ, worst at [3, 127]",

@@ -133,7 +133,7 @@ class TestWay:
 
     def test_run_without_cases_has_empty_note(self) -> None:
         none = replace(step(1), total=0, passed=0)
-        words = "no case of this file has run yet, variants that were tuned aside"
+        words = "no case of this file has run yet, apart from tuned variants"
         assert [plain_text((way_line(way, glyphs=UNICODE),)) for way in ((none,), ())] == [words, words]
 
     def test_many_runs_share_a_bar(self) -> None:

@@ -283,7 +283,7 @@ def test_without_a_measured_winner_none_is_proposed(tried: Any, speedups: tuple[
     ("ending", "words"),
     [
         (Ending.STOPPED, "stopped, 2/3 tried; BLOCK=64 is 1.50x +-0.06 as fast as the file: w writes it"),
-        (Ending.SAVED, "stopped: [soft]max.py was saved, 2/3 tried; r tunes the new text"),
+        (Ending.SAVED, "stopped: [soft]max.py was saved, 2/3 tried; r tunes the new version"),
     ],
 )
 def test_stopped_grid_keeps_tried_variants(tried: Any, ending: Ending, words: str) -> None:

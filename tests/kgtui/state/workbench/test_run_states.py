@@ -95,7 +95,7 @@ def test_active_past_run_shows_stored_part(candidate: Candidate, plan: Plan) -> 
 def test_run_without_events_is_starting() -> None:
     strip_context = replace(CONTEXT, begun=True)
     assert status_of(NO_RUN, strip_context).state is State.STARTING
-    assert plain_text((sentence(NO_RUN, strip_context),)) == "the run begins"
+    assert plain_text((sentence(NO_RUN, strip_context),)) == "starting the run..."
 
 
 def test_the_line_at_fault_is_named_once(candidate: Candidate, plan: Plan) -> None:
