@@ -20,7 +20,7 @@ from engine.machine.ir import Descriptor, Function, Module, Pointer, Scalar, Ten
 from engine.machine.memory import Address, Argument, DescriptorArgument, Memory
 from engine.machine.numerics import Array, constant, dtype_of, encode
 from engine.machine.operations.control import Departures, decided
-from engine.machine.plan import largest_tensor, may_write, plan_module, waits_for_programs
+from engine.machine.plan import ModulePlan, plan_module
 from engine.machine.results import AccessKind, Execution, FindingKind, Limits, MemoryFinding
 from engine.machine.values import Pointers, TensorDescriptor, Val
 
@@ -51,20 +51,20 @@ def execute(
     programs = grid[0] * grid[1] * grid[2]
     if min(grid) < 0 or programs > limits.programs:
         raise LimitError(f"a grid of {grid[0]} x {grid[1]} x {grid[2]} programs; the limit is {limits.programs}")
-    plans = plan_module(module, limits)
+    plan = plan_module(module, limits)
     arguments = _with_descriptor_fields(kernel, arguments)
     values = _argument_values(kernel, arguments, memory)
-    accesses = Accesses(memory, limits, programs=programs, tracked=_tracked(module, kernel, arguments, memory))
+    accesses = Accesses(memory, limits, programs=programs, tracked=_tracked(plan, arguments, memory))
     meter = Meter(limits=limits)
     for finding in _false_claims(kernel, arguments, memory):
         accesses.journal.note(finding)
-    services = Services(memory=accesses, grid=grid, functions=plans, call=_call)
+    services = Services(memory=accesses, grid=grid, functions=plan.functions, call=_call)
     is_complete = False
     try:
         with np.errstate(all="ignore"):
-            for chunk in _chunks(module, programs, limits, seed):
+            for chunk in _chunks(plan, programs, limits, seed):
                 frame = Frame(meter=meter, services=services, programs=chunk)
-                _call(frame, plans[kernel.name], values)
+                _call(frame, plan.functions[kernel.name], values)
         is_complete = True
     except StopLaunchError:
         pass
@@ -83,16 +83,16 @@ def execute(
     )
 
 
-def _chunks(module: Module, programs: int, limits: Limits, seed: int) -> list[Array]:
+def _chunks(plan: ModulePlan, programs: int, limits: Limits, seed: int) -> list[Array]:
     """Programs that run together; small enough that a block of each of them stays in a cache."""
     if programs == 0:
         return []
-    if waits_for_programs(module):
+    if plan.waits:
         return list(np.arange(programs)[:, None])
     order = np.arange(programs)
     if seed:
         order = order[::-1] if seed < 0 else np.random.default_rng(seed).permutation(programs)
-    together = max(1, limits.chunk_elements // largest_tensor(module))
+    together = max(1, limits.chunk_elements // plan.largest_elements)
     if seed:  # small chunks, so that the order has an effect
         together = min(together, max(1, programs // _REORDERED_CHUNKS))
     return [order[first : first + together] for first in range(0, programs, together)]
@@ -128,9 +128,9 @@ def _from_block(frame: Frame, plan: FunctionPlan, place: int, arguments: list[Va
         return list(left.merged(frame.count))
 
 
-def _tracked(module: Module, kernel: Function, arguments: Sequence[Argument], memory: Memory) -> frozenset[int]:
+def _tracked(plan: ModulePlan, arguments: Sequence[Argument], memory: Memory) -> frozenset[int]:
     """The storages that the kernel may write."""
-    places = may_write(module, kernel)
+    places = plan.written
     if places is None:
         return frozenset(range(len(memory.storages)))
     targets = (_address_of(arguments[place]) for place in places)

@@ -180,9 +180,12 @@ class Function:
         return self.body.blocks[0].arguments
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Module:
-    """Result of one specialisation: a public function, the kernel, and private ones that it calls."""
+    """Result of one specialisation: a public function, the kernel, and private ones that it calls.
+
+    Compared by identity, so that what is derived from a module can be kept for it.
+    """
 
     functions: Mapping[str, Function]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from engine.errors import UnsupportedError
 from engine.machine.errors import LimitError
@@ -16,15 +18,46 @@ _WRITING = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store",
 WRITES = frozenset({*_WRITING, "tt.descriptor_reduce"})
 
 
-def plan_module(module: Module, limits: Limits) -> Mapping[str, FunctionPlan]:
-    """All functions; UnsupportedError or LimitError for the first operation that cannot be executed."""
-    return {
-        name: FunctionPlan(name=name, blocks=_blocks(function.body, limits))
-        for name, function in module.functions.items()
-    }
+@dataclass(frozen=True, kw_only=True)
+class ModulePlan:
+    """What every launch of a module needs.
+
+    `largest_elements` is the size of the largest value, `waits` the result of `waits_for_programs`, and `written` that
+    of `may_write` for the kernel.
+    """
+
+    functions: Mapping[str, FunctionPlan]
+    largest_elements: int
+    waits: bool
+    written: frozenset[int] | None
 
 
-def largest_tensor(module: Module) -> int:
+_plans: WeakKeyDictionary[Module, dict[Limits, ModulePlan]] = WeakKeyDictionary()
+
+
+def plan_module(module: Module, limits: Limits) -> ModulePlan:
+    """The plan of a module, made at its first launch; a launch of a small kernel takes less time than its plan.
+
+    Raises:
+        UnsupportedError: an operation that cannot be executed, the first of all functions.
+        LimitError: an operation with a tensor that is too large.
+    """
+    plans = _plans.setdefault(module, {})
+    if limits not in plans:
+        functions = {
+            name: FunctionPlan(name=name, blocks=_blocks(function.body, limits))
+            for name, function in module.functions.items()
+        }
+        plans[limits] = ModulePlan(
+            functions=functions,
+            largest_elements=_largest_tensor(module),
+            waits=waits_for_programs(module),
+            written=may_write(module, module.kernel),
+        )
+    return plans[limits]
+
+
+def _largest_tensor(module: Module) -> int:
     """Elements of the largest value."""
     return max(
         (
