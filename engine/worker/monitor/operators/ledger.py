@@ -328,6 +328,8 @@ def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iter
 
 def _has_own(kind: type, method: str) -> bool:
     """Whether a tensor subclass, or a tensor-like object, overrides torch's operations."""
+    if kind is torch.Tensor:  # nearly every call
+        return False
     mine, torchs = getattr(kind, method, None), getattr(torch.Tensor, method)
     return mine is not None and getattr(mine, "__func__", mine) is not getattr(torchs, "__func__", torchs)
 
