@@ -91,8 +91,8 @@ def main(saves: int) -> None:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[int]:
-    """The application on a terminal, with the sample open."""
+def started(folder: Path, *, program: str = "tests.benchmarks.bench_saves") -> Iterator[int]:
+    """The application on a terminal, with the sample open; `program` is the module that runs it as `child`."""
     (folder / bench_turns._TURNS).write_text("")
     (folder / "kernel.py").write_text(SAMPLE.read_text())
     pid, terminal = pty.fork()
@@ -105,7 +105,7 @@ def started(folder: Path) -> Iterator[int]:
             KGTUI_HOME=str(folder / "home"),
         )
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", bench_turns.ROWS, bench_turns.COLUMNS, 0, 0))
-        os.execv(sys.executable, [sys.executable, "-m", "tests.benchmarks.bench_saves", "child", str(folder)])
+        os.execv(sys.executable, [sys.executable, "-m", program, "child", str(folder)])
     try:
         yield terminal
     finally:
@@ -126,7 +126,7 @@ def run_child(folder: Path) -> None:
         asyncio.run = watched
         from kgtui.__main__ import main as kgtui
 
-        sys.exit(kgtui(["open", "aten::softmax", str(folder / "kernel.py")]))
+        sys.exit(kgtui(["open", str(folder / "kernel.py"), "--op", "aten::softmax"]))
 
 
 if __name__ == "__main__":
