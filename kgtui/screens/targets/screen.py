@@ -134,7 +134,7 @@ class TargetsScreen(KgtuiScreen):
         if bench.old is not None:
             return "this is an earlier run; press esc twice to show the newest, whose launches can be compiled"
         if view.verdict is None or bench.waiting:
-            return "the launches of the run can be compiled for other targets once it has a verdict"
+            return "the launches of the run are compiled for other targets as soon as it has a verdict"
         if not view.launches:
             return nothing_launched(view)
         return ""

@@ -37,8 +37,9 @@ def reshape_and_cache(key, value, key_cache, value_cache, slot_mapping, kv_cache
     if tokens == 0 or width == 0:
         return
     size = value_cache.shape[3]
-    blocks = slot_mapping >> (size.bit_length() - 1) if size & (size - 1) == 0 else slot_mapping // size
-    places = slot_mapping & (size - 1) if size & (size - 1) == 0 else slot_mapping % size
+    slots = torch.flatten(slot_mapping)
+    blocks = slots >> (size.bit_length() - 1) if size & (size - 1) == 0 else slots // size
+    places = slots & (size - 1) if size & (size - 1) == 0 else slots % size
     block_width = min(triton.next_power_of_2(width), 1024)
     block_tokens = max(1, min(triton.next_power_of_2(tokens), 4096 // block_width))
     grid = (triton.cdiv(tokens, block_tokens), triton.cdiv(width, block_width))

@@ -152,7 +152,7 @@ _OVER = (
     Page(name="case-not-judged", screen="case", says=("not",), script="never_begins", keys=("1", "W")),
     Page(name="targets", screen="targets", says=("gfx950", "✗"), keys=("T", *"jjjjjj")),
     Page(name="targets-half-way", screen="targets", says=("sm_90", "gfx1100"), keys=("T",), ports_only=4),
-    Page(name="targets-before-a-run", screen="targets", says=("once it has a",),
+    Page(name="targets-before-a-run", screen="targets", says=("as soon as",),
          script="never_begins", keys=("T",)),
     Page(name="differences", screen="differences", says=("#1", "#2"), then="all_pass", keys=("D",)),
     Page(name="no-differences", screen="differences", says=("no other run",), keys=("D",)),
