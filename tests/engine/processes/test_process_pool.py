@@ -100,7 +100,7 @@ async def test_worker_death_on_memory_query_is_engine_error(employ: Employ) -> N
 
     def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.OpenMemory):
-            fake.die(2)  # the worker was forked first
+            fake.die(fake.serving)
             return None
         return lending()(kind, command)
 
