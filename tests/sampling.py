@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import pytest
 
 OPTION = "--sample"
-ONE_IN = 5
+ONE_IN = 10
 COSTLY = (
     "tests/architecture/test_imports.py",
     "tests/engine/compiler/",
