@@ -128,7 +128,12 @@ def silu(self):
     threading.Thread(target=spoil, daemon=True).start()
     return y
 """
-    judged = await evaluate(SILU + source)
+    for attempt in range(5):
+        judged = await evaluate(f"{SILU}{source}# attempt {attempt}\n")
+        if judged.verdict.outcome is Outcome.PASS:
+            break
+        # On a busy machine the thread may write before the comparison: the answer is wrong and is not probed.
+        assert judged.verdict.outcome is Outcome.WRONG_VALUE
     ((finding,), _) = said(judged, "deferred")
     assert finding.severity is Severity.SUSPECT
     assert finding.message.startswith("the output changed after the call had returned: 3 of ")
