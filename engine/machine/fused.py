@@ -30,7 +30,7 @@ def fused_multiply_add(a: Numbers, b: Numbers, c: Numbers) -> Numbers:
         rare = finite & ~(_is_moderate(a) & _is_moderate(b) & _is_moderate(c))
     # An exact zero is the sum of an exact product and -c, whose sign the plain operations get right.
     result = np.where(finite & (result != 0), result, rounded_twice)
-    for at in zip(*np.nonzero(rare), strict=True):
+    for at in map(tuple, np.argwhere(rare)):
         result[at] = _of_fractions(float(a[at]), float(b[at]), float(c[at]), otherwise=float(rounded_twice[at]))
     return result
 

@@ -41,6 +41,11 @@ def test_halfway_sum_is_rounded_by_the_lost_digits() -> None:
     assert fused_multiply_add(a, b, np.array([2.0**-53])).tolist() == [exact(a[0], b[0], 2.0**-53)]
 
 
+@pytest.mark.parametrize("c", [1.0, 1e-310])
+def test_numbers_without_dimensions_are_rounded_once(c: float) -> None:
+    assert fused_multiply_add(np.array(1.1), np.array(3.0), np.array(c)) == exact(1.1, 3.0, c)
+
+
 @pytest.mark.parametrize(
     ("numbers", "expected"),
     [
