@@ -165,7 +165,7 @@ class Stopwatch:
     def _absent(self, numbers: Sequence[int]) -> str:
         """Why some of these slots do not exist; "" if all do."""
         if any(number >= len(self._slots) for number in numbers):
-            return f"there are {len(self._slots)} slots, and {tuple(numbers)} were asked for"
+            return f"there are {len(self._slots)} slots, and {tuple(numbers)} were requested"
         return ""
 
     def _time(self, command: protocol.TimeCalls) -> protocol.AnyReply:

@@ -41,7 +41,7 @@ def timed_run(
             return _capture(command, side, calls, instruments, notes)
         case protocol.How.REPLAY:
             if side.captured != len(calls):
-                raise RuntimeError(f"the graph holds {side.captured} calls, {len(calls)} were asked for")
+                raise RuntimeError(f"the graph holds {side.captured} calls, {len(calls)} were requested")
             _settle(command, instruments)
             return protocol.Timed(id=command.id, elapsed_ns=side.replay(), notes=notes)
 

@@ -31,8 +31,8 @@ def give_state(module: torch.nn.Module, state: Iterable[tuple[str, torch.Tensor]
     if missing:
         names = ", ".join(missing[:5])
         sys.stderr.write(
-            f"{type(module).__name__} has no parameter or buffer {names} of the reference's shape; it keeps what "
-            "its constructor made\n"
+            f"{type(module).__name__} has no parameter or buffer {names} of the reference's shape; it keeps its "
+            "own initial values\n"
         )
 
 

@@ -81,7 +81,7 @@ def reason_of(error: OSError) -> str:
     """Why the system refused a path, in words that name what to check."""
     match error.errno:
         case errno.ELOOP:
-            return "its links lead in a circle"
+            return "its symbolic links form a loop"
         case errno.ENAMETOOLONG:
             return "its name is too long for this file system"
         case errno.EMFILE | errno.ENFILE:

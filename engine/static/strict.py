@@ -20,13 +20,13 @@ from engine.static.findings import hint
 from engine.verdict.decide import Breach
 
 WHITELIST = "whitelist"
-_READABLE = "What the rules ask can be told from the text."
+_READABLE = "The rules can be checked from the source."
 
 
 def rules() -> Mapping[str, str]:
     """The sentence of the rule that a finding of each name breaks; a check that breaks none is not in it."""
     sentences = {check.name: check.strict for check in checks() if check.strict}
-    return {**sentences, WHITELIST: "Of PyTorch, only what allocates, views, copies and describes is called."}
+    return {**sentences, WHITELIST: "Only PyTorch functions that allocate, view, copy or describe tensors are called."}
 
 
 def breaches(

@@ -72,7 +72,7 @@ class ModuleEntry(BindingEntry):
         module = self._class(*initial)
         torch.set_rng_state(random_state)  # otherwise it looks like random numbers of the candidate
         if not isinstance(module, torch.nn.Module):
-            raise TypeError(f"{self._class.__name__} is no subclass of torch.nn.Module; the suite calls it as one")
+            raise TypeError(f"{self._class.__name__} is not a subclass of torch.nn.Module; derive it from that class")
         give_state(module, state, device=weight_seed.device)
         disable_dropout(module)
         return lambda: _without_nesting(module(*inputs))

@@ -119,7 +119,7 @@ def special_rows(tensor: torch.Tensor, rng: torch.Generator, *, rows: Sequence[S
     moved = tensor.movedim(dim, -1)
     lines = moved.reshape(-1, moved.shape[-1]).clone()
     if len(rows) > len(lines):
-        raise ValueError(f"{len(rows)} special rows are asked for, the tensor {tuple(tensor.shape)} has {len(lines)}")
+        raise ValueError(f"{len(rows)} special rows requested, the tensor {tuple(tensor.shape)} has {len(lines)}")
     for line, special in zip(lines, rows, strict=False):
         _fill(line, special, rng)
     return lines.view(moved.shape).movedim(-1, dim)

@@ -104,9 +104,9 @@ def written_only_content(trial: Trial) -> Iterator[str]:
             _spoil(tensor)
         wanted = as_tuple(trial.problem.reference(*arguments))
         if trial.problem.determinism is not Determinism.RANDOM and not same_values(wanted, trial.expected(case)):
-            yield f"{case.name}: the reference reads what {', '.join(trial.problem.written_only)} held before"
+            yield f"{case.name}: the reference reads the previous content of {', '.join(trial.problem.written_only)}"
         if not trial.accepts(case, trial.eager_on(arguments)):
-            yield f"{case.name}: eager reads what {', '.join(trial.problem.written_only)} held before"
+            yield f"{case.name}: eager reads the previous content of {', '.join(trial.problem.written_only)}"
 
 
 def _spoil(tensor: torch.Tensor) -> None:
@@ -144,4 +144,4 @@ def cost(trial: Trial) -> Iterator[str]:
             continue
         least = problem.cost(case)
         if not least.bytes_written or (reads and not least.bytes_read):
-            yield f"{case.name}: cost reads {least.bytes_read} and writes {least.bytes_written} bytes; say at least 1"
+            yield f"{case.name}: cost reads {least.bytes_read} and writes {least.bytes_written} bytes; give 1 or more"

@@ -25,10 +25,10 @@ def description(trial: Trial) -> Iterator[str]:
     for name in ("name", "entry", "signature", "summary", "category", "second_oracle"):
         said, defined = getattr(trial.described, name), getattr(trial.problem, name)
         if said != defined:
-            yield f"{name} is {said!r} in the text of the file, but {defined!r} when it is run"
+            yield f"{name} is {said!r} in the source, but {defined!r} when the file is run"
     dtypes = {case.dtype for case in trial.problem.cases}
     if set(trial.described.dtypes) != dtypes:
-        yield f"the text names the dtypes {_listed(trial.described.dtypes)}, the cases have {_listed(dtypes)}"
+        yield f"the source names the dtypes {_listed(trial.described.dtypes)}, the cases have {_listed(dtypes)}"
 
 
 def signature(trial: Trial) -> Iterator[str]:
@@ -113,7 +113,7 @@ def layouts(trial: Trial) -> Iterator[str]:
         unusual = any(not tensor.is_contiguous() or tensor.storage_offset() > 0 for tensor in tensors)
         named = {word for key, word in case.params.items() if key.endswith("layout")} - {"contiguous"}
         if unusual is not bool(named):
-            yield f"{case.name}: inputs are {'not ' if unusual else ''}contiguous, and its layout says otherwise"
+            yield f"{case.name}: inputs are {'not ' if unusual else ''}contiguous, but its layout does not match"
 
 
 def strides(trial: Trial) -> Iterator[str]:

@@ -211,9 +211,9 @@ def rejected_lies(trial: Trial) -> Iterator[str]:
             continue
         tried, caught = tiers_of(trial, lie)
         if tried and not caught:
-            yield f"the lie {name} is rejected by no case"
+            yield f"no case rejects the lie {name}"
         elif Tier.SMOKE in tried and Tier.SMOKE not in caught:
-            yield f"the lie {name} is rejected by no SMOKE case"
+            yield f"no SMOKE case rejects the lie {name}"
 
 
 def rejected_mistakes(trial: Trial) -> Iterator[str]:
@@ -228,7 +228,7 @@ def rejected_mistakes(trial: Trial) -> Iterator[str]:
         if not tried:
             yield f"no case has inputs for the mistake {name}"
         elif not caught:
-            yield f"the mistake {name} is rejected by no case"
+            yield f"no case rejects the mistake {name}"
 
 
 def reasons(trial: Trial) -> Iterator[str]:

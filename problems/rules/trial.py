@@ -76,7 +76,7 @@ class Trial:
         returned = as_tuple(self.problem.eager(*arguments))
         count = self.problem.returns
         if count is not None and len(returned) != count:
-            raise ValueError(f"eager returns {len(returned)} tensors, the problem says {count}")
+            raise ValueError(f"eager returns {len(returned)} tensors, the problem declares {count}")
         return (*returned, *self.written(arguments))
 
     def written(self, arguments: Arguments) -> list[torch.Tensor]:

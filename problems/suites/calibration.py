@@ -64,7 +64,7 @@ def calibrated(runs: Runs) -> Calibrated:
     if spread > (_RANDOM if epsilon < _EPSILON_IN_16_BITS else _RANDOM_IN_16_BITS):
         raise RandomReferenceError(
             f"the reference is random: two runs on the same input differ by {spread:.1e} of a typical output, so "
-            "no comparison can tell a right answer"
+            "no comparison can recognise a correct answer"
         )
     truth = runs.double if runs.double is not None else runs.own
     lower = distance(runs.lower, truth) if runs.lower is not None else None

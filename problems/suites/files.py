@@ -73,7 +73,7 @@ def text_of(file: Path, *, root: Path, most_bytes: int = MOST_SOURCE_BYTES) -> s
         if not is_within(real, root):
             raise SuiteFileError(f"{file}: a link to {real}, outside of the suite; left out")
         if not real.is_file():
-            raise SuiteFileError(f"{file}: no regular file; left out")
+            raise SuiteFileError(f"{file}: not a regular file; left out")
         size = real.stat().st_size
         if size > most_bytes:
             raise SuiteFileError(f"{file}: {size:,} bytes, and at most {most_bytes:,} are read; left out")
@@ -90,7 +90,7 @@ def link_out(folder: Path, root: Path) -> SuiteFileError | None:
     try:
         real = folder.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        return SuiteFileError(f"{folder}: a link that leads nowhere: {_reason(error)}; left out")
+        return SuiteFileError(f"{folder}: a broken link: {_reason(error)}; left out")
     if not is_within(real, root):
         return SuiteFileError(f"{folder}: a link to {real}, outside of the suite; left out")
     return None
@@ -187,7 +187,7 @@ def _object(line: bytes, where: str) -> Row | SuiteFileError:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return SuiteFileError(f"{where}: no JSON: {error}; left out")
+        return SuiteFileError(f"{where}: not valid JSON: {error}; left out")
     if not isinstance(found, dict):
         return SuiteFileError(f"{where}: expected an object, got {type(found).__name__}; left out")
     return found
@@ -201,7 +201,7 @@ def _array_rows(path: Path) -> Iterator[Row | SuiteFileError]:
         yield error
         return
     except (ValueError, RecursionError) as error:
-        yield SuiteFileError(f"{path}: no JSON: {error}")
+        yield SuiteFileError(f"{path}: not valid JSON: {error}")
         return
     for number, row in enumerate(found, 1):
         if isinstance(row, dict):
@@ -222,7 +222,7 @@ def _parquet_rows(path: Path) -> Iterator[Row | SuiteFileError]:
             for batch in file.iter_batches(batch_size=64):
                 yield from batch.to_pylist()
     except (OSError, ValueError, pyarrow.ArrowException) as error:
-        yield SuiteFileError(f"{path}: no parquet that can be read: {error}")
+        yield SuiteFileError(f"{path}: not a readable parquet file: {error}")
 
 
 def _begins_with(path: Path) -> str:

@@ -78,7 +78,7 @@ PROBLEM = ProblemDefinition(
     mutates=("output",),
     written_only=("output",),
     cannot_reject={
-        "nan_dropped": "what NaN becomes is left open",
+        "nan_dropped": "the quantised value of NaN is unspecified",
         "infinities_clamped": "an infinity and the largest number saturate alike",
         "bfloat16_arithmetic": "bfloat16 holds the ties, and no other quotient is near the middle between two values",
         "tensorfloat32_arithmetic": "it holds the ties, and no other quotient is near the middle between two values",

@@ -54,7 +54,7 @@ def build(command: protocol.BuildExtension, *, run: Run = run_tool) -> protocol.
 
 def _failed(command: protocol.BuildExtension, failed: Sequence[Completed]) -> protocol.AnyReply:
     if any(done.status < 0 or done.status > _KILLED_STATUS for done in failed):
-        message = f"a compiler was ended by the system while it built {command.request.name}; is memory short?"
+        message = f"a compiler was killed by the system while it built {command.request.name} (out of memory?)"
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=message)
     output = _said("\n".join(done.output for done in failed)) or f"exit status {failed[0].status} without a message"
     return protocol.ExtensionBuilt(id=command.id, output=output)

@@ -87,7 +87,7 @@ def device_state(
     `is_contained` is whether process ids differ from the driver's; None determines it.
     """
     if platform != NVIDIA:
-        return DeviceState(refused=(f"{WHOLE_STATE}: only NVIDIA's driver is asked",))
+        return DeviceState(refused=(f"{WHOLE_STATE}: read on NVIDIA devices only",))
     contained = _is_contained() if is_contained is None else is_contained
     driver = driver or _installed_driver()
     try:
@@ -163,7 +163,7 @@ class _StateReader:
         present = {process.pid for process in asked}
         if is_contained and present.isdisjoint(own_pids):
             # The driver may report host process ids, or hide processes of other containers.
-            self._refused.append(f"{OTHER_PROCESSES}: in this container the driver's process ids are not ours")
+            self._refused.append(f"{OTHER_PROCESSES}: in this container process ids differ from the driver's")
             return None
         return tuple(sorted(present - set(own_pids)))
 

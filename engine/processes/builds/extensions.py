@@ -73,7 +73,7 @@ class Extensions:
         """Folders of built extensions for workers, and the reasons why further ones cannot be built here."""
         no_cxx = "" if self._toolchain.cxx else "no C++ compiler (install g++, or name one in CXX)"
         no_nvcc = "" if self._toolchain.nvcc else "no nvcc (install the CUDA toolkit, or set CUDA_HOME)"
-        no_device = "" if self._target else "CUDA code requires an NVIDIA GPU, and this device is none"
+        no_device = "" if self._target else "CUDA code requires an NVIDIA GPU, and this device is not one"
         return protocol.ExtensionAccess(folder=str(self._folder), no_cuda=no_nvcc or no_device or no_cxx, no_cpp=no_cxx)
 
     def refusal(self, *, with_cuda: bool) -> str:

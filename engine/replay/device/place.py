@@ -124,7 +124,7 @@ class DevicePlace:
             try:
                 self._blocks[handle] = open_block(handle, size_bytes, self._device)
             except DeviceMemoryError as error:
-                raise UnsupportedError(f"the judge's memory could not be opened: {error}") from error
+                raise UnsupportedError(f"the engine's device memory could not be opened: {error}") from error
         return self._blocks[handle]
 
     def _arguments(self, arena: protocol.ArenaSpec) -> list[torch.Tensor]:

@@ -20,7 +20,7 @@ _METADATA = words("shape dtype device ndim stride numel size dim data_ptr elemen
 
 _SOON = 40  # statements: a result is replaced shortly after the launch
 
-STRICT = "What a kernel writes is part of the output."
+STRICT = "Every result of a kernel is used for the output."
 CATCHES = (
     _KERNEL + "def f(x):\n    t = torch.empty_like(x)\n    k[(1,)](x, t)\n    return torch.relu(x)\n",
     _KERNEL + "def f(x):\n    k[(1,)](x, torch.empty_like(x))\n    return x.clone()\n",

@@ -176,7 +176,7 @@ NATIVE_CHECKS = (
     NameCheck(
         name="native_process",
         why="Native code reaches other memory, files, programs and Python itself, past the audit of the worker.",
-        strict="The native code uses the tensors that it is handed, and nothing else of the process.",
+        strict="The native code uses its tensor arguments, and nothing else of the process.",
         patterns=(
             _native(
                 r"(?<![\w.:>])((?:std::)?(?:system|fopen|getenv|setenv)|dlopen|dlsym|dlmopen|popen|v?fork|exec[lv]\w*|ptrace"
@@ -199,7 +199,7 @@ NATIVE_CHECKS = (
     ),
     NameCheck(
         name="native_unlaunched",
-        why="A CUDA kernel that no text launches computes nothing.",
+        why="A CUDA kernel that no source launches computes nothing.",
         strict="",
         patterns=(Pattern(_unlaunched, "CUDA kernel {name} is never launched in its extension", _never),),
         catches=(_inline(_KERNEL + "torch::Tensor go(torch::Tensor x) { return x; }"),),

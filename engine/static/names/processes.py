@@ -217,7 +217,7 @@ PROCESS_CHECKS = (
     NameCheck(
         name="deferred_work",
         why=("Work at an exit, a garbage collection, a hook or a signal happens after the call."),
-        strict="When the call returns, its work has been given to the device; nothing is put off.",
+        strict="When the call returns, all its work has been submitted to the device; nothing is deferred.",
         patterns=(
             names(
                 "atexit.register weakref.finalize gc.callbacks. signal.signal signal.setitimer signal.alarm "

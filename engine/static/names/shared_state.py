@@ -239,7 +239,7 @@ STATE_CHECKS = (
     NameCheck(
         name="persisting_cache",
         why=("Persisting lines survive a flush of the L2 cache, so that timed calls find warm inputs."),
-        strict="The device's cache is left as it is set.",
+        strict="The cache settings of the device are left unchanged.",
         patterns=(
             attributes(_PERSISTING, "{name} reserves lines of the L2 cache"),
             strings(_PERSISTING, "the string reserves lines of the L2 cache"),

@@ -48,7 +48,7 @@ def _extension(reading: Reading, node: ast.expr, builder: str) -> Extension:
     kind = _BUILDERS[builder]
     function = builder.rpartition(".")[2]
     if not isinstance(node, ast.Call):
-        unseen = f"{function} is handed on, and what it is called with cannot be seen"
+        unseen = f"{function} is passed on as a value, and its arguments cannot be seen"
         return Extension(kind=kind, name=_UNNAMED, line=node.lineno, unknown=(unseen,))
     arguments, unknown = _arguments(node, kind)
     texts: list[NativeText] = []

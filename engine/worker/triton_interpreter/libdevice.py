@@ -102,7 +102,7 @@ def _elementwise(name: str, formula: Callable[..., Any], *, asks: bool) -> Calla
         blocks = [triton_interpreter.interpreter_semantic.to_tensor(arg) for arg in args]
         for number, block in enumerate(blocks):
             if block.dtype not in _FLOATS and not (number in integers and block.dtype in (tl.int32, tl.int64)):
-                raise TypeError(f"libdevice.{name} takes no {block.dtype}: cast what it is given, x.to(tl.float32)")
+                raise TypeError(f"libdevice.{name} does not take {block.dtype}: cast the argument, x.to(tl.float32)")
         model = max(blocks, key=lambda block: len(block.shape))
         scalar = tl.int32 if asks else model.dtype
         with np.errstate(all="ignore"):

@@ -57,7 +57,7 @@ def _task(row: Row, tasks: Sequence[Task], by_name: Mapping[str, Task], origin: 
         stem = named.removesuffix(".py")
         found = by_name.get(stem) or by_name.get(stem.rpartition("/")[2])
         if found is None:
-            raise SuiteFileError(f"{origin}: for {named!r}, and the suite has no such task")
+            raise SuiteFileError(f"{origin}: for task {named!r}, which is not in the suite")
         return found
     instruction = next((row[key] for key in _INSTRUCTIONS if isinstance(row.get(key), str)), "")
     fitting = [task for task in tasks if _fits(instruction, task)]

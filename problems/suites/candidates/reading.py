@@ -73,7 +73,7 @@ def _of_text(file: Path, by_name: Mapping[str, Task], root: Path) -> SuiteCandid
     named = task_and_sample(file.relative_to(root), by_name)
     if named is None:
         raise SuiteFileError(
-            f"{file}: called after no task of the suite, or after several; name it as a task, such as NAME.py, "
+            f"{file}: its name matches no task of the suite, or several; name it like a task, such as NAME.py, "
             "LEVEL/NAME.py where two levels have that name, or NAME_0.py for a sample"
         )
     task, sample = named

@@ -55,10 +55,10 @@ def solution(path: Path, tasks: Sequence[Task], *, root: Path) -> SuiteCandidate
     try:
         found = msgspec.json.decode(text_of(path, root=root), type=_Solution)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise SuiteFileError(f"{path}: no Solution: {error}; left out") from error
+        raise SuiteFileError(f"{path}: not a valid Solution: {error}; left out") from error
     task = next((one for one in tasks if one.name.rpartition("/")[2] == found.definition), None)
     if task is None:
-        raise SuiteFileError(f"{path}: for {found.definition!r}, and the suite has no such definition")
+        raise SuiteFileError(f"{path}: for definition {found.definition!r}, which is not in the suite")
     return SuiteCandidate(task=task.name, text=_source(found, task, path), origin=str(path))
 
 

@@ -146,7 +146,7 @@ def _object(file: Path, root: Path) -> Row:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SuiteFileError(f"{file}: no JSON: {error}; left out") from error
+        raise SuiteFileError(f"{file}: not valid JSON: {error}; left out") from error
     if not isinstance(found, dict):
         raise SuiteFileError(f"{file}: expected an object, got {type(found).__name__}; left out")
     return found
@@ -161,7 +161,7 @@ def _definition(file: Path, root: Path) -> _Definition:
     try:
         return msgspec.convert(_object(file, root), _Definition)
     except msgspec.ValidationError as error:
-        raise SuiteFileError(f"{file}: no definition: {error}; left out") from error
+        raise SuiteFileError(f"{file}: not a valid definition: {error}; left out") from error
 
 
 def _workloads(
@@ -180,7 +180,7 @@ def _workloads(
         try:
             workload = _workload(row)
         except msgspec.ValidationError as error:
-            reasons.append(f"{file.name}:{number}: no workload: {error}")
+            reasons.append(f"{file.name}:{number}: not a valid workload: {error}")
             continue
         if reason := _undrawable(definition, workload) or stored.refusal_of(_paths(workload)):
             reasons.append(reason)

@@ -66,7 +66,7 @@ def _yaml(text: str, file: Path) -> Mapping[str, object]:
     try:
         found = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise SuiteFileError(f"{file}: no YAML: {' '.join(str(error).split())}; left out") from error
+        raise SuiteFileError(f"{file}: not valid YAML: {' '.join(str(error).split())}; left out") from error
     if not isinstance(found, dict):
         raise SuiteFileError(f"{file}: expected a mapping with files and tests, got {type(found).__name__}; left out")
     return found
@@ -80,7 +80,7 @@ def _sources(given: Mapping[str, object], folder: Path, root: Path) -> tuple[dic
     for entry in files if isinstance(files, list) else []:
         name, source = (entry.get("name"), entry.get("source")) if isinstance(entry, dict) else (None, None)
         if not isinstance(name, str) or not isinstance(source, str) or Path(name).name != name:
-            missing[repr(entry)] = f"an entry of files is no name and source: {entry!r}"
+            missing[repr(entry)] = f"an entry of files has no valid name and source: {entry!r}"
         elif source != _SUBMISSION:
             try:
                 sources[name] = text_of(folder / source, root=root)

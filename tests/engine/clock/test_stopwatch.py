@@ -448,7 +448,7 @@ def test_single_calls_and_capture_leave_nothing_to_collect(bench: Bench) -> None
 
 def test_a_slot_that_does_not_exist_is_refused(bench: Bench) -> None:
     failed = bench.refused(protocol.TimeCalls(id="i", slots=(0, 4), how=protocol.How.SINGLE))
-    assert failed.message == "there are 4 slots, and (0, 4) were asked for"
+    assert failed.message == "there are 4 slots, and (0, 4) were requested"
 
 
 def test_host_argument_has_the_content_of_each_round(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,6 @@ def test_a_path_without_a_file_is_missing(tmp_path: Path) -> None:
 
 def test_unusable_path_gives_reason(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
-    assert refused(tmp_path / "loop", UserFileError) == "its links lead in a circle"
+    assert refused(tmp_path / "loop", UserFileError) == "its symbolic links form a loop"
     assert refused(tmp_path / ("k" * 300), UserFileError) == "its name is too long for this file system"
     assert refused(tmp_path / "a\0b", UserFileError) == "its name contains a null character"

@@ -112,5 +112,5 @@ def test_the_sample_breaks_no_rule() -> None:
 def test_file_unreadable_for_rules_breaks_one() -> None:
     text = f"x = [{'0, ' * MOST_NODES}]\ndef f(x): ...\n"
     (breach,) = broken_by(text, "f")
-    assert breach.rule == "What the rules ask can be told from the text."
+    assert breach.rule == "The rules can be checked from the source."
     assert breach.finding.message.startswith("could not check: the file has")

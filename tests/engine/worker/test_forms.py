@@ -76,7 +76,7 @@ def test_making_a_module_leaves_the_random_stream() -> None:
 
 
 def test_class_other_than_module_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"no subclass of torch\.nn\.Module"):
+    with pytest.raises(TypeError, match=r"not a subclass of torch\.nn\.Module"):
         bound(entry_of(dict, CandidateForm.MODULE), ((), (), SEED, ()))
 
 

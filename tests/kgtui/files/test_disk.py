@@ -161,5 +161,5 @@ def test_pipe_is_not_read_or_replaced(tmp_path: Path) -> None:
 def test_loop_of_links_is_reported_when_saving(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.symlink_to(path)
-    with pytest.raises(UsageError, match="was not saved: its links lead in a circle; the text is still here"):
+    with pytest.raises(UsageError, match="was not saved: its symbolic links form a loop; the text is still here"):
         disk.write(path, b"new")

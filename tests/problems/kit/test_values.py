@@ -144,7 +144,7 @@ def test_special_pairs_cover_all_combinations() -> None:
 
 
 def test_more_special_rows_than_rows_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 special rows are asked for, the tensor"):
+    with pytest.raises(ValueError, match="3 special rows requested, the tensor"):
         special_rows(torch.ones(2, 5), seeded(), rows=[Special.NAN] * 3)
 
 

@@ -160,8 +160,8 @@ def test_other_processes_are_counted_without_own() -> None:
 @pytest.mark.parametrize(
     ("pids", "own", "others", "refused"),
     [
-        ((4711,), (2,), None, ("other processes: in this container the driver's process ids are not ours",)),
-        ((), (2,), None, ("other processes: in this container the driver's process ids are not ours",)),
+        ((4711,), (2,), None, ("other processes: in this container process ids differ from the driver's",)),
+        ((), (2,), None, ("other processes: in this container process ids differ from the driver's",)),
         ((2, 5), (2,), (5,), ()),
     ],
     ids=["the host's ids", "hidden", "ours are among them"],
@@ -176,7 +176,7 @@ def test_container_process_ids_require_own_id(
 def test_other_platform_has_no_state_and_no_query() -> None:
     driver = StandIn()
     assert device_state("cpu", 0, own_pids=(), driver=driver) == DeviceState(
-        refused=("its state: only NVIDIA's driver is asked",)
+        refused=("its state: read on NVIDIA devices only",)
     )
     assert device_id("cpu", 0, driver=driver) == "cpu-0"
     assert free_bytes("cpu", 0, driver=driver) is None

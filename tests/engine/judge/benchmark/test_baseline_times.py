@@ -148,7 +148,7 @@ def test_graph_of_another_length_is_usage_error() -> None:
     bench, _ = device_of_eager(70)
     bench.refresh(0, 1)
     bench.baseline(0, 1, how=protocol.How.CAPTURE)
-    with pytest.raises(RuntimeError, match="the graph holds 2 calls, 1 were asked for"):
+    with pytest.raises(RuntimeError, match="the graph holds 2 calls, 1 were requested"):
         bench.baseline(0, how=protocol.How.REPLAY)
 
 

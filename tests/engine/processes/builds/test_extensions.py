@@ -85,8 +85,8 @@ async def test_failing_compiler_is_engine_error(employ: Employ, tmp_path: Path, 
     [
         (TOOLS, "sm_90", "", ""),
         (Toolchain(cxx="/usr/bin/g++"), "sm_90", "no nvcc (install the CUDA toolkit, or set CUDA_HOME)", ""),
-        (TOOLS, None, "CUDA code requires an NVIDIA GPU, and this device is none", ""),
-        (TOOLS, "gfx942", "CUDA code requires an NVIDIA GPU, and this device is none", ""),
+        (TOOLS, None, "CUDA code requires an NVIDIA GPU, and this device is not one", ""),
+        (TOOLS, "gfx942", "CUDA code requires an NVIDIA GPU, and this device is not one", ""),
     ],
 )
 async def test_missing_build_tool_is_reported(

@@ -55,7 +55,7 @@ def test_a_builder_is_found_under_each_spelling(source: str, kind: ExtensionKind
         ("load_inline('m', 'a', [make()])", "cuda_sources[0] is computed when the file is loaded"),
         ("load_inline('m', 'a', 'b' + make())", "parts of cuda_sources[0] are computed when the file is loaded"),
         ("load_inline('m', **MORE)", "some arguments are unpacked from a value that cannot be seen"),
-        ("print(load_inline)", "load_inline is handed on, and what it is called with cannot be seen"),
+        ("print(load_inline)", "load_inline is passed on as a value, and its arguments cannot be seen"),
     ],
 )
 def test_unreadable_extension_is_note(call: str, clause: str) -> None:

@@ -162,7 +162,7 @@ def _folder(path: Path) -> None:
     [
         (_pipe, "it is a named pipe"),
         (_endless, "it is a device"),
-        (_loop, "its links lead in a circle"),
+        (_loop, "its symbolic links form a loop"),
         (_folder, "it is a folder"),
     ],
 )

@@ -178,7 +178,7 @@ def _saved(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"definition": "other"}, "for 'other', and the suite has no such definition"),
+        ({"definition": "other"}, "for definition 'other', which is not in the suite"),
         ({"spec": {"language": "cuda", "entry_point": "a.py::f"}}, "in a.py, which is not a CUDA or C++ file"),
         ({"sources": []}, "its entry_point a.py::f is not in its sources"),
         ({"sources": [{"path": "b.py", "content": ""}]}, "its entry_point a.py::f is not in its sources"),
@@ -187,8 +187,8 @@ def _saved(folder: Path, text: str) -> Path:
             {"sources": [{"path": "a.py", "content": ""}, {"path": "b.cu", "content": ""}]},
             "has the file b.cu beside its Python files",
         ),
-        ({"spec": ["triton"]}, "no Solution: Expected `object`, got `array` - at `$.spec`"),
-        ({"sources": ["a.py"]}, "no Solution: Expected `object`, got `str` - at `$.sources[0]`"),
+        ({"spec": ["triton"]}, "not a valid Solution: Expected `object`, got `array` - at `$.spec`"),
+        ({"sources": ["a.py"]}, "not a valid Solution: Expected `object`, got `str` - at `$.sources[0]`"),
     ],
 )
 def test_solution_that_cannot_be_read_complains(tmp_path: Path, change: dict[str, object], reason: str) -> None:
@@ -217,11 +217,11 @@ def test_bad_rows_have_one_sentence_and_rest_continues(tmp_path: Path) -> None:
     complaints = [text.replace(f"{tmp_path}/", "") for text in found.complaints]
 
     assert [candidate.origin for candidate in found.candidates] == [f"{tmp_path}/all.jsonl:5"]
-    assert complaints[0] == "all.jsonl:1: for 'nothing.py', and the suite has no such task"
+    assert complaints[0] == "all.jsonl:1: for task 'nothing.py', which is not in the suite"
     assert complaints[1] == "all.jsonl:2: no candidate: expected a text in predict, prediction, response, code"
     assert complaints[2] == "all.jsonl:3: its instruction fits 0 tasks (none); name one in 'file'"
-    assert complaints[3].startswith("all.jsonl:4: no JSON")
-    assert complaints[4].startswith("unknown.py: called after no task of the suite, or after several; name it")
+    assert complaints[3].startswith("all.jsonl:4: not valid JSON")
+    assert complaints[4].startswith("unknown.py: its name matches no task of the suite, or several; name it")
 
 
 @pytest.mark.parametrize("text", ["def other():\n    pass\n", "def relu(:\n", "", "I cannot do that."])

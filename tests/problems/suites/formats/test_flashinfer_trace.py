@@ -149,7 +149,10 @@ def test_definition_of_other_shape_complains(
 
     contents = contents_of(tmp_path / "odd.json")
 
-    assert (contents.tasks, contents.complaints) == ((), (f"{tmp_path}/odd.json: no definition: {reason}; left out",))
+    assert (contents.tasks, contents.complaints) == (
+        (),
+        (f"{tmp_path}/odd.json: not a valid definition: {reason}; left out",),
+    )
 
 
 def test_invalid_workload_is_omitted_and_rest_kept(tmp_path: Path, dataset: Path, contents_of: Read) -> None:
@@ -164,7 +167,7 @@ def test_invalid_workload_is_omitted_and_rest_kept(tmp_path: Path, dataset: Path
     (task,) = contents_of(tmp_path).tasks
 
     assert task.cases == ("4b7f0d02",)
-    assert "rmsnorm_h32.jsonl:1: no workload: Expected `int` >= 0 - at" in task.health[0]
+    assert "rmsnorm_h32.jsonl:1: not a valid workload: Expected `int` >= 0 - at" in task.health[0]
 
 
 def test_workload_without_size_of_axis_omitted(tmp_path: Path, dataset: Path, contents_of: Read) -> None:

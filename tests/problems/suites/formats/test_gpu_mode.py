@@ -68,7 +68,7 @@ def test_unavailable_package_and_missing_value(tasks: dict[str, Task]) -> None:
 def test_broken_yaml_one_sentence(checkout: Path, contents_of: Read) -> None:
     (complaint,) = contents_of(checkout).complaints
 
-    assert complaint.startswith(f"{checkout}/problems/pmpp_v2/broken_py/task.yml: no YAML: ")
+    assert complaint.startswith(f"{checkout}/problems/pmpp_v2/broken_py/task.yml: not valid YAML: ")
 
 
 @pytest.mark.parametrize(

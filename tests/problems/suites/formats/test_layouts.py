@@ -114,7 +114,7 @@ def test_linked_folder_outside_of_suite_left_out(
 
 @pytest.mark.parametrize(
     ("target", "reason"),
-    [("gone", "level1: a link that leads nowhere: No such file or directory"), (None, "no folder level1; is the ch")],
+    [("gone", "level1: a broken link: No such file or directory"), (None, "no folder level1; is the ch")],
     ids=["broken link", "missing"],
 )
 def test_missing_level_is_reported(target: str | None, reason: str, tmp_path: Path) -> None:
