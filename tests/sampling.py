@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import pytest
 
 OPTION = "--sample"
-ONE_IN = 10
+ONE_IN = 20
 COSTLY = (
     "tests/architecture/test_imports.py",
     "tests/engine/compiler/",

@@ -99,8 +99,8 @@ class ProcessPool:
         self._compilers_started: asyncio.Task[None] | None = None
         self.confinement: tuple[str, ...] = ()
         self.versions: dict[str, str] = {}
-        # On a device one worker computes while another makes dry runs to find what must be compiled.
-        self.worker = WarmPool(self._start_worker, depth=1 if interpreted else 2)
+        # One worker computes while another makes dry runs, to find what must be compiled or to lower it.
+        self.worker = WarmPool(self._start_worker, depth=2)
         self.compiler = WarmPool(self._start_compiler, depth=1 if interpreted else self.most_compilers)
         self.replayer = WarmPool(self._start_replayer)
         self.references = References(
@@ -135,7 +135,7 @@ class ProcessPool:
         worker, it is the worker of the next run.
         """
         if self.interpreted or one_worker:
-            self.prepare_workers(one_worker=one_worker)
+            self.worker.prepare(most=1)
         if not self.interpreted:
             self.prepare_replayer()
 

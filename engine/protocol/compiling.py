@@ -11,6 +11,7 @@ from engine.protocol.launches import MOST_LAUNCHES
 from engine.protocol.messages import (
     Command,
     Count,
+    Digest,
     FilePath,
     FilePaths,
     Message,
@@ -20,10 +21,11 @@ from engine.protocol.messages import (
     Word,
 )
 from engine.protocol.proof.binaries import Prebuilt
+from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS
 
 
 class RunDry(Command, tag="run_dry", frozen=True):
-    """Call the entry with all launches suppressed, on memory of the worker's own, to record them.
+    """Call the entry with all launches suppressed, on memory of the worker's own, to record or to lower them.
 
     `storages` are the sizes in bytes of the blocks that the arguments view.  With `tunes` every configuration of an
     autotuner is recorded, otherwise the first one alone, which is the one that a verified call launches.
@@ -71,14 +73,28 @@ class SuppressedLaunch(Message, frozen=True):
     specialisation: Text
 
 
+class LoweredKernel(Message, frozen=True):
+    """The TTIR of a specialisation, with a marker in place of the worker's folder; `key` names it for other workers."""
+
+    key: Digest
+    ttir: Annotated[str, msgspec.Meta(max_length=MOST_MODULE_CHARACTERS)]
+
+    @staticmethod
+    def filename(key: str) -> str:
+        """The name of the file in which a kernel with this key is published."""
+        return f"{key}.ttir"
+
+
 class DryRunDone(Reply, tag="dry_run_done", frozen=True):
     """Launches of the entry, including specialisations that this worker has reported before.
 
-    With `is_incomplete` the entry raised because results were missing in the dry run, and may launch more.
+    With `is_incomplete` the entry raised because results were missing in the dry run, and may launch more.  On the CPU
+    there are `kernels` instead, those that this worker has not reported before.
     """
 
-    launches: Annotated[tuple[SuppressedLaunch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)]
+    launches: Annotated[tuple[SuppressedLaunch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)] = ()
     is_incomplete: bool = False
+    kernels: Annotated[tuple[LoweredKernel, ...], msgspec.Meta(max_length=MOST_LAUNCHES)] = ()
 
 
 class Compiled(Reply, tag="compiled", frozen=True):

@@ -26,7 +26,7 @@ FilePath: TypeAlias = Annotated[str, msgspec.Meta(max_length=4096)]
 Text: TypeAlias = Annotated[str, msgspec.Meta(max_length=MOST_TEXT)]
 Sizes: TypeAlias = Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_DIMENSIONS)]
 FilePaths: TypeAlias = Annotated[tuple[FilePath, ...], msgspec.Meta(max_length=1024)]
-Digest: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+Digest: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
 """A SHA-256 in hexadecimal digits."""
 
 

@@ -24,17 +24,17 @@ from engine.model.proof import CaseProof
 from engine.probes import Probe
 from engine.probes.lab.case_session import Lab, Passed, passed_of
 from engine.profile import Profile
+from engine.run.ahead.dry_run import DryRun
+from engine.run.ahead.readiness import Readiness
 from engine.run.cancelling import to_its_end, work_until_stopped
 from engine.run.compilation import Compilation
 from engine.run.compile_queue import Builder
-from engine.run.dry_run import DryRun
 from engine.run.engine_resources import EngineResources
 from engine.run.event_stream import EventEmitter
 from engine.run.kernel_source import TapedKernels
 from engine.run.native.building import NativeCode
 from engine.run.proving.conclusion import is_idle
 from engine.run.proving.stage import prove
-from engine.run.readiness import Readiness
 from engine.run.run_limits import watch_usage
 from engine.run.run_processes import RunProcesses
 from engine.run.stages.compile_stage import OVERFULL
@@ -81,6 +81,7 @@ class Run:
         self._results: list[CaseResult] = []
         self._proofs: tuple[CaseProof, ...] | None = None
         self._launched = False
+        self._lowering: asyncio.Task[None] | None = None
         self._passed: tuple[Passed, ...] = ()
         self._native = NativeCode(
             candidate=candidate, target=self._device.target, extensions=self._process_pool.extensions,
@@ -154,6 +155,8 @@ class Run:
         builders = [asyncio.create_task(builder.run()) for builder in self._compilation.builders]
         try:
             self._readiness.start()
+            lowering = self._processes.open_lowering()
+            self._lowering = asyncio.create_task(lowering.run()) if lowering is not None else None
             stop = await load(self._session, native=self._native, emitter=self._emitter, profile=self._profile)
             if stop is not None:
                 return stop
@@ -177,9 +180,10 @@ class Run:
                 if stop is None and self._is_timed:  # after timing, since the user waits for the times
                     await self._probe()
         finally:
-            for task in builders:
+            beside = (*builders, self._lowering) if self._lowering is not None else builders
+            for task in beside:
                 task.cancel()
-            await asyncio.gather(*builders, self._readiness.close(), return_exceptions=True)
+            await asyncio.gather(*beside, self._readiness.close(), return_exceptions=True)
         return stop
 
     def _begin_dry_run(self) -> tuple[DryRun, asyncio.Task[None]] | None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable
 
 from engine.model import Candidate, CompiledKernel, Plan, Stream
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.warm_pool import WarmPool
 from engine.profile import Profile
+from engine.run.ahead import lowering
+from engine.run.ahead.lowering import LoweringAhead
 from engine.run.compile_queue import Builder
 from engine.run.engine_resources import EngineResources
 from engine.run.proving.replay_processes import ReplayProcesses
@@ -42,7 +45,10 @@ class RunProcesses:
         self.cache_folder = None if pool.interpreted else pool.directories.open_kernel_cache()
         self._group = pool.open_group(self._limits)
         self._launchers = pool.launchers
-        published = (self._launchers.cache_folder if self._launchers else None, self.cache_folder)
+        lowers_ahead = pool.interpreted and lowering.is_useful(plan, os.cpu_count() or 1)
+        self._lowered_folder = pool.directories.open_kernel_cache() if lowers_ahead else None
+        own_folders = (self.cache_folder, self._lowered_folder)
+        published = (self._launchers.cache_folder if self._launchers else None, *own_folders)
         self._cache_folders = tuple(folder for folder in published if folder is not None)
         self.session = self._open_session(pool.worker, on_log=on_log)
         self.other = self._open_session(pool.worker, candidate=other) if other is not None else None
@@ -55,6 +61,15 @@ class RunProcesses:
     def open_worker(self) -> CandidateSession:
         """Another session with the candidate in a worker, for a dry run."""
         return self._open_session(self._process_pool.worker)
+
+    def open_lowering(self) -> LoweringAhead | None:
+        """The lowering of kernels beside the cases; None where nothing is gained by it."""
+        if self._lowered_folder is None:
+            return None
+        return LoweringAhead(
+            self._plan, session=self._open_session(self._process_pool.worker), folder=self._lowered_folder,
+            profile=self._profile, ask_judge=self._process_pool.ask_judge,
+        )  # fmt: skip
 
     def open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:
         """A builder for this target.  That of the device publishes; others are held while cases need the processors."""
@@ -80,8 +95,9 @@ class RunProcesses:
         used = [used for used in (self.session, self.other, *builders) if used is not None]
         clearing = (*(one.clear() for one in used), self.replaying.close())
         cleared = await asyncio.gather(*clearing, return_exceptions=True)
-        if self.cache_folder is not None:
-            await asyncio.to_thread(self._process_pool.directories.clear_kernel_cache, self.cache_folder)
+        for folder in (self.cache_folder, self._lowered_folder):
+            if folder is not None:
+                await asyncio.to_thread(self._process_pool.directories.clear_kernel_cache, folder)
         if self._group is not None:
             self._group.close()
         self.prepare_next()
@@ -102,7 +118,8 @@ class RunProcesses:
     ) -> CandidateSession:  # fmt: skip
         cache_folders = self._cache_folders
         if candidate is not None:  # compilers that have loaded a candidate publish for this candidate only
-            cache_folders = tuple(folder for folder in cache_folders if folder != self.cache_folder)
+            own_folders = (self.cache_folder, self._lowered_folder)
+            cache_folders = tuple(folder for folder in cache_folders if folder not in own_folders)
         problem = self._plan.problem
         fp4 = problem.suite.fp4 if problem.suite is not None else ()
         request = LoadRequest(

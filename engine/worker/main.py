@@ -31,6 +31,7 @@ from engine.sandbox.readable_files import limit_reading
 from engine.sandbox.variables import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
 from engine.worker import forms, semaphores
 from engine.worker.cpu_driver.launcher import Launches
+from engine.worker.cpu_driver.lowering import LoweringRun
 from engine.worker.launches import published
 from engine.worker.launches.dry_run import DryRun
 from engine.worker.launches.recorder import LaunchRecorder
@@ -121,7 +122,7 @@ class _Worker:
         self._observer = Observer(device, self._tape_recorder)
         if device.type != "cpu":
             follow_graphs(self._tape_recorder, self._observing_capture)
-        self._dry_run: DryRun | None = None
+        self._dry_run: DryRun | LoweringRun | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry, open_block=self._memory.block)
         self._own_kernels = OwnKernels()
         self._device_trace_recorder = DeviceTraceRecorder(self._stopwatch.instruments, self._own_kernels)
@@ -166,7 +167,7 @@ class _Worker:
             case protocol.Observe():
                 return self._observer.observed(command.id)
             case protocol.RunDry():
-                self._dry_run = self._dry_run or DryRun(self._device, self._tuning or Tuning())
+                self._dry_run = self._dry_run or self._begin_dry_run()
                 return self._dry_run.call(self._loaded_entry(), command)
             case protocol.OpenSlots():
                 if self._tuning is not None and self._recorder is not None:
@@ -189,6 +190,8 @@ class _Worker:
         if self._launches is not None:
             self._launches.watch(command.path)
             self._launches.specialise_for(command.target)
+            published_folders = tuple(map(Path, command.cache_folders))
+            self._launches.shared_modules.read_from(published_folders, Path(command.path).parents[1])
             self._gpu_need.watch(command.path)
         if command.cache_folders:
             published.read_from(_warm_cache(), *map(Path, command.cache_folders))
@@ -211,6 +214,10 @@ class _Worker:
             found, siblings = load()
         self._entry = forms.entry_of(found, command.form, fp4=command.fp4)
         return protocol.Loaded(id=command.id, siblings=siblings)
+
+    def _begin_dry_run(self) -> DryRun | LoweringRun:
+        tuning = self._tuning or Tuning()
+        return DryRun(self._device, tuning) if self._launches is None else LoweringRun(self._launches, tuning)
 
     def _call(self, command: protocol.Call) -> protocol.AnyReply:
         entry = self._loaded_entry()

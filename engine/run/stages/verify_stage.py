@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from engine.model import Case, CaseResult, Outcome, SuiteOrigin, Tier, events
 from engine.processes.candidate_session import CandidateSession
+from engine.run.ahead.readiness import Readiness
 from engine.run.event_stream import EventEmitter
-from engine.run.readiness import Readiness
 from engine.run.stages.reference_stage import own_rule_note
 from engine.run.stages.verification import RunningCase, Verifier
 from engine.verdict import outcome_mapping

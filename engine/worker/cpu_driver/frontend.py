@@ -19,6 +19,7 @@ from triton.compiler.compiler import CompiledKernel, make_backend
 
 from engine.loading.lowering import ttir_of
 from engine.loading.raised import InterpreterLimitError
+from engine.worker.cpu_driver.shared_modules import SharedModules
 
 # Triton's compiler is not typed: sources, options and kernels are Any throughout this file.
 
@@ -76,15 +77,21 @@ class TtirKernel(CompiledKernel):  # type: ignore[misc]  # of Triton, which is n
         raise NotCompiledError(f"kernels are compiled to TTIR only on the CPU, which has no {name}; use a GPU")
 
 
-def install() -> None:
-    """Have kernels of this process compile to TTIR only."""
-    triton.compiler.compile = compiler.compile = triton.compile = compile_to_ttir
+def install(shared_modules: SharedModules) -> None:
+    """Have kernels of this process compile to TTIR only, which may be among these modules."""
+
+    def compile_kernel(
+        source: Any, target: Any = None, options: Mapping[str, Any] | None = None, _env_vars: object = None
+    ) -> TtirKernel:
+        return compile_to_ttir(source, target, options, shared_modules)
+
+    triton.compiler.compile = compiler.compile = triton.compile = compile_kernel
 
 
 def compile_to_ttir(
-    source: Any, target: Any = None, options: Mapping[str, Any] | None = None, _env_vars: object = None
+    source: Any, target: Any, options: Mapping[str, Any] | None, shared_modules: SharedModules
 ) -> TtirKernel:
-    """As `triton.compile`, up to TTIR; no file is read or written.
+    """As `triton.compile`, up to TTIR, unless that is among the shared modules; no file is written.
 
     Device assertions are compiled in, as a debug build on a GPU has them; checks for integer overflow are not.
 
@@ -96,15 +103,23 @@ def compile_to_ttir(
         raise InterpreterLimitError(_NO_TEXTS_OF_OTHERS)
     target = target or runtime.driver.active.get_current_target()
     parsed = parse_options(target, {**(options or {}), "debug": True, "sanitize_overflow": False})
+    key = shared_modules.key_of(source, target, parsed)
+    ttir = shared_modules.find(key)
+    if ttir is None:
+        ttir = _lower(source, target, parsed)
+        shared_modules.keep(key, ttir)
+    digest = hashlib.sha256(ttir.encode()).hexdigest()
+    fields = {**vars(parsed), "target": target, "name": source.name, "hash": digest, "ttir": ttir}
+    return TtirKernel(source, Metadata(fields), ttir)
+
+
+def _lower(source: Any, target: Any, options: Any) -> str:
     try:
-        ttir = ttir_of(source, target, parsed)
+        return ttir_of(source, target, options)
     except KeyError as error:
         if error.args != ("ttir",):
             raise
         raise InterpreterLimitError("Gluon kernels need a GPU: their compiler makes no TTIR") from None
-    digest = hashlib.sha256(ttir.encode()).hexdigest()
-    fields = {**vars(parsed), "target": target, "name": source.name, "hash": digest, "ttir": ttir}
-    return TtirKernel(source, Metadata(fields), ttir)
 
 
 def parse_options(target: GPUTarget, options: Mapping[str, Any]) -> Any:

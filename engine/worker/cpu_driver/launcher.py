@@ -31,6 +31,7 @@ from engine.worker.cpu_driver import driver, findings, frontend
 from engine.worker.cpu_driver.allocations import Allocations
 from engine.worker.cpu_driver.frontend import parse_options
 from engine.worker.cpu_driver.reports import Reports
+from engine.worker.cpu_driver.shared_modules import SharedModules
 from engine.worker.cpu_driver.storages import argument_names, arguments_of
 from engine.worker.cpu_driver.traffic import traffic_of
 from engine.worker.launches.records import OPTIONS, LaunchLog, parts_of
@@ -112,13 +113,15 @@ class Launches:
         self._case_storages: dict[str, torch.Tensor] = {}
         self._refusals = Refusals(DEFAULT_TARGET)
         self._refuses = False
+        self._suppresses = False
+        self.shared_modules = SharedModules()
         self.allocations = Allocations()
         self.reports = Reports()
 
     def install(self) -> None:
         """Have every kernel of this process compile to TTIR and launch here."""
         self._interpreter.install()
-        frontend.install()
+        frontend.install(self.shared_modules)
         driver.install(DEFAULT_TARGET, self.launcher)
         explain_refusals(lambda: self._refusals)
 
@@ -134,6 +137,10 @@ class Launches:
         if target is not None:
             self._refusals = Refusals(target)
             driver.install(target, self.launcher)
+
+    def suppress(self) -> None:
+        """Skip every launch from now on; kernels are compiled nevertheless."""
+        self._suppresses = True
 
     def begin_call(self, storages: Mapping[str, torch.Tensor]) -> None:
         """Begin a call; kernels may access these storages of the case by pointers made of integers."""
@@ -158,7 +165,7 @@ class Launches:
 
     def carry_out(self, launcher: Launcher, grid: Sequence[Any], args: Sequence[Any]) -> None:
         """Run a launch, or skip it if launches are withheld or only counted."""
-        if self._gpu_need.skips():
+        if self._gpu_need.skips() or self._suppresses:
             return
         function = launcher.function
         x, y, z = self._refusals.grid(grid)

@@ -97,7 +97,7 @@ def silu(self):
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
     assert "stopped after" in judged.log
     await engine.wait_until_warm()
-    assert len(_below(engine, "kgtui-worker")) == 1  # the spare
+    assert len(_below(engine, "kgtui-worker")) == 2  # the spares
 
 
 @pytest.mark.parametrize("where", ["import", "entry"])

@@ -146,7 +146,7 @@ async def test_every_process_is_called_by_its_job(artefacts):
         *("kgtui-forkserv", "kgtui-forkserv"),
         "kgtui-judge",
         *("kgtui-killer", "kgtui-killer"),
-        "kgtui-worker",
+        *("kgtui-worker", "kgtui-worker"),
     ]
 
 

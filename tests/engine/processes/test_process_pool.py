@@ -151,11 +151,11 @@ async def test_device_has_separate_worker_for_dry_runs(employ: Employ) -> None:
     assert fake.forked.count("compiler") == 1  # the others are made when the fork server of the compilers is up
 
 
-async def test_interpreter_pool_forks_one_of_each(employ: Employ) -> None:
+async def test_interpreter_pool_forks_two_workers(employ: Employ) -> None:
     fake, process_pool = employ()
     process_pool.begin()
     await process_pool.wait_until_warm()
-    assert sorted(fake.forked) == ["compiler", "judge", "worker"]
+    assert sorted(fake.forked) == ["compiler", "judge", "worker", "worker"]
 
 
 async def test_next_worker_is_warmed_early_only_without_timing(employ: Employ) -> None:

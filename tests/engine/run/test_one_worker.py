@@ -10,7 +10,7 @@ import pytest
 from engine import protocol
 from engine.model import Outcome, events
 from engine.probes import device_record
-from engine.run import readiness
+from engine.run.ahead import readiness
 from tests.engine.replay.tapes import DOUBLE
 from tests.engine.run.device_run import CASES, DeviceRun, verdict
 from tests.engine.run.proving.test_replayer import BINARY

@@ -17,8 +17,6 @@ from engine.model import CaseResult, Outcome, OutOfBounds
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
 from tests.operators import catalogue, described, find
 
-pytestmark = pytest.mark.sampled
-
 CORPUS = Path(__file__).parents[2] / "corpus"
 LIBRARIES = sysconfig.get_path("purelib")
 

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from engine.model import Case
-from engine.run.dry_run import DryRun
+from engine.run.ahead.dry_run import DryRun
 
 UNPREPARED_S = 20.0
 """Longest call of a case, in seconds, before a run with one worker makes its dry run: a call takes microseconds."""

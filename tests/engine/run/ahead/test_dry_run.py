@@ -24,7 +24,7 @@ from engine.model import (
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.processes.directories import EngineDirectories
 from engine.profile import Profile
-from engine.run.dry_run import DryRun
+from engine.run.ahead.dry_run import DryRun
 from tests.engine.toy_problem import toy_problem
 from tests.guards import PATIENCE_S
 

@@ -1,0 +1,70 @@
+"""Kernels lowered beside the first cases are what the worker runs, and no proof relies on them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+
+from engine.model import Outcome, Tier, events
+from engine.run import pipeline
+from engine.run.ahead import lowering
+from engine.run.ahead.lowering import LoweringAhead
+from tests.engine.end_to_end.conftest import COPY_KERNEL, Evaluate
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+WRONG_KERNEL = COPY_KERNEL.replace("(1 + tl.exp(-v))", "(1 - tl.exp(-v))")
+
+
+@pytest.fixture
+def published(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
+    """What to replace in each module before it is published; all are published before the candidate is loaded."""
+    replaced: dict[str, tuple[str, str]] = {}
+    done = asyncio.Event()
+    run, publish, load = LoweringAhead.run, lowering.publish, pipeline.load
+
+    async def run_first(ahead):
+        try:
+            await run(ahead)
+        finally:
+            done.set()
+
+    def publish_other(folder, kernel):
+        text = kernel.ttir
+        for pattern, other in replaced.values():
+            text, count = re.subn(pattern, other, text)
+            assert count > 0
+        publish(folder, type(kernel)(key=kernel.key, ttir=text))
+
+    async def load_late(*arguments, **named):
+        await done.wait()
+        return await load(*arguments, **named)
+
+    monkeypatch.setattr(lowering, "is_useful", lambda plan, cores: True)
+    monkeypatch.setattr(LoweringAhead, "run", run_first)
+    monkeypatch.setattr(lowering, "publish", publish_other)
+    monkeypatch.setattr(pipeline, "load", load_late)
+    return replaced
+
+
+async def test_worker_runs_the_published_module(evaluate: Evaluate, published: dict[str, tuple[str, str]]) -> None:
+    published["sum"] = (r"arith\.addf", "arith.subf")
+    judged = await evaluate(COPY_KERNEL)
+    assert judged.verdict.outcome is Outcome.WRONG_VALUE
+
+
+async def test_published_modules_are_those_of_the_source(
+    evaluate: Evaluate, published: dict[str, tuple[str, str]]
+) -> None:
+    judged = await evaluate(COPY_KERNEL, tiers=(Tier.SMOKE, Tier.FULL))
+    assert judged.verdict.outcome is Outcome.PASS
+    assert judged.verdict.proven == judged.verdict.total
+
+
+async def test_no_case_is_proven_by_a_false_module(evaluate: Evaluate, published: dict[str, tuple[str, str]]) -> None:
+    published["difference"] = (r"arith\.subf", "arith.addf")
+    judged = await evaluate(WRONG_KERNEL)
+    proofs = [event.proof for event in judged.events if isinstance(event, events.CaseProven)]
+    assert [result.outcome for result in judged.cases] == [Outcome.PASS] * len(judged.cases)
+    assert [proof.proven for proof in proofs] == [False] * len(judged.cases)
