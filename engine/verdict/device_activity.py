@@ -40,7 +40,7 @@ class Origin(enum.StrEnum):
     """Origin of work on the device."""
 
     OWN = "its own kernels"
-    NATIVE = "kernels of its CUDA text, by name"
+    NATIVE = "kernels of its CUDA source, by name"
     TORCH = "PyTorch's kernels that compute"
     MOVES = "PyTorch's kernels that move or fill"
     COPIES = "copies and fills of the driver"
@@ -77,7 +77,7 @@ def shares(recorded: protocol.Recorded, native: NativeKernels = _NONE) -> tuple[
 
 
 def origin_of(activity: protocol.ActivitySeen, native: NativeKernels = _NONE) -> Origin:
-    """Origin of a kernel; `native` are the kernels that the file's CUDA text defines."""
+    """Origin of a kernel; `native` are the kernels that the file's CUDA source defines."""
     if activity.kind is not protocol.ActivityKind.KERNEL:
         return Origin.COPIES
     if activity.own:
@@ -129,7 +129,7 @@ def findings(
 def unknown_kernels(
     case: str, amounts: Mapping[str, int], *, own: frozenset[str], of: str, native: NativeKernels = _NONE
 ) -> tuple[Finding, ...]:
-    """Kernels of timed calls other than the candidate's, where only names are recorded.
+    """Findings on library and PyTorch kernels in timed calls, where only names are recorded.
 
     `amounts` is the amount under each name, in one unit, and `of` its description.  `own` are names of kernels that the
     candidate launches: a well-chosen false name is accepted here, but not in the record of a call.

@@ -1,4 +1,4 @@
-"""Whether a symbol on the device is a kernel that the candidate's own CUDA text defines, by its name alone.
+"""Whether a symbol on the device is a kernel that the candidate's own CUDA source defines, by its name alone.
 
 Names are mangled by the Itanium C++ ABI (5.1): `_Z`, then each part as its length and itself.  A kernel can be given
 any name, even a library's; so this distinguishes honest kernels only, and the report adds "by name".

@@ -71,7 +71,7 @@ _MEANING: Mapping[Severity, str] = MappingProxyType(
         Severity.NOTE: "worth knowing, or could not be checked",
         Severity.HINT: "a pattern that legitimate code has too",
         Severity.SUSPECT: "behaviour that a legitimate file has no reason for",
-        Severity.PROOF: "an answer that was shown not to be computed by the file",
+        Severity.PROOF: "a proven fault: a data race, a misaligned access or a forged reply",
     }
 )
 
