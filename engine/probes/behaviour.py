@@ -54,7 +54,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     elif isinstance(observed, protocol.Failed):
         yield _unchecked(_one_line(observed.message))
     else:
-        message = f"asked for its record, the candidate answered with {type(observed).__name__}"
+        message = f"the candidate answered with {type(observed).__name__} instead of its record"
         yield Finding(check=CHECK, severity=Severity.PROOF, message=message)
         yield _unchecked("the record was forged")
 

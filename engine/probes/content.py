@@ -56,9 +56,10 @@ class _Facts:
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
-    """All variants in the first case of each kernel, some of them in a larger case.
+    """All variants in one case; three of them in the first cases of other kernels and in a larger case.
 
-    A large case gets three of them: each draws and computes all of its tensors three times.
+    If the first one is a large case, only it is called, with three variants: each draws and computes all of its tensors
+    three times.
     """
     facts = _Facts()
     for one, variants in _chosen(lab):
@@ -144,7 +145,7 @@ def _report(facts: _Facts, shapes: tuple[Fact, ...]) -> LayerReport:
     kept = sorted({name for answer in facts.all for name in answer.kept})
     if kept:
         reported.append(Fact(name="left as they are", value=", ".join(kept)))
-    value = f"large: {len(_FEW)} of {len(Variant)} input distributions"
+    value = f"large: only {len(_FEW)} of {len(Variant)} input distributions are used"
     reported += [Fact(name="left out", value=f"{name} is {value}") for name in facts.large]
     if not facts.answers:
         reported.append(Fact(name="content", value="no case has an output with elements"))

@@ -2,7 +2,7 @@
 
 A caller reads the clock, or uses the output, once the call has returned.  A thread, a timer or a stream that was not
 joined may still be writing then.  The caller also keeps the output: a few calls follow, which must not change what was
-returned before; if something did, the call is repeated without further calls for the same time, because a slow thread
+returned before; if something did, the call is repeated without further calls for twice that time, because a slow thread
 of the candidate may have caused it.  An honest kernel never changes an output that it has returned; memory that it
 reuses is copied from, or is its own; arguments, and views of them, are the caller's.  Nothing else may be called
 meanwhile: some late writers stop when the next call comes.

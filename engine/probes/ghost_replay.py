@@ -236,7 +236,8 @@ def _report(facts: _Facts, wanted: Set[protocol.Kernel]) -> LayerReport:
     """
     reported = [
         Fact(
-            name=kernel.name, value=f"line {kernel.line}: {_percent(share)} of the output of {case} is correct without"
+            name=kernel.name,
+            value=f"line {kernel.line}: {_percent(share)} of the output of {case} is correct without it",
         )
         for kernel, (share, case) in facts.share.items()
     ]
@@ -244,7 +245,7 @@ def _report(facts: _Facts, wanted: Set[protocol.Kernel]) -> LayerReport:
         Fact(name=kernel.name, value=f"line {kernel.line}: not known, {why}") for kernel, why in facts.unclear.items()
     ]
     if facts.launches:
-        reported.append(Fact(name="withheld", value=f"{facts.withheld} of {facts.launches} launches"))
+        reported.append(Fact(name="suppressed", value=f"{facts.withheld} of {facts.launches} launches"))
     if not wanted:
         reported.append(Fact(name="kernels", value="none was launched"))
     elif not facts.is_informative:

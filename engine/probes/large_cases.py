@@ -62,7 +62,7 @@ async def _observe(lab: Lab, case: Case) -> tuple[protocol.Observed | None, str]
     except EngineError as error:
         return None, str(error)
     if not isinstance(observed, protocol.Observed):
-        return None, f"asked for its record, the candidate answered with {type(observed).__name__}"
+        return None, f"the candidate answered with {type(observed).__name__} instead of its record"
     return observed, "; ".join((*([why] if why else []), *observed.unchecked))
 
 

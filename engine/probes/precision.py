@@ -3,8 +3,8 @@
 A tolerance must allow for long sums in any order, and so leaves room for a step that is rounded to the next lower
 precision, TF32 in the middle of float32.  The error of an honest kernel is at most that of torch in the same type, or
 of a sum in the worst order; that of a lowered step is far larger.  An error nearer to the lowered answer, on a
-logarithmic scale and on two contents, is SUSPECT and no hint: it was measured, and the faster approximations of
-functions stay below.  If the two are not far apart, nothing can be determined.
+logarithmic scale and on two contents, is SUSPECT, not a hint: it was measured, and the faster approximations of
+functions have smaller errors.  If the two are not far apart, nothing can be determined.
 """
 
 from __future__ import annotations

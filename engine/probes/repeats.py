@@ -2,9 +2,9 @@
 
 No order is guaranteed for the programs of a grid.  On the CPU they also run backwards and shuffled, and one more call
 reports which two of them conflict, and at which lines.  On a device the calls are repeated beside other work.  The last
-call is on new content, against candidates that count calls.  Other bits within tolerance are due to the order of a sum,
-and no finding.  Nor is a call in another order that never ends: a kernel whose programs wait for those before them has
-no race, and is then only called again in the default order.
+call is on new content, against candidates that count calls.  Other bits within tolerance are due to the order of a sum
+and not a finding.  A call in another order that never ends is not a finding either: a kernel whose programs wait for
+those before them has no race, and is then only called again in the default order.
 """
 
 from __future__ import annotations

@@ -43,7 +43,8 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         return
     reply = await _sanitized(lab, smallest)
     if not isinstance(reply, protocol.Sanitized):
-        why = reply.message if isinstance(reply, protocol.Failed) else f"it answered with {type(reply).__name__}"
+        answered = f"the process of compute-sanitizer answered with {type(reply).__name__}"
+        why = reply.message if isinstance(reply, protocol.Failed) else answered
         yield LayerReport(layer=LAYER, by=CHECK, coverage=Coverage.NOT_CHECKED, why=why)
         return
     for run in reply.runs:

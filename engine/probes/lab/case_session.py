@@ -73,7 +73,7 @@ class Lab:
     """Interface of a probe to a candidate that passed.
 
     A lab that is `apart` is used beside another one for the same candidate: it has a worker of its own, and its own
-    case in the judge.  `native` are the kernels of its CUDA text, None for a file without native code.  `draws` gives
+    case in the judge.  `native` are the kernels of its CUDA source, None for a file without native code.  `draws` gives
     random numbers to the probes.  `proven` are the names of cases with a proof: the kernels alone compute their answer.
     """
 
@@ -169,7 +169,7 @@ NEW_CONTENT = CallContent()
 
 @dataclass(frozen=True, kw_only=True)
 class CaseSession:
-    """One case laid out in memory; every call of it gets new random content in that same memory."""
+    """One case laid out in memory; by default each call gets new random content in the same memory."""
 
     lab: Lab
     case: Case
@@ -231,7 +231,7 @@ class CaseSession:
     ) -> protocol.Called | Replayed:
         """Make a call whose outputs are compared later, or return its trouble.
 
-        Without `content` the memory is as it was prepared.  The tape of the call goes to the file `tape`.
+        Without `content` the memory is left unchanged.  The tape of the call goes to the file `tape`.
 
         Raises:
             EngineError: the judge failed.

@@ -74,7 +74,7 @@ async def repeated_outputs(session: CaseSession, *, pause_s: float) -> Contrasti
     if isinstance(reply, protocol.Failed):
         return Contrasting(trouble=reply.message, lost=reply.broken)
     if not isinstance(reply, protocol.OutputsRepeated):
-        return Contrasting(trouble=f"a recall was answered with {type(reply).__name__}")
+        return Contrasting(trouble=f"a second reading of the outputs was answered with {type(reply).__name__}")
     return await _contrasted(session, reply.returned, keep=False)
 
 
@@ -97,7 +97,7 @@ async def measured_precision(session: CaseSession, *, poison: int) -> tuple[prot
     reply = await session.lab.process_pool.ask_judge(measure_precision)
     if isinstance(reply, protocol.PrecisionMeasured):
         return reply.outputs
-    return _trouble(session, reply, "gauge")
+    return _trouble(session, reply, "measure the precision of")
 
 
 def smallest_first(lab: Lab) -> list[Passed]:
@@ -127,7 +127,7 @@ async def _contrasted(
     reply = await session.lab.process_pool.ask_judge(contrast)
     if isinstance(reply, protocol.Contrasted):
         return Contrasting(outputs=reply.outputs, reordered=reordered)
-    return Contrasting(trouble=_trouble(session, reply, "contrast"))
+    return Contrasting(trouble=_trouble(session, reply, "compare"))
 
 
 def _trouble(session: CaseSession, reply: protocol.AnyReply, action: str) -> str:

@@ -27,7 +27,8 @@ class Answer:
 
     `dismissed` is why the variant cannot decide, in which case no call was made; `wrong` the error of the output;
     `trouble` the reason why there is no output.  `overflows` is whether all wrong elements are infinities and NaN where
-    values are larger than usual.  `changed` is the one changed element.
+    values are larger than usual.  `changed` is the one changed element, `kept` names the tensors that no variant
+    changes.
     """
 
     variant: protocol.Variant

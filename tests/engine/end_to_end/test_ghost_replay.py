@@ -49,7 +49,7 @@ def shares(judged) -> list[tuple[str, str]]:
     return [
         (fact.name, fact.value.partition(": ")[2].partition(" ")[0])
         for fact in report(judged).facts
-        if fact.name != "withheld"
+        if fact.name != "suppressed"
     ]
 
 

@@ -152,7 +152,7 @@ async def test_unobservable_behaviour_leaves_layer_unchecked(employ: Employ) -> 
 async def test_a_forged_answer_is_a_proof(employ: Employ, reply: Reply) -> None:
     (finding,), report = await reported(employ, reply)
     assert (finding.check, finding.severity) == ("behaviour", Severity.PROOF)
-    assert finding.message.startswith(("candidate tampered with the result channel", "asked for its record"))
+    assert finding.message.startswith(("candidate tampered with the result channel", "the candidate answered with"))
     assert (report.coverage, report.why) == (Coverage.NOT_CHECKED, "the record was forged")
 
 

@@ -189,7 +189,7 @@ async def test_largest_case_is_called_when_all_are_tiny() -> None:
 
 async def test_large_case_gets_few_variants_and_is_reported() -> None:
     lab = FakeLab(passed=(case("a", size=65 << 20, kernels=["k"]), case("b", size=65 << 20)))
-    assert ("left out", "a is large: 3 of 9 input distributions") in await facts(lab)
+    assert ("left out", "a is large: only 3 of 9 input distributions are used") in await facts(lab)
     assert lab.asked_of("a") == FEW
     assert lab.asked_of("b") == ()
 

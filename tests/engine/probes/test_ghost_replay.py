@@ -143,8 +143,8 @@ async def messages(lab: FakeLab) -> list[tuple[Severity, str]]:
 async def test_one_kernel_is_withheld_once_with_each_poison() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0, A))
     assert await facts(lab) == [
-        ("a", "line 3: 0% of the output of c is correct without"),
-        ("withheld", "2 of 2 launches"),
+        ("a", "line 3: 0% of the output of c is correct without it"),
+        ("suppressed", "2 of 2 launches"),
     ]
     assert lab.called == [("c", (), 0xFF), ("c", (), 0x7B)]
 
@@ -193,13 +193,13 @@ async def test_case_right_without_computing_is_replaced_by_another() -> None:
         return right(1, A, trivial=1000) if name == "zeros" else right(0, A)
 
     lab = FakeLab(passed=(case("zeros", launches=[A]), case("c", size=5)), script=script)
-    assert (await facts(lab))[0] == ("a", "line 3: 0% of the output of c is correct without")
+    assert (await facts(lab))[0] == ("a", "line 3: 0% of the output of c is correct without it")
     assert [name for name, *_ in lab.called] == ["zeros", "zeros", "c", "c"]
 
 
 async def test_elements_right_without_computing_do_not_count() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.95, A, trivial=950))
-    assert (await facts(lab))[0] == ("a", "line 3: 0% of the output of c is correct without")
+    assert (await facts(lab))[0] == ("a", "line 3: 0% of the output of c is correct without it")
 
 
 async def test_outputs_that_need_no_computing_are_reported() -> None:
@@ -224,7 +224,7 @@ async def test_output_right_without_any_launch_is_suspect() -> None:
 async def test_captured_graph_is_called_in_new_worker() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(1))
     lab.script = lambda *_: right(0, A) if lab.renewed else right(1)
-    assert await facts(lab) == [("a", "line 3: 0% of the output of c is correct without")]
+    assert await facts(lab) == [("a", "line 3: 0% of the output of c is correct without it")]
 
 
 async def test_kernel_never_launched_through_triton_is_unchecked() -> None:
