@@ -89,7 +89,7 @@ def _spread(sizes: Sequence[int]) -> str:
     edges = ", ".join(map(str, _edges(set(different))))
     least, next_to_least, *_, most = different
     around = f"; below, at and above {edges}" if edges else ""
-    return f"{least}, {next_to_least} to {most}, {len(different)} different{around}"
+    return f"{least}, {next_to_least} to {most}, {len(different)} different values{around}"
 
 
 def _edges(sizes: set[int]) -> Iterator[int]:

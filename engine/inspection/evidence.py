@@ -19,8 +19,8 @@ from engine.verdict.policy import WEIGHTS
 
 EXECUTED_ON_CPU = "kernels were executed on the CPU, where timings are meaningless"
 RUNNING = "the run is in progress"
-CANCELLED = "the run was cancelled before"
-CUT_SHORT = "the run was cut short before"
+CANCELLED = "the run was cancelled"
+CUT_SHORT = "the run was cut short"
 
 _NOT_A_GPU = "kernels were executed on the CPU; the compiled code did not run on a GPU"
 _NOT_COMPILED = "nothing was compiled, so it is unknown whether it builds for a GPU"
@@ -30,7 +30,10 @@ _UNCOMPILED = {Outcome.UNSUPPORTED: "not supported here", Outcome.ENGINE_ERROR: 
 
 @dataclass(frozen=True, kw_only=True)
 class LayerSeen:
-    """One layer with all its reports; `coverage` is the least of theirs, None without a report."""
+    """One layer with all its reports; `coverage` is None without a report.
+
+    A report of a failed check determines it first, then one of a finished check, then one of a missing check.
+    """
 
     layer: Layer
     coverage: Coverage | None
@@ -173,7 +176,7 @@ def _unchecked(run: RunRecord, layers: Sequence[LayerSeen], untimed: str) -> Ite
             yield Unchecked(what=seen.layer, state=_NOT_REPORTED, why=_unreported(run))
     missing = run.planned - len(run.cases)
     if missing > 0:
-        why = _unended(run) or "the run ended before"
+        why = _unended(run) or "the run ended early"
         yield Unchecked(what="cases", state="not run", why=f"{missing} of {run.planned}: {why}")
     if _executed_on_cpu(run):
         yield Unchecked(what="device", state="not a GPU", why=_NOT_A_GPU)
@@ -193,7 +196,7 @@ def _unreported(run: RunRecord) -> str:
     if unended := _unended(run):
         return unended
     if run.verdict is not None and run.verdict.outcome is not Outcome.PASS:
-        return "the run ended before: a wrong candidate is not examined further"
+        return "the run ended early: a wrong candidate is not examined further"
     return "no check reported on it in this run"
 
 

@@ -184,7 +184,7 @@ def _layer(seen: LayerSeen, inspection: Inspection) -> Entry:
         name=seen.layer,
         state=seen.coverage or _unseen(inspection.run),
         mark=Mark.DOUBT if flags else _COVERAGES[seen.coverage],
-        text=f"{required} by the policy{'; what it found flags the run' if flags else ''}",
+        text=f"{required} by the policy{'; its findings flag the run' if flags else ''}",
         details=tuple(line for report in seen.reports for line in _report(report)),
     )
 
@@ -254,7 +254,7 @@ def _counted(run: RunRecord) -> str:
 
 def _inputs(inspection: Inspection) -> Section:
     entries = tuple(Entry(name=printable(axis.name), text=printable(axis.values)) for axis in inspection.axes)
-    return Section(title="What the cases were", entries=entries, note="" if entries else "none was run")
+    return Section(title="Inputs of the cases", entries=entries, note="" if entries else "none was run")
 
 
 def _speed(inspection: Inspection, *, sign: str) -> Section:
@@ -294,7 +294,7 @@ def _policy(inspection: Inspection) -> Section:
         layers = [layer for layer in Layer if weights.unchecked[layer] is effect]
         if layers:
             entries.append(Entry(name="unchecked layer", text=f"{', '.join(layers)}: {effect}"))
-    return Section(title=f"What decided: the {policy} policy", entries=tuple(entries))
+    return Section(title=f"Policy: {policy}", entries=tuple(entries))
 
 
 def _provenance(inspection: Inspection) -> Section:

@@ -53,7 +53,7 @@ class ClaimResult:
     """A claim and its result, in one sentence.
 
     `measured` is the geometric mean that counts, None if there is none.  `resolution` is the smallest relative
-    difference that counts in any of its cases.  `shortfall` is the part of the claimed speed-up that even the upper end
+    difference that counts in every case.  `shortfall` is the part of the claimed speed-up that even the upper end
     of the interval lacks.
     """
 
@@ -99,7 +99,7 @@ def hold(claim: Claim, benchmarks: Benchmarks, *, untimed: str) -> ClaimResult:
     backing = _backing(claim, speedup, resolution)
     measured = f"{number(speedup.value)}x measured [{number(speedup.low)}, {number(speedup.high)}]"
     shortfall = 1 - speedup.high / claim.speedup if backing is Backing.NOT_SUPPORTED else None
-    rest = f", at least {shortfall:.1%} short" if shortfall is not None else f", to {resolution:.1%}"
+    rest = f", at least {shortfall:.1%} short" if shortfall is not None else f", resolution {resolution:.1%}"
     return ClaimResult(
         claim=claim,
         backing=backing,

@@ -270,8 +270,8 @@ def test_unreported_layer_is_named():
 
 def test_layers_after_failure_state_that_run_ended():
     missing = inspected(layers=(), cases=(result("a", Outcome.CRASHED),)).unchecked
-    assert missing[0].why == "the run ended before: a wrong candidate is not examined further"
-    assert Unchecked(what="cases", state="not run", why="1 of 2: the run ended before") in missing
+    assert missing[0].why == "the run ended early: a wrong candidate is not examined further"
+    assert Unchecked(what="cases", state="not run", why="1 of 2: the run ended early") in missing
 
 
 def test_cancelled_run_lists_unchecked_layers():
@@ -284,8 +284,8 @@ def test_cancelled_run_lists_unchecked_layers():
     missing = [one for one in inspection.unchecked if one.what in (*Layer, "cases", "speed")]
     assert [one.what for one in missing] == [*(one for one in Layer if one is not Layer.STATIC), "cases", "speed"]
     assert {one.why for one in missing} == {
-        "the run was cancelled before",
-        "1 of 2: the run was cancelled before",
+        "the run was cancelled",
+        "1 of 2: the run was cancelled",
     }
     page = page_of(inspection)
     sections = {section.title: section for section in page.sections}
@@ -293,7 +293,7 @@ def test_cancelled_run_lists_unchecked_layers():
     assert states == {**dict.fromkeys(Layer, "not reached"), Layer.STATIC: "checked"}
     assert sections["Findings"].note == "none so far"
     assert sections["Cases"].note == "1 of the 1 run passed; 1 of 2 were not run"
-    assert sections["Measured speed"].note == "not measured: the run was cancelled before"
+    assert sections["Measured speed"].note == "not measured: the run was cancelled"
 
 
 def test_interpreter_run_does_not_claim_that_kernel_builds():
@@ -339,10 +339,10 @@ def test_interrupted_run_has_no_verdict_and_is_over():
     done = evidence(cases=(result("a"),), layers=(report(Layer.STATIC),))
     inspection = inspect(replace(done, verdict=None, finished_s=None, cut_short=True), problem=PROBLEM, source=SOURCE)
     page = page_of(inspection)
-    assert (page.word, inspection.headline) == ("cut short", "no verdict: the run was cut short before")
+    assert (page.word, inspection.headline) == ("cut short", "no verdict: the run was cut short")
     assert {one.why for one in inspection.unchecked} == {
-        "the run was cut short before",
-        "1 of 2: the run was cut short before",
+        "the run was cut short",
+        "1 of 2: the run was cut short",
     }
 
 
@@ -376,7 +376,7 @@ def test_parameters_of_run_cases_are_listed():
     problem = problem_of(*cases, case("odd", layout="plain", keepdim=True, scale=0.5), case("never", layout="unused"))
     results = [result(name) for name in (*(one.name for one in cases), "odd")]
     assert axes_of(results, problem) == (
-        Axis(name="shape", values="0, 1 to 1000, 11 different; below, at and above 32, 128"),
+        Axis(name="shape", values="0, 1 to 1000, 11 different values; below, at and above 32, 128"),
         Axis(name="layout", values="strided (6 cases), plain (1 case)"),
         Axis(name="keepdim", values="True (1 case)"),
         Axis(name="scale", values="0.5 (1 case)"),

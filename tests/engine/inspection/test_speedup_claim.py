@@ -96,7 +96,9 @@ def test_unsupported_claim_states_measured_interval():
 
 def test_supported_claim_states_its_resolution():
     held = hold(Claim(speedup=2.3), measured(2.2, 2.3, 2.4), untimed="")
-    assert held.sentence == ("the claim of 2.3x against eager is supported: 2.300x measured [2.200, 2.400], to 1.0%")
+    assert held.sentence == (
+        "the claim of 2.3x against eager is supported: 2.300x measured [2.200, 2.400], resolution 1.0%"
+    )
     assert held.shortfall is None
 
 
