@@ -1,4 +1,4 @@
 """One run summarised for a decision: claim, evidence, coverage, and the page in every format.
 
-Pure: imports `model`, `verdict` and `reports`; it never runs anything.
+Pure: imports `model`, `verdict`, `reports`, `errors` and the names of devices; it never runs anything.
 """

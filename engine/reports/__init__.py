@@ -1,1 +1,4 @@
-"""A finished run as text, Markdown, JSON and tables.  Pure: imports `model` and the device names only."""
+"""A finished run as text, Markdown, JSON and tables.
+
+Pure: starts no process and reads no clock; imports `model`, `verdict`, `protocol` and the tables of devices only.
+"""

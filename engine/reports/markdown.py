@@ -18,7 +18,7 @@ from engine.reports.verdict_words import word_of
 
 
 def as_markdown(run: RunRecord, *, with_profile: bool = False, with_passed_cases: bool = True) -> str:
-    """A page for a pull request or a report: the verdict, the cases, the first wrong elements, the rest.
+    """A page for a pull request or a report: the verdict, the cases, the map of the first wrong output, the rest.
 
     Without passed cases they are a count.
     """
@@ -42,7 +42,8 @@ def as_markdown(run: RunRecord, *, with_profile: bool = False, with_passed_cases
     lines += _table(("case", "outcome", "what happened"), [(c.case, c.outcome, c.message) for c in shown])
     wrong = next((output for case in run.cases for output in case.outputs if output.error_map), None)
     if wrong is not None:
-        lines += [f"Where `{wrong.name}` is wrong, a character for a tile: `.` nowhere, `#` everywhere", ""]
+        legend = "`.` no wrong element, `1` to `9` the wrong share in tenths, `#` all wrong"
+        lines += [f"Error map of `{wrong.name}`, one character per tile: {legend}", ""]
         lines += ["```text", *wrong.error_map, "```", ""]
     findings = [(f.severity, f.check, str(f.location.line) if f.location else "", f.message) for f in run.findings]
     lines += _table(("severity", "check", "line", "finding"), findings)

@@ -22,7 +22,7 @@ from engine.reports.bench import Benchmarks, bracketed, number
 _METHODS = {
     Method.CUPTI: "cupti, the device's own timestamps of every kernel, copy and fill on all streams",
     Method.GRAPH: "graph, the time of a replayed CUDA graph divided by its calls",
-    Method.EVENTS: "events around a call, which include launch gaps and do not see other streams",
+    Method.EVENTS: "events around a call, which include launch gaps and exclude other streams",
 }
 
 
@@ -73,7 +73,7 @@ def _remarks_on_method(right: Sequence[CaseBenchmark]) -> Iterator[Remark]:
         name, worst = max(selves, key=lambda pair: abs(pair[1].value - 1))
         covered = sum(ratio.low <= 1 <= ratio.high for _, ratio in selves)
         text = f"the candidate against itself: at worst {bracketed(worst)} ({name})"
-        yield Remark(label="A/A", text=f"{text}; the intervals of {covered} of {len(selves)} cases hold 1")
+        yield Remark(label="A/A", text=f"{text}; the intervals of {covered} of {len(selves)} cases contain 1")
     elif right:
         yield Remark(label="A/A", text="the candidate was not measured against itself")
     unverified = (
@@ -85,8 +85,7 @@ def _remarks_on_method(right: Sequence[CaseBenchmark]) -> Iterator[Remark]:
     kernel_notes = ((case.case, case.kernel_note) for case in right if case.kernel_note)
     yield from _gathered("kernels", kernel_notes, cases=len(right))
     if any(case.floor is None for case in right):
-        text = "unknown where the floor is: it takes measured peaks of this device, and a case that has work"
-        yield Remark(label="roofline", text=text)
+        yield Remark(label="roofline", text="unknown: it needs the measured peaks of this device")
 
 
 def _method_text(timing: Timing | None) -> str:

@@ -33,7 +33,7 @@ class TargetReport:
 
     @property
     def first_failed(self) -> CompiledKernel | None:
-        """The first target that did not build; a known failure comes before one that could not be checked."""
+        """The first kernel that did not build; a known failure comes before one that could not be checked."""
         failed = [kernel for kernel in self.kernels if kernel.outcome is not Outcome.PASS]
         return min(failed, key=lambda kernel: kernel.outcome is Outcome.UNSUPPORTED, default=None)
 

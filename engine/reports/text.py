@@ -237,7 +237,7 @@ def _explained(message: str, location: Location | None, *, file: str) -> str:
 def _waiting(holder: Holder | None) -> str:
     """Current holder of the device, in words."""
     if holder is None:
-        return "waiting for the device: another process holds it and left no name"
+        return "waiting for the device: an unknown process holds it"
     return f"waiting for the device: process {holder.pid} ({holder.command}) has held it since {holder.since}"
 
 

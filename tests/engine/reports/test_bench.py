@@ -258,10 +258,7 @@ def test_unmeasured_value_is_reported_in_words():
     assert remarks(run) == [
         ("method", "device times could not be taken by any method"),
         ("A/A", "the candidate was not measured against itself"),
-        (
-            "roofline",
-            "unknown where the floor is: it takes measured peaks of this device, and a case that has work",
-        ),
+        ("roofline", "unknown: it needs the measured peaks of this device"),
     ]
 
 
@@ -323,7 +320,7 @@ def test_less_precise_method_is_named_with_its_limits():
     coarse = dataclasses.replace(WIDE, timing=dataclasses.replace(WIDE.timing, method=Method.EVENTS))
     assert (
         "method",
-        "device times by events around a call, which include launch gaps and do not see other streams (4096x4096 f32)",
+        "device times by events around a call, which include launch gaps and exclude other streams (4096x4096 f32)",
     ) in remarks(run_of(coarse, SMALL))
 
 
@@ -339,7 +336,7 @@ def test_unverified_timed_call_is_counted():
 def test_self_comparison_reports_its_worst_case():
     assert dict(remarks(run_of(WIDE, SMALL)))["A/A"] == (
         "the candidate against itself: at worst 0.990 [0.985, 0.995] (1x131072 f32); "
-        "the intervals of 1 of 2 cases hold 1"
+        "the intervals of 1 of 2 cases contain 1"
     )
 
 
