@@ -30,7 +30,7 @@ _DIRECTIVE = re.compile(r"^#\s*kgtui:\s*(.*)$")
 
 
 class SourceError(CandidateError):
-    """The text is no candidate; `location` is the place."""
+    """The text is not a candidate; `location` is the place."""
 
     def __init__(self, message: str, location: Location | None = None) -> None:
         super().__init__(message)
@@ -81,7 +81,8 @@ def decode(content: bytes, filename: str) -> str:
         raise SourceError(f"{filename} is not UTF-8; save it in that encoding", Location(line=line)) from error
     if _declared_encoding(content) not in ("utf-8", "utf-8-sig"):
         # Python would run it in that encoding, so a different text than the one analysed.
-        raise SourceError(f"{filename} declares another encoding than UTF-8; save it in that and declare none")
+        fix = "save it as UTF-8 and remove the declaration"
+        raise SourceError(f"{filename} declares an encoding other than UTF-8; {fix}")
     return text
 
 

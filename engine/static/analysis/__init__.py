@@ -1,6 +1,6 @@
 """Analysis of a candidate's text, without running any of it.
 
-It tells the static checks what a name refers to, which code runs, what is a tensor and what a kernel writes.
+Determines for the static checks what a name refers to, which code runs, what is a tensor and what a kernel writes.
 Everything is a guess from spelling: it may miss, it must never decide, and it must never raise on a text that Python
 can parse.
 """

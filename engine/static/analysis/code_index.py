@@ -81,7 +81,7 @@ class CodeIndex:
     def uses(self) -> list[tuple[ast.expr, frozenset[str]]]:
         """Every place in the host code where a named object is called or passed on.
 
-        The definition of an alias is no use, but the uses of the alias are; a call represents the function that it
+        The definition of an alias is not a use, but the uses of the alias are; a call represents the function that it
         calls.
         """
         nodes: list[tuple[ast.expr, ast.expr]] = [(call, call.func) for call in self.host(ast.Call)]

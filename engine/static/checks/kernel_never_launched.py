@@ -14,7 +14,7 @@ from engine.static.findings import hint
 
 _KERNEL = "import torch, triton\n@triton.jit\ndef k(x, y):\n    pass\n"
 
-STRICT = "Every kernel that the file shows is launched by the entry."
+STRICT = "Every kernel that the file defines is launched by the entry."
 CATCHES = (
     _KERNEL + "def f(x):\n    return torch.relu(x)\n",
     _KERNEL + "def f(x):\n    return x\nif __name__ == '__main__':\n    k[(1,)](1, 2)\n",

@@ -34,7 +34,7 @@ SPARES = (
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """One hint when nothing in the file is decorated or made by `jit`, and nothing is imported from beside it."""
+    """One hint when the file uses no `jit` but torch's, has no kernel source and imports nothing from beside it."""
     if reading.kernels or _imports_from_beside(reading) or _makes_a_kernel(reading) or _holds_source(reading):
         return
     first = reading.tree.body[0] if reading.tree.body else reading.tree

@@ -48,7 +48,7 @@ _ASSEMBLY = re.compile(r"^[^\S\n]*\.(version|target|visible|amdgcn_target)\b", r
 
 
 def check(reading: Reading) -> Iterator[Finding]:
-    """A hint for decoders, module loaders, files of machine code and long constants that are no text."""
+    """A hint for decoders, module loaders, files of machine code and long constants that are not text."""
     for node, name in reading.mentions(*_DECODERS):
         yield hint("precompiled_code", node, f"{name} decodes data that cannot be reviewed")
     for attribute in reading.host(ast.Attribute):

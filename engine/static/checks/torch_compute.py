@@ -1,7 +1,7 @@
 """PyTorch's own operators in the code that the entry runs.
 
-The answer, or the expensive part of it, then comes from a library and not from a kernel of the file.  What
-only allocates, views, casts, pads or prepares sizes and scales is left alone, and so is arithmetic whose result
+The answer, or the expensive part of it, then comes from a library and not from a kernel of the file.  Code that
+only allocates, views, casts, pads or prepares sizes and scales is not reported, nor is arithmetic whose result
 never becomes the answer.
 """
 

@@ -1,6 +1,6 @@
 """Work on a separate stream that the caller's stream never waits for.
 
-The call returns before the work is done, and a clock on the caller's stream sees nothing of it.  A fork that is
+The call returns before the work is done, and a clock on the caller's stream does not measure it.  A fork that is
 joined by wait_stream, wait_event or a synchronisation is ordinary.
 """
 

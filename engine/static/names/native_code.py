@@ -97,7 +97,7 @@ NATIVE_CHECKS = (
     NameCheck(
         name="native_torch_compute",
         why="An extension whose C++ calls PyTorch's operators leaves the work to PyTorch's kernels.",
-        strict="The CUDA or C++ text calls no operator of PyTorch that computes.",
+        strict="The CUDA or C++ source calls no operator of PyTorch that computes.",
         patterns=(
             _native(
                 r"\b((?:at|torch)::(?:[a-z]\w*::)*[a-z_]\w*)\s*\(",
@@ -122,7 +122,7 @@ NATIVE_CHECKS = (
     NameCheck(
         name="native_library",
         why="A call of cuBLAS, cuDNN, Thrust or CUB runs the library's kernels, and not the file's.",
-        strict="The CUDA text calls no library that computes.",
+        strict="The CUDA source calls no library that computes.",
         patterns=(
             _native(
                 rf"\b((?:cublas|cudnn|cufft|cusparse|cusolver){_SETS_UP}(?:Lt|Dn|Sp|Xt)?[A-Z]\w*)\s*\(",
@@ -175,16 +175,16 @@ NATIVE_CHECKS = (
     ),
     NameCheck(
         name="native_process",
-        why="Native code reaches other memory, files, programs and Python itself, past the audit of the worker.",
+        why="Native code can access other memory, files, programs and Python itself without an entry in the audit.",
         strict="The native code uses its tensor arguments, and nothing else of the process.",
         patterns=(
             _native(
                 r"(?<![\w.:>])((?:std::)?(?:system|fopen|getenv|setenv)|dlopen|dlsym|dlmopen|popen|v?fork|exec[lv]\w*|ptrace"
                 r"|mprotect|mmap|process_vm_\w+|syscall|socket|PyRun_\w+|PyImport_\w+|PyEval_\w+|py::exec|py::eval"
                 r"|py::module_?::import|cuGetProcAddress\w*|cudaGetDriverEntryPoint\w*)\s*\(",
-                "{name} reaches beyond the tensors of the call",
+                "{name} accesses more than the tensors of the call",
             ),
-            _native(r"\b(std::[io]?fstream)\b", "{name} reaches beyond the tensors of the call"),
+            _native(r"\b(std::[io]?fstream)\b", "{name} accesses more than the tensors of the call"),
         ),
         catches=(
             _inline("void go(torch::Tensor x) { void* p = dlsym(0, 0); }"),

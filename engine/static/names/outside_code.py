@@ -37,7 +37,7 @@ CODE_CHECKS = (
     NameCheck(
         name="compile_cache",
         why=("A binary planted in a compiler's cache runs in place of the source."),
-        strict="The caches of the compilers are left alone.",
+        strict="The caches of the compilers are not accessed.",
         patterns=(
             names(
                 "triton.runtime.cache. triton.runtime.jit.JITFunction. triton.knobs.cache.",

@@ -146,8 +146,8 @@ PROCESS_CHECKS = (
     ),
     NameCheck(
         name="ends_process",
-        why=("An early clean exit passes where silence counts as success."),
-        strict="The file ends by returning.",
+        why=("A clean exit before the checks can count as success."),
+        strict="The file does not end the process.",
         patterns=(
             names(
                 "os._exit sys.exit os.abort builtins.exit builtins.quit os.kill os.killpg signal.raise_signal "
@@ -257,7 +257,7 @@ PROCESS_CHECKS = (
             "An inherited descriptor can be the channel of the results; /proc gives access to the memory of other "
             "processes."
         ),
-        strict="The file touches no descriptor and no process but its own variables.",
+        strict="The file accesses no raw file descriptors and no other processes.",
         patterns=(
             names(
                 "os.write os.writev os.pwrite os.read os.readv os.pread os.dup os.dup2 os.close os.closerange "
@@ -299,7 +299,7 @@ PROCESS_CHECKS = (
             "Frames, arguments and the profiler's state show whether a call is verified or timed. Signatures, "
             "tracebacks and a script's own arguments are ordinary."
         ),
-        strict="The file does not look at its caller.",
+        strict="The file does not inspect its caller.",
         patterns=(
             names(
                 "inspect.stack inspect.currentframe inspect.trace inspect.getouterframes inspect.getinnerframes "

@@ -188,7 +188,7 @@ STATE_CHECKS = (
     NameCheck(
         name="numerics_state",
         why=("Precision flags, default types and autocast change a reference in the same process too."),
-        strict="The numerics of the process are left as they are.",
+        strict="The numerics of the process are left unchanged.",
         patterns=(
             names(
                 "torch.set_float32_matmul_precision torch.set_default_dtype torch.set_default_tensor_type "

@@ -44,7 +44,7 @@ class PlacedText:
 
 
 def placed(node: ast.expr, reading: Reading, depth: int = _DEPTH) -> PlacedText | None:
-    """The constant string value of an expression; None when it is unknown or no string."""
+    """The constant string value of an expression; None when it is unknown or not a string."""
     if depth == 0:
         return None
     match node:
