@@ -156,7 +156,7 @@ def _of_operators(
 ) -> Iterator[Finding]:
     """Findings on torch operators that made as much as the answer: from the inputs, or from a kernel's output.
 
-    If the operator `may_copy`, an output of copied pieces is honest.  Arithmetic in a case that is `proven` is no part
+    If the operator `may_copy`, an output of copied pieces is honest.  Arithmetic in a case that is `proven` is not part
     of its answer, which a replay without that arithmetic gave: it may be a check of the arguments.
     """
     large = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]

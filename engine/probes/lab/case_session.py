@@ -280,7 +280,7 @@ class CaseSession:
             raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")
 
     async def _correct_counts(self, returned: protocol.Returned) -> tuple[protocol.CorrectCount, ...] | str:
-        """The judge's count of right elements in the returned outputs, or the reason why they are no answer."""
+        """The judge's count of right elements in the returned outputs, or the reason why they are not an answer."""
         count_correct = protocol.CountCorrect(
             id=protocol.new_id(),
             outputs=str(self.outputs),

@@ -82,7 +82,7 @@ def check(reading: Reading) -> Iterator[Finding]:
 
 
 def _numbers(arguments: ast.arguments) -> set[str]:
-    """The parameters that are no tensors by their defaults: a number or a string."""
+    """The parameters that are not tensors by their defaults: a number or a string."""
     positional = (*arguments.posonlyargs, *arguments.args)
     defaults = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
     pairs = (*zip(positional, defaults, strict=True), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))

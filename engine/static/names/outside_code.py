@@ -15,7 +15,7 @@ _PRELOADING = "LD_(PRELOAD|LIBRARY_PATH|AUDIT)|(CUDA|NVTX)_INJECTION64_PATH"
 
 
 def _is_not_of_a_kernel(reading: Reading, node: ast.AST, name: str) -> bool:
-    """Whether the object is no kernel of the file: on other objects these names mean something else."""
+    """Whether the object is not a kernel of the file: on other objects these names mean something else."""
     holder = node.value if isinstance(node, ast.Attribute) else None
     return not isinstance(holder, ast.Name) or holder.id not in {kernel.name for kernel in reading.kernels}
 
