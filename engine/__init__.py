@@ -1,5 +1,5 @@
 """The engine: verify one candidate against one problem on one device.
 
-It knows nothing of the screen, the catalogue or the store; they import it.  Importing this package loads neither torch
-nor triton: only the child processes do.
+It does not depend on the screen, the catalogue or the store; they import it.  Importing this package loads neither
+torch nor triton: only the child processes do.
 """

@@ -1,9 +1,9 @@
 """Every error that crosses a module boundary, with whose fault it is.
 
 KgtuiError
-  |- UsageError          the caller asked for something that cannot be: says what to type instead
+  |- UsageError          the request cannot be carried out: the message has the next step
   |- CandidateError      the candidate is at fault: becomes an outcome, never a traceback
-  |- UnsupportedError    this machine or version cannot do it: says what is missing
+  |- UnsupportedError    this machine or version cannot do it: the message names what is missing
   |- StoreError          the session store: locked, corrupt, newer, read-only or full
   '- EngineError         ours: never counts against a candidate
        |- ReferenceFaultError  the reference of a foreign suite's problem failed: the problem's fault
@@ -11,9 +11,9 @@ KgtuiError
        |   |- KilledError    a signal from outside ended it, or the system when memory ran out
        |   '- RunMemoryError the system ended it because its run used too much memory in total
        |- EngineLostError    the process that starts all children ended, and they with it
-       |- DeadlineError      a child process did not reply in the time that it was given
-       |- MachineBusyError   a child process was given hardly any time to reply in
-       '- WireError          a child process said something that is no reply
+       |- DeadlineError      a child process did not reply within its time limit
+       |- MachineBusyError   a child process got hardly any CPU time
+       '- WireError          a child process sent a line that is not a reply
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class KilledError(ChildDiedError):
 
 
 class EngineLostError(EngineError):
-    """The process that starts all children ended, and they with it; this is no fault of the candidate."""
+    """The process that starts all children ended, and they with it; this is not a fault of the candidate."""
 
 
 class DeadlineError(EngineError):
@@ -72,7 +72,7 @@ class DeadlineError(EngineError):
 
 
 class MachineBusyError(EngineError):
-    """Other processes left a child process hardly any CPU time, which is no evidence about it."""
+    """Other processes left a child process hardly any CPU time, which is not evidence about it."""
 
 
 class WireError(EngineError):
@@ -80,7 +80,7 @@ class WireError(EngineError):
 
 
 def is_no_evidence(error: EngineError) -> bool:
-    """Whether an error is no evidence about the candidate: it was killed from outside, or the engine failed.
+    """Whether an error is not evidence about the candidate: it was killed from outside, or the engine failed.
 
     Such a step is repeated once by another process: a candidate that ends itself does so again.
     """

@@ -28,7 +28,7 @@ class ProblemDescription:
     """Description of a problem that is read without running its file.
 
     `category` is one of Category, or of a suite's own. `formula` is the first line of the file's docstring, `contract`
-    the rest of it. `dtypes` are those that its cases name, in their order; empty where the text does not tell.
+    the rest of it. `dtypes` are those that its cases name, in their order; empty if unknown.
     `functions` are the names in the file of what makes inputs and the like, by their role: those that are names. `stem`
     names its kernel file, where not the entry. `second_oracle` is that of the definition. `reference` is the text of a
     foreign suite's reference and of what it imports, by file name, the reference first. `weakness` is what an audit
@@ -212,6 +212,6 @@ def open_source(source: str) -> ProblemSource:
     try:
         opener = importlib.import_module(module).open_source
     except (ImportError, AttributeError, ValueError) as error:
-        raise EngineError(f"{source!r} is no source of problems: {error}") from error
+        raise EngineError(f"{source!r} is not a problem source: {error}") from error
     opened: ProblemSource = opener(argument)
     return opened

@@ -160,7 +160,7 @@ class _Judge:
                 | protocol.FreeSlots()
             ):
                 return self._slots.carry_out(command)
-        message = f"a judge does not {type(command).__name__.lower()}"
+        message = f"a judge does not carry out {type(command).__name__}"
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=message)
 
     def _attach(self, command: protocol.AttachReference) -> protocol.AnyReply:

@@ -128,13 +128,13 @@ class Reference:
 
     def prepare_times(self, *, seeds: Sequence[tuple[int, int]], case: str = "") -> None:
         """Have the process prepare its reference for timing on contents of these pairs of seeds."""
-        self._ask(PrepareTimes(seeds=tuple(seeds), case=case), doing="while it was made ready to be timed")
+        self._ask(PrepareTimes(seeds=tuple(seeds), case=case), doing="while it was prepared for timing")
 
     def time(self, command: protocol.TimeBaseline) -> protocol.Timed | protocol.Failed:
         """Times of the reference, measured in its process."""
         answer = self._answer(TakeTimes(command=command), doing="while it was timed")
         if not isinstance(answer, TimesTaken) or answer.reply.id != command.id:
-            raise self._failed("it answered something else", "while it was timed")
+            raise self._failed("it sent an unexpected reply", "while it was timed")
         return answer.reply
 
     def forget_times(self) -> None:
@@ -170,7 +170,7 @@ class Reference:
     ) -> tuple[Answered, list[torch.Tensor]]:
         answer = self._answer(question, storages, doing=doing)
         if not isinstance(answer, Answered):
-            raise self._failed("it answered something else", doing)
+            raise self._failed("it sent an unexpected reply", doing)
         with self._stream_faults(doing):
             return answer, self._stream.storages(answer.storages, most_bytes=self._most_bytes, device=self._device)
 
@@ -227,5 +227,5 @@ def _pipe(path: Path, flags: int) -> int:
     handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     if not stat.S_ISFIFO(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(0, "its pipes are no pipes")
+        raise OSError(0, "one of its pipes is not a named pipe")
     return handle

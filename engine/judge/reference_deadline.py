@@ -37,7 +37,7 @@ class ReferenceDeadline:
 
         Raises:
             StreamError: the process has used its time.
-            MachineBusyError: other processes left it hardly any time for long, which is no evidence about it.
+            MachineBusyError: other processes left it hardly any time for long, which is not evidence about it.
         """
         if self._clock() - self._looked_s < _LOOK_S:
             return
@@ -45,7 +45,7 @@ class ReferenceDeadline:
         match wait_decision(waited, limit_s=self._limit_s):
             case WaitDecision.TIMED_OUT:
                 used = f"{waited.wall_s:.3g} s ({waited.cpu_s:.3g} s of CPU time)"
-                raise StreamError(f"it did not answer in {used}; it is given {self._limit_s:g} s")
+                raise StreamError(f"it did not answer in {used}; the limit is {self._limit_s:g} s")
             case WaitDecision.TOO_BUSY:
                 given = f"the reference process was given {waited.cpu_s:.3g} s of CPU time in {waited.wall_s:.3g} s"
                 raise MachineBusyError(f"this machine is too busy: {given}")

@@ -2,7 +2,7 @@
 
 This file is read as text and written into scripts, with all that it uses of ours (`kgtui/standalone/`),
 so that a failure can be looked at where kgtui is not installed.  It must take its rules from the modules
-that judge, and must not use a module of ours as a whole: only names can be taken over.
+of the judge, and must not use a module of ours as a whole: only names can be taken over.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _POISONS = (0xFF, 0x7B)  # nan of every float and -1 of every integer; then larg
 class Replay:
     """One case of one operator, and the text of the candidate that failed it.
 
-    `written` says by name which arguments are outputs, `overwritten` are those whose content says nothing.
+    `written` says by name which arguments are outputs, `overwritten` are those that are only written.
     `compare` is the problem's own comparer, None where its tolerance decides.  `answers_before` is whether the failure
     came after a call on other content in the same memory.
     """
@@ -62,9 +62,9 @@ class Replay:
         return self.device != "cpu"
 
     def run(self, arguments: list[str]) -> int:
-        """Judge the candidate, or the file that is named instead; 0 when it is right, 1 when not, 2 when not run."""
+        """Verify the candidate, or the file named instead; 0 when it passes, 1 when it is wrong, 2 when not run."""
         if self._on_accelerator and not torch.accelerator.is_available():
-            return _say("this case failed on a GPU, and this machine has none", NOT_RUN)
+            return _say("this case failed on a GPU, and this machine has none; run it on a machine with a GPU", NOT_RUN)
         with tempfile.TemporaryDirectory() as folder, torch.device(self.device):
             path = Path(arguments[0]) if arguments else Path(folder) / self.filename
             if not arguments:
@@ -73,7 +73,7 @@ class Replay:
                 return _say(f"{path}: not a Python file; name the kernel file to run instead", NOT_RUN)
             entry = getattr(_loaded(path), self.entry, None)
             if entry is None:
-                return _say(f"{path}: it defines no {self.entry}", NOT_RUN)
+                return _say(f"{path}: it does not define {self.entry}; define it at the top level", NOT_RUN)
             earlier: tuple[torch.Tensor, ...] = ()
             for poison in _POISONS:
                 call = self._called(entry, self._inputs(entry, poison), poison)
@@ -81,7 +81,7 @@ class Replay:
                 if troubles:
                     return _say("\n".join(troubles), WRONG)
                 earlier = tuple(value for value in call.got.values() if isinstance(value, torch.Tensor))
-        return _say(f"right: {self.case.name}, inputs from seed {self.seed}", RIGHT)
+        return _say(f"passed: {self.case.name}, inputs from seed {self.seed}", RIGHT)
 
     def _inputs(self, entry: Callable[..., Any], poison: int) -> tuple[Any, ...]:
         """The inputs of the case, in memory that a call on others has used before where that matters."""
@@ -184,7 +184,7 @@ def _as_given(value: Any) -> Any:
 
 
 def _numbered(name: str, values: Any) -> dict[str, Any]:
-    """The items of a sequence by their names; none where it is no sequence."""
+    """The items of a sequence by their names; none where it is not a sequence."""
     is_sequence = isinstance(values, Iterator | list | tuple)
     return {f"{name}[{number}]": value for number, value in enumerate(values)} if is_sequence else {}
 

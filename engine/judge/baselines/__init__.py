@@ -73,7 +73,7 @@ def baseline_names(*, package: str = __name__) -> tuple[str, ...]:
     """The names of all baselines in alphabetical order.
 
     Raises:
-        EngineError: a module here is no baseline; the message names its file.
+        EngineError: a module here is not a baseline; the message names its file.
     """
     return tuple(sorted(_found(package)))
 
@@ -83,7 +83,7 @@ def baseline_named(name: str, *, package: str = __name__) -> Baseline:
 
     Raises:
         UsageError: there is none; the message lists those that exist.
-        EngineError: a module here is no baseline; the message names its file.
+        EngineError: a module here is not a baseline; the message names its file.
     """
     found = _found(package)
     if name not in found:
@@ -139,7 +139,7 @@ def _found(package: str) -> dict[str, Baseline]:
         if missing:
             raise EngineError(f"{file} does not define {', '.join(missing)}")
         if not isinstance(module.NAME, str):
-            raise EngineError(f"{file}: NAME should be a text, is {module.NAME!r}")
+            raise EngineError(f"{file}: NAME should be a string, is {module.NAME!r}")
         if module.NAME in found:
             raise EngineError(f"{file}: another file already has the NAME {module.NAME!r}; names must differ")
         found[module.NAME] = module

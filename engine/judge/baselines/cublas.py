@@ -47,7 +47,7 @@ def available(problem: ProblemDefinition, device: torch.device) -> str:
     if routine is None and problem.name != _PRODUCT:
         return f"cuBLAS has no routine for {problem.name}"
     if not runtime_of(device).is_nvidia():
-        return f"cuBLAS needs an NVIDIA device and a torch made for it; this device is {device.type}"
+        return f"cuBLAS needs an NVIDIA device and a CUDA build of torch; this device is {device.type}"
     try:
         library = _routines()
         if routine is not None:

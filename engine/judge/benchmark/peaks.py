@@ -68,7 +68,7 @@ def measure_peaks(device: torch.device, *, timer: Timer) -> MeasuredPeaks:
     """The peaks of a GPU that no other process uses; its memory is released afterwards.
 
     Raises:
-        UnsupportedError: the device is no GPU, or has too little free memory.
+        UnsupportedError: it is not a GPU, has too little free memory, or its timer measures no time.
     """
     if runtime_of(device).EXECUTED_ON_CPU:
         raise UnsupportedError(f"peaks are measured on a GPU only; this device is {device.type}")
@@ -157,13 +157,17 @@ def product_rate(device: torch.device, precision: Precision, side: int, *, timer
 
 
 def best_call_s(work: Callable[[], object], *, timer: Timer) -> float:
-    """The shortest mean time of a call over rounds of 100 ms each, after 100 ms of warming up."""
+    """The shortest mean time of a call over rounds of 100 ms each, after 100 ms of warming up.
+
+    Raises:
+        UnsupportedError: the timer measures no time.
+    """
     calls, warmed_s = 1, 0.0
     timer(work, calls)  # the first call loads the kernel, which says nothing about its speed
     while warmed_s < _WARM_UP_S:
         took_s = timer(work, calls)
         if took_s <= 0:
-            raise UnsupportedError(f"the device's timer saw {calls} calls in {took_s} s; this is not reliable")
+            raise UnsupportedError(f"the device's timer measured {took_s} s for {calls} calls; expected more than 0 s")
         warmed_s += took_s
         call_s = took_s / calls
         calls = max(1, math.ceil(_ROUND_S / call_s))

@@ -192,7 +192,7 @@ class Slots:
     def _check(self, command: protocol.Check) -> protocol.AnyReply:
         arranged = self._filled(command.slots, block=command.block)
         if len(command.returned) != len(command.slots):
-            message = f"{len(command.returned)} calls are said to have returned, on {len(command.slots)} slots"
+            message = f"the worker reported {len(command.returned)} returned calls, expected {len(command.slots)}"
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.TAMPERED, message=message)
         self._equipped().synchronise()
         right = 0

@@ -121,8 +121,7 @@ def _matches(call: Call) -> tuple[OutputMatch, ...] | None:
     if shapes != wanted_shapes or any(match.wrong.dtype != torch.bool for match in matches):
         wanted_text, text = (list(map(tuple, some)) for some in (wanted_shapes, shapes))
         raise ValueError(
-            f"{call.problem.name}: compare should answer with boolean masks of shapes {wanted_text}, "
-            f"answered with shapes {text}"
+            f"{call.problem.name}: compare should return boolean masks of shapes {wanted_text}, returned shapes {text}"
         )
     return matches
 

@@ -1,7 +1,7 @@
 """The report of an output that is right everywhere, with as few operations on the device as possible.
 
 Nearly every output is right, and for a small one each operation costs more than its arithmetic.  All other outputs go
-to the full comparison, which knows every rule and reports the errors.
+to the full comparison, which applies every rule and reports the errors.
 """
 
 from __future__ import annotations

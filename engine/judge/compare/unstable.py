@@ -38,9 +38,9 @@ def settled(
 ) -> list[torch.Tensor] | None:
     """The outputs with each wrong element that the reference may produce, too, replaced by the expected one.
 
-    None if elements remain wrong.  The reference runs 16 times at most; 8 times if more than one element in a thousand
-    is wrong, and then not again after the fourth run if none is explained by then.  The result is also None if the
-    reference fails on moved inputs, which may be outside of its domain.
+    None if elements remain wrong.  The reference runs 16 times at most; 8 times if more than four elements and one in
+    a thousand are wrong, and then not again after the fourth run if none is explained by then.  The result is also None
+    if the reference fails on moved inputs, which may be outside of its domain, or if no input can be moved.
     """
     if not any(_is_moved(tensor) for value in arguments for tensor in tensors_in(value)):
         return None

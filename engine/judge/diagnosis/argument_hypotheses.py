@@ -65,7 +65,7 @@ def hypotheses(problem: ProblemDefinition, inputs: Arguments, shape: torch.Size)
 
 
 def _scalars(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
-    """Another value in place of an argument that is no tensor."""
+    """Another value in place of an argument that is not a tensor."""
     name, given = problem.arguments[place], inputs[place]
     is_stride = _is_stride(name, given)
     for other, words in other_values(problem, inputs, place):

@@ -72,7 +72,7 @@ def require_small_enough(elements: int, tensor: torch.Tensor) -> None:
         ValueError: it does; a hypothesis must not exhaust the memory.
     """
     if elements > _MOST_STRETCH * tensor.numel() + _SMALL:
-        raise ValueError(f"{elements} elements are too many to suppose in place of {tensor.numel()}")
+        raise ValueError(f"{elements} elements are too many for a tensor that replaces one of {tensor.numel()}")
 
 
 class NarrowArithmetic(TorchFunctionMode):

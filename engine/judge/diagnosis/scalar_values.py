@@ -1,4 +1,4 @@
-"""Values that a kernel may have used in place of an argument that is no tensor.
+"""Values that a kernel may have used in place of an argument that is not a tensor.
 
 Each is one slip: a letter that is compared with the wrong one, a factor that divides, an imaginary part that is
 ignored, a size in place of another.

@@ -250,7 +250,7 @@ WORDS = {
     Symptom.MAXIMUM_FROM_ZERO: Words(
         _K.REDUCTION_IDENTITY,
         "a maximum starts at 0 instead of -inf: where all values are far below 0, every exponential is 0",
-        "{counted} are in lines of {argument} whose largest value is below -87, and lines above 88 are right",
+        "{counted} are in lines of {argument} whose largest value is below -87, and lines above 88 are correct",
     ),
     Symptom.MASKED_LINE: Words(
         _K.REDUCTION_IDENTITY,
@@ -277,7 +277,7 @@ WORDS = {
         _K.RACE,
         "each block of {block} columns is off by its own factor, the last by none: programs read what other programs "
         "are writing",
-        "{counted} keep the factor of their block",
+        "{counted} have the factor of their block",
     ),
     Symptom.CARRY: Words(
         _K.LOST_RESCALE,
@@ -335,23 +335,23 @@ WORDS = {
     Symptom.SCALE: Words(
         _K.MISSING_SCALE,
         "output is {factor:.6g} times the expected value{known}",
-        "{counted} keep that factor",
+        "{counted} have that factor",
     ),
     Symptom.LINE_SCALE: Words(
         _K.MISSING_SCALE,
         "each line along dimension {dim} is off by its own factor, from {least:.6g} to {most:.6g}: check what the "
         "line is divided by",
-        "{counted} keep the factor of their line",
+        "{counted} have the factor of their line",
     ),
     Symptom.OFFSET: Words(
         _K.MISSING_BIAS,
         "output is off by {offset:.6g}{known}",
-        "{counted} keep that distance",
+        "{counted} have that offset",
     ),
     Symptom.LINE_OFFSET: Words(
         _K.MISSING_BIAS,
         "each line along dimension {dim} is off by its own constant: an added term is missing",
-        "{counted} keep the distance of their line",
+        "{counted} have the offset of their line",
     ),
     Symptom.TAIL: Words(
         _K.TAIL_MASK,

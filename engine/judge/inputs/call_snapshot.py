@@ -64,7 +64,11 @@ class CallSnapshots:
             del self._calls[next(iter(self._calls))]
 
     def give(self, identifier: str) -> CallSnapshot:
-        """The snapshot with this id, removed from the collection."""
+        """The snapshot with this id, removed from the collection.
+
+        Raises:
+            RuntimeError: there is none.
+        """
         if identifier not in self._calls:
-            raise RuntimeError("nothing was copied that could be compared")
+            raise RuntimeError("there is no snapshot of this call to compare")
         return self._calls.pop(identifier)

@@ -346,7 +346,7 @@ def overrun(problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], d
     """Description of a write to a guard zone: the argument beside it, and on which side."""
     owners = {number: f"argument {names[0]}" for number, names in storage_owners(problem, specs).items()}
     past_an_end = damage.zone > 0 and (damage.zone == damage.zones - 1 or not damage.nearer_to_end)
-    owner = owners.get(damage.zone - past_an_end, "the place for outputs")
+    owner = owners.get(damage.zone - past_an_end, "the output buffer")
     where = f"past the end of {owner}" if past_an_end else f"before the beginning of {owner}"
     size = "1 byte" if damage.changed_bytes == 1 else f"{damage.changed_bytes} bytes"
     return f"memory {where} was written ({size}): a store without a mask, or with a wrong one"

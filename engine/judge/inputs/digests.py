@@ -14,7 +14,7 @@ from engine.model import OutputReport
 
 
 def digests_of(prepared: PreparedCase, got: Iterable[torch.Tensor | OutputReport]) -> protocol.ContentDigests:
-    """The digests of the current call with these outputs; an output that is no tensor has no bytes."""
+    """The digests of the current call with these outputs; an output that is not a tensor has no bytes."""
     return protocol.ContentDigests(
         inputs=_digest(prepared.content.storages),
         expected=_digest(prepared.content.expected),

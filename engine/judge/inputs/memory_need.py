@@ -24,7 +24,7 @@ def estimated_bytes(cost: Cost) -> int:
 
 
 def require_room(case: Case, cost: Cost, *, available_bytes: int | None) -> None:
-    """Raise unless the case fits; None stands for unknown available memory.
+    """Raise unless the case fits; None means that the available memory is unknown.
 
     Raises:
         DeviceMemoryError: the estimate is above the available memory.

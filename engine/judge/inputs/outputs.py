@@ -63,7 +63,7 @@ def returned_values(
     expected: tuple[torch.Tensor, ...],
     content: Callable[[], torch.Tensor],
 ) -> list[torch.Tensor | OutputReport]:
-    """Returned values as views of the bytes in `content`, or reports of why they are no tensors."""
+    """Returned values as views of the bytes in `content`, or reports of why they are not tensors."""
     wanted = returned_count(problem, specs, expected)
     if problem.returns == 0:
         return []
@@ -104,7 +104,7 @@ def take(
         return another
     size, end = expected.numel() * expected.element_size(), spec.offset + spec.bytes
     if spec.bytes != size or spec.offset % expected.element_size() or end > content.numel():
-        message = f"{name} should be {size} bytes, but is said to be {spec.bytes} from byte {spec.offset}"
+        message = f"{name} should have {size} bytes, but the worker reported {spec.bytes} from byte {spec.offset}"
         return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=message, shape=spec.shape)
     if size == 0:
         return torch.empty_like(expected, device=content.device)

@@ -60,7 +60,7 @@ def _handed_back(prepared: cases.PreparedCase, command: protocol.Contrast) -> li
 
 
 def _changed(value: torch.Tensor | OutputReport, kept: torch.Tensor | OutputReport | None) -> int | None:
-    """Number of elements whose bits differ; None if one of the two is no output."""
+    """Number of elements whose bits differ; None if one of the two is not an output."""
     if not isinstance(value, torch.Tensor) or not isinstance(kept, torch.Tensor):
         return None
     if not value.numel():

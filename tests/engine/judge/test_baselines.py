@@ -133,7 +133,7 @@ def test_an_unknown_name_lists_those_that_exist() -> None:
     [
         ({"half": "NAME = 'half'\ndef available(problem, device): return ''\n"}, r"half\.py does not define prepare"),
         ({"empty": ""}, r"empty\.py does not define NAME, available, prepare"),
-        ({"count": "NAME = 3\navailable = prepare = print\n"}, r"count\.py: NAME should be a text, is 3"),
+        ({"count": "NAME = 3\navailable = prepare = print\n"}, r"count\.py: NAME should be a string, is 3"),
         (
             {"one": "NAME = 'x'\navailable = prepare = print\n", "two": "NAME = 'x'\navailable = prepare = print\n"},
             r"two\.py: another file already has the NAME 'x'",
@@ -365,7 +365,7 @@ def test_cublas_reports_its_missing_parts() -> None:
     cublas = baseline_named("cublas")
     assert cublas.available(PROBLEMS["aten::softmax"], CUDA) == "cuBLAS has no routine for aten::softmax"
     assert cublas.available(PROBLEMS["aten::mm"], CPU) == (
-        "cuBLAS needs an NVIDIA device and a torch made for it; this device is cpu"
+        "cuBLAS needs an NVIDIA device and a CUDA build of torch; this device is cpu"
     )
 
 

@@ -61,8 +61,8 @@ def test_refill_restores_bytes_beside_the_arguments(bench: Bench) -> None:
         (1, False, "past the end of argument x"),
         (1, True, "before the beginning of argument out"),
         (2, False, "past the end of argument out"),
-        (2, True, "before the beginning of the place for outputs"),
-        (3, True, "past the end of the place for outputs"),
+        (2, True, "before the beginning of the output buffer"),
+        (3, True, "past the end of the output buffer"),
     ],
 )
 def test_overrun_on_device_with_output_places_is_named(

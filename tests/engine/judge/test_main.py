@@ -104,12 +104,12 @@ def test_a_case_that_was_released_is_forgotten(bench: Bench) -> None:
         (
             ProblemId(source="no_such_module", name="x"),
             "one",
-            "EngineError: 'no_such_module' is no source of problems: No module named 'no_such_module'",
+            "EngineError: 'no_such_module' is not a problem source: No module named 'no_such_module'",
         ),
         (
             ProblemId(source="math", name="x"),
             "one",
-            "EngineError: 'math' is no source of problems: module 'math' has no attribute 'open_source'",
+            "EngineError: 'math' is not a problem source: module 'math' has no attribute 'open_source'",
         ),
         (toy("TWICE"), "two", "KeyError: 'two'"),
     ],
@@ -154,7 +154,7 @@ def test_unreadable_message_is_answered_and_case_kept(bench: Bench, tmp_path: Pa
 
 def test_a_command_for_another_child_is_refused(bench: Bench) -> None:
     reply = bench.ask(protocol.Load(id="i", path="/k.py", folder=None, entry="f"))
-    assert failed(reply) == (protocol.FailureKind.ENGINE, "a judge does not load")
+    assert failed(reply) == (protocol.FailureKind.ENGINE, "a judge does not carry out Load")
 
 
 def test_preparing_next_case_releases_the_previous_one(bench: Bench) -> None:

@@ -101,7 +101,7 @@ def test_passing_replacement_of_candidate_passes(tmp_path):
     wrong = ended(script)
     assert (wrong.returncode, wrong.stdout.splitlines()[-1]) == (1, "return: a NoneType, expected a Tensor")
     right = ended(script, str(CORPUS / "honest" / "silu_polynomial.py"))
-    assert (right.returncode, right.stdout, right.stderr) == (0, "right: 1000 f32, inputs from seed 1234\n", "")
+    assert (right.returncode, right.stdout, right.stderr) == (0, "passed: 1000 f32, inputs from seed 1234\n", "")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_script_of_each_value_kind_detects_errors(tmp_path, operator, honest, sa
     wrong = ended(script)
     assert (wrong.returncode, wrong.stdout[: len(said_of_nothing)], wrong.stderr) == (1, said_of_nothing, "")
     right = ended(script, str(CORPUS / "honest" / f"{honest}.py"))
-    assert (right.returncode, right.stdout, right.stderr) == (0, f"right: {case}, inputs from seed 1234\n", "")
+    assert (right.returncode, right.stdout, right.stderr) == (0, f"passed: {case}, inputs from seed 1234\n", "")
 
 
 def test_invalid_replacement_is_reported_and_not_run(tmp_path):
@@ -133,7 +133,7 @@ def test_invalid_replacement_is_reported_and_not_run(tmp_path):
     for path, why in (
         (tmp_path / "missing.py", "not a Python file; name the kernel file to run instead"),
         (notes, "not a Python file; name the kernel file to run instead"),
-        (empty, "it defines no silu"),
+        (empty, "it does not define silu; define it at the top level"),
     ):
         found = ended(script, str(path))
         assert (found.returncode, found.stdout, found.stderr) == (2, f"{path}: {why}\n", "")

@@ -169,7 +169,7 @@ def test_a_write_behind_the_outputs_is_found() -> None:
     bench.refresh(0)
     returned = bench.timed(0).returned
     bench.slot(0)[-1] ^= 1
-    assert "past the end of the place for outputs" in str(bench.check((0,), returned).trouble)
+    assert "past the end of the output buffer" in str(bench.check((0,), returned).trouble)
 
 
 def test_write_to_other_slot_names_the_slot() -> None:

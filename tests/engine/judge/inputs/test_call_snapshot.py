@@ -144,7 +144,7 @@ def test_snapshot_missing_or_compared_twice_is_refused(bench: Bench) -> None:
     assert isinstance(reply, protocol.Failed)
     assert (reply.kind, reply.message) == (
         protocol.FailureKind.ENGINE,
-        "RuntimeError: nothing was copied that could be compared",
+        "RuntimeError: there is no snapshot of this call to compare",
     )
 
 

@@ -181,7 +181,11 @@ def returned(shape: tuple[int, ...], dtype: str = "float32", size: int | None = 
         (returned((1 << 20,), "float64"), Outcome.WRONG_DTYPE, "x is float64, expected float32"),
         (returned((4,), "float64"), Outcome.WRONG_DTYPE, "x is float64, expected float32"),
         (returned((4,), "quint8"), Outcome.WRONG_DTYPE, "x is quint8, expected float32"),
-        (returned((4,), size=12), Outcome.WRONG_SHAPE, "x should be 16 bytes, but is said to be 12 from byte 0"),
+        (
+            returned((4,), size=12),
+            Outcome.WRONG_SHAPE,
+            "x should have 16 bytes, but the worker reported 12 from byte 0",
+        ),
     ],
     ids=["larger", "beyond the place", "beyond the place as another type", "another type", "unknown type", "a lie"],
 )
