@@ -126,7 +126,11 @@ class Accesses:
         return result
 
     def fail(self, frame: Frame, step: Step, failing: Array, message: str) -> None:
-        """Stop the launch because of a device assertion."""
+        """Stop the launch because of a device assertion.
+
+        Raises:
+            StopLaunchError: always.
+        """
         finding = MemoryFinding(
             kind=FindingKind.ASSERTION,
             access=AccessKind.LOAD,

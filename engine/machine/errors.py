@@ -1,7 +1,7 @@
 """Errors of the machine: operations that it refuses.
 
     MachineError
-    |- MalformedError   the text is no TTIR, or breaks its rules
+    |- MalformedError   the text is not TTIR, or breaks its rules
     '- LimitError       more steps, memory or nesting than the limits allow
 
 An operation, type or form that the machine does not execute is an `engine.errors.UnsupportedError`.
@@ -17,7 +17,7 @@ class MachineError(KgtuiError):
 
 
 class MalformedError(MachineError):
-    """The text is no TTIR: unknown token, undefined value, type mismatch."""
+    """The text is not TTIR: unknown token, undefined value, type mismatch."""
 
 
 class LimitError(MachineError):

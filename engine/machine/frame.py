@@ -59,7 +59,11 @@ class Meter:
     printed: list[str] = field(default_factory=list)
 
     def count(self, step: Step, programs: int) -> None:
-        """Count one more execution of `step` by this number of programs."""
+        """Count one more execution of `step` by this number of programs.
+
+        Raises:
+            LimitError: the launch exceeds its steps or elements.
+        """
         self.steps += 1
         elements = step.elements * programs
         self.elements += elements
@@ -71,7 +75,11 @@ class Meter:
             raise LimitError(f"{where(step.operation)}more than {self.limits.elements} elements were computed")
 
     def work(self, steps: int, operation: Operation) -> None:
-        """Count the steps of an operation that takes many."""
+        """Count the steps of an operation that takes many.
+
+        Raises:
+            LimitError: the launch exceeds its steps.
+        """
         self.steps += steps
         if self.steps > self.limits.steps:
             raise LimitError(f"{where(operation)}more than {self.limits.steps} steps were executed")
@@ -228,7 +236,11 @@ def located(error: UnsupportedError, operation: Operation) -> UnsupportedError:
 
 
 def as_array(value: Val) -> Array:
-    """A value that is an array by its type."""
+    """A value that is an array by its type.
+
+    Raises:
+        UnsupportedError: it is a pointer or a descriptor.
+    """
     if not isinstance(value, np.ndarray):
         raise UnsupportedError("a pointer where a number is expected")
     return value

@@ -1,7 +1,7 @@
 """A TTIR module as frozen records: types, values, operations, regions, functions and source locations.
 
 The reader parses text to these records, the executor runs them.  Both share the names and attributes of operations in
-`engine/machine/operations/`; this module knows neither numpy nor the text.
+`engine/machine/operations/`; this module depends on neither numpy nor the text.
 """
 
 from __future__ import annotations

@@ -31,7 +31,11 @@ _FLOATS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def update_of(step: Step, kind: str, scalar: Scalar, operands: tuple[Array, ...], *, needs_old: bool) -> Update:
-    """The update of a kind; sums of several programs round after each, in the order of programs."""
+    """The update of a kind; sums of several programs round after each, in the order of programs.
+
+    Raises:
+        UnsupportedError: there is no such operation on these elements.
+    """
     if kind in ("exch", "xchg"):
         return Update(operands=operands, apply=lambda old, new: new, shortcut=None, needs_old=needs_old)
     if scalar.is_float:

@@ -38,7 +38,11 @@ class Departures:
 
 
 def decided(condition: Array) -> bool | None:
-    """The condition if it is the same for all programs, None if they diverge."""
+    """The condition if it is the same for all programs, None if they diverge.
+
+    Raises:
+        UnsupportedError: it differs within a program, as in a combine region.
+    """
     if condition.ndim > 1:
         raise UnsupportedError("control flow in a combine region")
     if condition.all():

@@ -79,7 +79,7 @@ def _bitcast(frame: Frame, step: Step, operands: list[Val]) -> Val:
     value, result = operands[0], element_of(step.operation.results[0].type)
     if isinstance(value, Pointers):
         if not isinstance(result, Pointer) or not isinstance(result.pointee, Scalar):
-            raise UnsupportedError("a pointer is cast to something that is no pointer to scalars")
+            raise UnsupportedError("a pointer is cast to something that is not a pointer to scalars")
         return repoint(value, result.pointee.bytes)
     if not isinstance(result, Scalar):
         raise UnsupportedError("bits are cast to a pointer")
@@ -90,7 +90,11 @@ def _bitcast(frame: Frame, step: Step, operands: list[Val]) -> Val:
 
 
 def repoint(pointers: Pointers, unit: int) -> Pointers:
-    """The same addresses, counted in elements of another size."""
+    """The same addresses, counted in elements of another size.
+
+    Raises:
+        UnsupportedError: their alignments in elements of this size differ.
+    """
     if unit == pointers.unit:
         return pointers
     offsets = pointers.index * pointers.unit + pointers.start

@@ -143,7 +143,7 @@ def _reduce(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
 def _rows(frame: Frame, descriptor: Val, rows: Array, column: Array, columns: int) -> tuple[Pointers, Array | None]:
     """Addresses of rows of a matrix, from a column on."""
     if not isinstance(descriptor, TensorDescriptor) or len(descriptor.shape) != 2:
-        raise UnsupportedError("rows are taken of a descriptor that has not two dimensions")
+        raise UnsupportedError("rows are addressed through a descriptor that does not have two dimensions")
     places = (rows.astype(np.int64)[:, :, None], _with_unit_axes(column.astype(np.int64), 2) + _along(columns, 1, 2))
     shape = tuple(_with_unit_axes(length.astype(np.int64), 2) for length in descriptor.shape)
     strides = tuple(_with_unit_axes(stride.astype(np.int64), 2) for stride in descriptor.strides)

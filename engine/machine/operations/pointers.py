@@ -14,10 +14,14 @@ from engine.machine.values import Pointers, Val, element_of
 
 
 def pointers_at(frame: Frame, step: Step, addresses: Array) -> Pointers:
-    """Pointers at absolute addresses; their provenance is the storage that contains the address."""
+    """Pointers at absolute addresses; their provenance is the storage that contains the address.
+
+    Raises:
+        UnsupportedError: the result does not point to scalars, or the alignments of the addresses differ.
+    """
     kind = element_of(step.operation.results[0].type)
     if not isinstance(kind, Pointer) or not isinstance(kind.pointee, Scalar):
-        raise UnsupportedError("only pointers to scalars are made of integers")
+        raise UnsupportedError("an integer is cast to a pointer that does not point to scalars")
     unit = kind.pointee.bytes
     origin = frame.services.memory.locate(addresses)
     offsets = addresses - frame.services.memory.bases(origin)

@@ -28,7 +28,7 @@ def read_module(text: str, limits: Limits = DEFAULT_LIMITS) -> Module:
     """The module of a text, as Triton 3.6 to 3.9 write it.
 
     Raises:
-        MalformedError: the text is no TTIR; the message begins with line and column.
+        MalformedError: the text is not TTIR; the message begins with line and column.
         UnsupportedError: an operation, type or form that the machine does not have.
         LimitError: too long, too deeply nested, or tensors that are too large.
     """

@@ -39,7 +39,7 @@ class Locations:
 
         Raises:
             KeyError: no such name.
-            MalformedError: its definition is no location.
+            MalformedError: its definition is not a location.
             LimitError: call sites nested too deeply.
         """
         if name not in self._resolved:

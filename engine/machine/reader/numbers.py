@@ -69,7 +69,7 @@ FORMATS = {
 
 
 def float_bits(text: str, scalar: Scalar) -> int:
-    """The pattern nearest to a decimal number; ValueError if the text is none or has too many digits."""
+    """The pattern nearest to a decimal number; ValueError if the text is not one or has too many digits."""
     found = _DECIMAL.fullmatch(text)
     if found is None:
         raise ValueError(f"{text[:40]} is not a number")
@@ -109,7 +109,7 @@ def literal_bits(token: str, scalar: Scalar) -> int:
     """The pattern of one literal of a constant: a number, a pattern `0x...`, true or false.
 
     Raises:
-        ValueError: no literal of this type.
+        ValueError: it is not a literal of this type.
     """
     if token in ("true", "false"):
         if scalar is not Scalar.I1:
@@ -131,7 +131,7 @@ def blob_bits(digits: str, scalar: Scalar, elements: int) -> tuple[int, ...]:
     """The patterns of a blob of hexadecimal digits, little-endian by element; one pattern represents all.
 
     Raises:
-        ValueError: no blob of so many elements.
+        ValueError: it is not a blob of this many elements.
     """
     raw = bytes.fromhex(digits)
     if scalar is Scalar.I1 and len(raw) == (elements + 7) // 8 != elements:

@@ -123,6 +123,9 @@ def read_region(context: Context, arguments: tuple[Value, ...], terminator: str)
 
     `arguments` are those of an entry block without a label; they are in scope already.  An entry block that does not
     end in a terminator gets an empty one of this name, unless the name is "".
+
+    Raises:
+        LimitError: too many blocks, or regions nested too deep.
     """
     cursor = context.cursor
     cursor.expect("{")

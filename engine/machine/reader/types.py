@@ -18,7 +18,7 @@ _OTHER_SCALAR = re.compile(r"(?:[su]?i\d+|t?f\d+\w*|none|complex<.*>|vector<.*>|
 
 
 class MalformedTypeError(ValueError):
-    """The text is no type; the caller adds the position."""
+    """The text is not a type; the caller adds the position."""
 
 
 class TypeTable:
@@ -35,7 +35,7 @@ class TypeTable:
         """The type of a text such as `tensor<64xf32>`.
 
         Raises:
-            MalformedTypeError: the text is no type.
+            MalformedTypeError: the text is not a type.
             UnsupportedError: a type that the machine does not have.
             LimitError: too many dimensions or elements.
         """

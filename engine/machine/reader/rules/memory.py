@@ -83,7 +83,9 @@ def _atomic(least: int, most: int, results: int) -> Rule:
 
     def check(operation: Operation) -> None:
         count = len(operation.operands)
-        require(least <= count <= most and len(operation.results) == results, "another number of operands or results")
+        require(
+            least <= count <= most and len(operation.results) == results, "unexpected number of operands or results"
+        )
         require(is_pointer(operation.operands[0].type), "expected a pointer")
         target = _target(operation.operands[0])
         values = operation.operands[1:least]

@@ -131,7 +131,7 @@ def check_function(function: Function) -> None:
     """The rules of a function's body.
 
     Raises:
-        RuleError: a block without terminator, a branch with other types, a value used where it need not be defined.
+        RuleError: a block without terminator, a branch with other types, a value used where it may be undefined.
     """
     check_blocks(function.body, types_of(function.arguments), function.results, "tt.return")
 
@@ -162,7 +162,7 @@ def check_dominance(region: Region) -> None:
         for value in _uses(block):
             home = defined_by.get(value.index, place)
             if home != place and not dominators[place] >> home & 1:
-                raise RuleError(f"%{value.name} need not be defined where it is used")
+                raise RuleError(f"%{value.name} may be undefined where it is used")
 
 
 def _definitions(block: Block) -> list[Value]:

@@ -66,7 +66,7 @@ def test_value_from_conditional_block_is_refused() -> None:
         "^b:",
         "%y = arith.addi %x, %x : i32",
     )
-    with pytest.raises(MalformedError, match="%x need not be defined where it is used"):
+    with pytest.raises(MalformedError, match="%x may be undefined where it is used"):
         read_module(kernel(*lines))
 
 
