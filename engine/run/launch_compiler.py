@@ -91,7 +91,7 @@ class LaunchCompiler:
         kernel = self._kernel(session, launch, reply, span.elapsed_s)
         if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not specialisation:
             # It was launched on this device, so the kernel compiles and the fault is the compiler's.
-            message = f"it was launched here, and could not be compiled apart from that: {kernel.message}"
+            message = f"it was launched here, but could not be compiled separately: {kernel.message}"
             kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
         binary = Binary(session=session, folder=session.shared, name=cubin) if cubin is not None else None
         return kernel, binary

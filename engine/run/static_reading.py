@@ -67,7 +67,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Reply(msgspec.Struct, forbid_unknown_fields=True):
-    """Reply to a request; `error` if the text is no candidate."""
+    """Reply to a request; `error` if the text is not a candidate."""
 
     findings: tuple[Finding, ...] = ()
     breaches: tuple[Breach, ...] = ()

@@ -19,7 +19,7 @@ from engine.verdict.native_symbols import NativeKernels
 
 NOTE = (
     "this file runs native code: it shares the memory of the process that calls it, so its launches are neither "
-    "replayed nor suppressed, and that no host code computes an answer cannot be proven"
+    "replayed nor suppressed, and it cannot be proven that no host code computes an answer"
 )
 """Note of a run on every candidate with an extension, independent of the findings."""
 
@@ -64,7 +64,7 @@ class NativeCode:
             self._emitter.note("native_code", NOTE)
         refusal = self._extensions.refusal(with_cuda=request.with_cuda)
         if refusal or request.key in self._asked or len(self._asked) >= _MOST_BUILDS:
-            why = refusal or f"its file asks for it again, or for more than {_MOST_BUILDS} of them"
+            why = refusal or f"the file requests it twice, or requests more than {_MOST_BUILDS} extensions"
             message = f"extension {request.name!r} could not be built here: {why}"
             return Stop(outcome=Outcome.UNSUPPORTED, message=message)
         self._asked.add(request.key)

@@ -27,7 +27,7 @@ _MOST_CHARACTERS = 400
 class CompilerError:
     """First error of a compiler: `label` names a text of the request; None if no text is named.
 
-    `missing` is a header of a library that is not installed here, which is no fault of the file; "" otherwise.
+    `missing` is a header of a library that is not installed here, which is not a fault of the file; "" otherwise.
     """
 
     message: str

@@ -48,7 +48,7 @@ class BinaryBuilds:
     async def _build(self, request: BinaryRequest) -> KernelBinary:
         if self._lost >= _MOST_LOST:
             raise NotBuiltError(
-                f"the TTIR of {request.kernel} was not compiled: {self._lost} others ended the compiler"
+                f"the TTIR of {request.kernel} was not compiled: the compiler crashed on {self._lost} others"
             )
         try:
             return await self._binaries.build(request, group=self._group)

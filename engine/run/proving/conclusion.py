@@ -60,7 +60,7 @@ def of_mismatch(
 ) -> CaseProof:
     """Why a replay gave another answer; `varying` are the Given steps whose content depends on the call.
 
-    In a case that `has_fractions`, integers that torch computed are no part of the answer.
+    In a case that `has_fractions`, integers that torch computed are not part of the answer.
     """
     sources = [step for number in replayed.foreign if isinstance(step := tape.steps[number], Given)]
     weights = {step: _weight(step, has_fractions=has_fractions) for step in sources if step.operator}

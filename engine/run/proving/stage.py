@@ -230,7 +230,7 @@ class ProvingStage:
         try:
             tape = await asyncio.to_thread(_read, path)
         except (UntrustedFileError, WireError) as error:
-            return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"the worker left no tape: {error}")
+            return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"the worker's tape cannot be read: {error}")
         if tape.incomplete:
             return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"not recorded: {tape.incomplete}")
         return tape

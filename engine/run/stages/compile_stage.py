@@ -70,7 +70,7 @@ class CompilingStage:
 def narrow_offsets(kernels: Iterable[CompiledKernel], *, has_fixed_sizes: bool = False) -> tuple[Finding, ...]:
     """A NOTE for each kernel that computes addresses in 32 bits, at the first line that does.
 
-    None for a problem whose sizes are fixed: a task of a suite is no operator for larger tensors.
+    None for a problem whose sizes are fixed: a task of a suite is not an operator for larger tensors.
     """
     line_by_kernel: dict[str, int] = {}
     for kernel in () if has_fixed_sizes else kernels:

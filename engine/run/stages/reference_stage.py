@@ -61,7 +61,7 @@ def _without(plan: Plan, left_out: Sequence[str]) -> Plan | Stop:
     """The plan without these cases; a Stop if that leaves none to verify."""
     cases = tuple(case for case in plan.cases if case.name not in left_out)
     if plan.cases and not cases:
-        message = f"{plan.problem.name}: this machine has too little memory for the selected cases"
+        message = f"{plan.problem.name}: this machine has too little memory for the selected cases; select smaller ones"
         return Stop(outcome=Outcome.UNSUPPORTED, message=message)
     benchmark = plan.benchmark
     if benchmark is not None:

@@ -169,7 +169,7 @@ def _report(timed: Sequence[CaseBenchmark]) -> LayerReport:
     if not right:
         why = "no case could be timed"
     elif imprecise:
-        why = f"{imprecise} of {len(right)} cases have no record of the device's own"
+        why = f"{imprecise} of {len(right)} cases were not timed by CUPTI"
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     return LayerReport(layer=Layer.TIMING, by=_CHECK, coverage=coverage, why=why, facts=facts)
 

@@ -90,7 +90,7 @@ class VerifyingStage:
             return Stop(outcome=result.outcome, message=result.message)
         if self._deaths == _MAX_DEATHS and number < total and result.outcome in _FATAL:
             rest = "1 other case was" if total - number == 1 else f"other {total - number} cases were"
-            message = f"{result.message} (twice; the {rest} not tried)"
+            message = f"{result.message} (twice; the {rest} not run)"
             return Stop(outcome=result.outcome, message=message, location=result.location)
         return None
 
@@ -104,7 +104,7 @@ class VerifyingStage:
             )
 
     def _is_to_be_repeated(self, running: RunningCase, result: CaseResult) -> bool:
-        """Whether this first result is no evidence about the candidate.
+        """Whether this first result is not evidence about the candidate.
 
         An engine process failed or was killed, or a call timed out that had to compile its kernels.
         """

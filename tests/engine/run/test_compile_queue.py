@@ -148,7 +148,7 @@ async def test_kernel_launched_here_counts_as_built(site: Site) -> None:
     site.builder.add(warps(4))
     await site.run()
     assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [
-        (Outcome.UNSUPPORTED, "it was launched here, and could not be compiled apart from that: too many registers")
+        (Outcome.UNSUPPORTED, "it was launched here, but could not be compiled separately: too many registers")
     ]
 
 
