@@ -17,7 +17,7 @@ _TIMES_THE_CACHE = 3
 _PERSISTING_LIMIT = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 _ELEMENT_BYTES = 4
 _WORD = torch.int64
-_NOT_FORBIDDEN = "lines that persist in the cache could not be forbidden"
+_NOT_FORBIDDEN = "persisting cache lines could not be disabled"
 
 
 class Eviction:
@@ -56,4 +56,4 @@ def forbid_persistence() -> str:
         statuses = (driver.cuCtxSetLimit(_PERSISTING_LIMIT, ctypes.c_size_t(0)), driver.cuCtxResetPersistingL2Cache())
     except (OSError, AttributeError) as error:
         return f"{_NOT_FORBIDDEN}: {error}"
-    return f"{_NOT_FORBIDDEN}: the driver's answers are {statuses}" if any(statuses) else ""
+    return f"{_NOT_FORBIDDEN}: the driver returned {statuses}" if any(statuses) else ""

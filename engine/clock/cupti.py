@@ -135,7 +135,7 @@ class Recorder:
         """Everything recorded since the last call, by start.  The device must be idle.
 
         Raises:
-            CuptiError: records were lost or could not be read, so that the rest is no evidence.
+            CuptiError: records were lost or could not be read, so that the rest is not evidence.
         """
         self._call("cuptiActivityFlushAll", _FLUSH_FORCED)
         taken, self._activities = self._activities, []
@@ -199,7 +199,7 @@ class Recorder:
         if status:
             text = ctypes.c_char_p()
             self.library.cuptiGetResultString(status, ctypes.byref(text))
-            said = text.value.decode() if text.value else "no text"
+            said = text.value.decode() if text.value else "no message"
             raise CuptiError(f"{name} failed with {status} ({said})")
 
 

@@ -242,7 +242,7 @@ class Bench:
                     await participant.side.clear()
                     participant.dead = True
                     if participant.name == CANDIDATE:
-                        stop = outcome_mapping.of_worker_error(error, "while letting go of the slots")
+                        stop = outcome_mapping.of_worker_error(error, "while releasing the slots")
             if participant.dead:
                 timed_worker.side = None
         with contextlib.suppress(EngineError):  # a judge that has exited holds no slots

@@ -83,7 +83,7 @@ class WorkerParticipant:
         self.call_s = took_s / len(slots)
         self.method = timed.method
         if not timed.method:
-            self.reason = timed.reason or "the worker did not say why"
+            self.reason = timed.reason or "the worker gave no reason"
         for kernel in timed.kernels:
             self.kernels_ns[kernel.name] += kernel.device_ns
         self.late += timed.late
@@ -208,11 +208,11 @@ class WorkerParticipant:
 
 def _wrong(checked: protocol.Checked, number: int) -> Stop:
     """End of a case with a wrong output at the timed shape."""
-    where = f"verified cases passed, but call {number} at the timed shape was not"
+    where = f"verified cases passed, but call {number} at the timed shape failed"
     report = next((report for report in checked.reports if report.outcome is not Outcome.PASS), None)
     if report is not None:
         return Stop(outcome=report.outcome, message=f"{where}: {report.name}: {report.message or report.outcome.value}")
     if checked.trouble is not None:
         return Stop(outcome=Outcome.MUTATED_INPUT, message=f"{where}: {checked.trouble}")
-    message = f"{where}, says the judge, without a reason; this is an error of kgtui"
+    message = f"{where}: the judge gave no reason; this is an error of kgtui"
     return Stop(outcome=Outcome.ENGINE_ERROR, message=message)

@@ -44,7 +44,7 @@ def of_timed(
         timing = figures.without_times(facts.candidate, f"its times are impossible: {error}")
         impossible = (evidence.impossible_times(facts, str(error)),)
     if peaks is None and facts.candidate.short_replays:
-        note = "the time in a graph was not compared with it: the device's peaks are unknown"
+        note = "the time in a graph was not compared with the device time: the device's peaks are unknown"
         timing = figures.noted(timing, note)
     baselines, comparisons = _baselines(facts, rng)
     device_us = timing.device_us.value if timing.device_us is not None else None
@@ -99,7 +99,9 @@ def _baselines(facts: CaseFacts, rng: random.Random) -> tuple[tuple[Timing, ...]
             comparison, method = figures.compared(facts.candidate, side, rng)
             comparisons.append(comparison)
             if method is not facts.candidate.method:
-                timing = figures.noted(timing, f"compared by {method.value}: the other times are not of both sides")
+                timing = figures.noted(
+                    timing, f"compared by {method.value}: no other method timed both sides in every round"
+                )
         except ValueError as error:
             timing = figures.noted(timing, f"not compared: {error}")
         timings.append(timing)

@@ -77,7 +77,7 @@ def seen_without_times(facts: CaseFacts) -> tuple[Finding, ...]:
 
 
 def impossible_times(facts: CaseFacts, why: str) -> Finding:
-    """SUSPECT: the worker's times are none that a clock can give."""
+    """SUSPECT: no clock can give the worker's times."""
     return _suspect("impossible_times", f"the worker's times are impossible: {why}", facts)
 
 

@@ -231,7 +231,7 @@ def noisy(case: str, interval: Interval) -> Finding | None:
     device.
 
     Raises:
-        ValueError: the interval's value is no time.
+        ValueError: the interval's value is not a time.
     """
     _refuse_impossible(device_us=interval.value)
     half = (interval.high - interval.low) / 2 / interval.value

@@ -3,7 +3,7 @@
 Two runs are timed at different times: clocks, temperature and other users of the device change in between, so a ratio
 of their bare times means little.  Each was timed interleaved with its own baseline, and the ratio of these two
 speed-ups cancels the baseline.  It is never more precise than both measurements: its interval contains the uncertainty
-of either, and a difference below their joint resolution is no difference.  Timing two candidates interleaved with each
+of either, and a difference below their joint resolution does not count.  Timing two candidates interleaved with each
 other is better.
 """
 
@@ -27,7 +27,7 @@ def across_runs(earlier: Comparison, later: Comparison, *, name: str) -> Compari
         ValueError: they are of different baselines.
     """
     if earlier.baseline != later.baseline:
-        raise ValueError(f"speed-ups over {earlier.baseline} and over {later.baseline} have no ratio")
+        raise ValueError(f"cannot compare speed-ups over different baselines ({earlier.baseline}, {later.baseline})")
     old, new = earlier.speedup, later.speedup
     value = new.value / old.value
     below = math.hypot(math.log(new.value / new.low), math.log(old.high / old.value))

@@ -157,7 +157,7 @@ def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Int
         notes.append("the time of a whole call is by the parent's clock: the worker's clock disagreed")
     usable = [[time] for time in each_us if time is not None and time > 0]
     if len(usable) < max(2, len(side.bursts) / 2):
-        notes.append("no time of a whole call: it is lost in the exchange with the process")
+        notes.append("no time of a whole call: it cannot be separated from the exchange with the process")
         return None
     return median_interval(usable, rng=rng)
 

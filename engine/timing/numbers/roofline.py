@@ -165,6 +165,6 @@ def _refuse_impossible(peaks: Peaks, device_us: float | None) -> None:
     rates = {"copy_bytes_per_s": peaks.copy_bytes_per_s, **peaks.flops_per_s}
     for name, rate in rates.items():
         if not (math.isfinite(rate) and rate > 0):
-            raise ValueError(f"the peaks of {peaks.device_name} say {name} = {rate}; measure them again")
+            raise ValueError(f"the peaks of {peaks.device_name} have {name} = {rate}; measure them again")
     if device_us is not None and not (math.isfinite(device_us) and device_us > 0):
         raise ValueError(f"a device time is finite and above zero, got {device_us} us")

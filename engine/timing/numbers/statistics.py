@@ -53,7 +53,7 @@ def median_interval(rounds: Sequence[Sequence[float]], *, rng: random.Random) ->
     The interval is widened to contain the value.
 
     Raises:
-        ValueError: no round, fewer than two samples, an empty round, or a sample that is no time.
+        ValueError: no round, fewer than two samples, an empty round, or a sample that is not a time.
     """
     if not rounds:
         raise ValueError("no round was timed: there is no median; time at least one round of two calls")
@@ -76,7 +76,7 @@ def ratio_interval(pairs: Sequence[tuple[float, float]], *, rng: random.Random) 
     which drift for both, cancel before anything is compared.
 
     Raises:
-        ValueError: fewer than two pairs, or a time that is none.
+        ValueError: fewer than two pairs, or a value that is not a time.
     """
     if len(pairs) < 2:
         raise ValueError(f"a ratio needs at least two rounds to have an interval, got {len(pairs)}; time more rounds")
@@ -146,7 +146,7 @@ def abba_pairs(rounds: Sequence[Sequence[Sequence[float]]]) -> list[tuple[float,
     drift that is linear over the round, the median would jump between the two batches.
 
     Raises:
-        ValueError: a round without four batches, an empty batch, or a sample that is no time.
+        ValueError: a round without four batches, an empty batch, or a sample that is not a time.
     """
     return [_abba_pair(batches, number) for number, batches in enumerate(rounds, start=1)]
 

@@ -43,7 +43,7 @@ def read_peaks(
         _refuse_impossible(peaks)
         found = (peaks.device_name, peaks.driver, peaks.versions)
         if found != (device_name, driver, versions):
-            raise ValueError(f"it is about {' / '.join(found)}")
+            raise ValueError(f"they were measured on {' / '.join(found)}")
     except (UntrustedFileError, ValueError, msgspec.MsgspecError, RecursionError) as error:
         warn(f"{path}: the stored peaks of {device_name} are not used: {error}; they will be measured again")
         return None

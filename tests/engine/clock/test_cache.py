@@ -65,8 +65,8 @@ class Driver:
     ("answers", "note"),
     [
         ((0, 0), ""),
-        ((215, 0), "lines that persist in the cache could not be forbidden: the driver's answers are (215, 0)"),
-        ((0, 801), "lines that persist in the cache could not be forbidden: the driver's answers are (0, 801)"),
+        ((215, 0), "persisting cache lines could not be disabled: the driver returned (215, 0)"),
+        ((0, 801), "persisting cache lines could not be disabled: the driver returned (0, 801)"),
     ],
 )
 def test_persisting_cache_limit_is_cleared_or_refusal_reported(
@@ -83,6 +83,4 @@ def test_missing_driver_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(f"{name}: not found")
 
     monkeypatch.setattr(ctypes, "CDLL", absent)
-    assert cache.forbid_persistence() == (
-        "lines that persist in the cache could not be forbidden: libcuda.so.1: not found"
-    )
+    assert cache.forbid_persistence() == ("persisting cache lines could not be disabled: libcuda.so.1: not found")

@@ -17,7 +17,7 @@ async def test_wrong_output_in_later_round_ends_case(make_lab):
     case = await lab.run()
     assert case.outcome is Outcome.WRONG_VALUE
     assert (case.timing, case.baselines, case.comparisons, case.floor) == (None, (), (), None)
-    assert "verified cases passed, but call 300 at the timed shape was not" in case.message
+    assert "verified cases passed, but call 300 at the timed shape failed" in case.message
     assert "3 of 4 elements differ" in case.message
     assert case.verified == 299 < case.calls
 

@@ -67,7 +67,7 @@ def test_burst_below_exchange_time_has_no_time():
     facts.bursts = [Stretch(calls=10, wall_s=300e-6, claimed_us=None)] * 3
     timing = timing_of(facts, rng())
     assert timing.call_us is None
-    assert timing.notes == ("no time of a whole call: it is lost in the exchange with the process",)
+    assert timing.notes == ("no time of a whole call: it cannot be separated from the exchange with the process",)
 
 
 def test_graphs_of_two_lengths_give_launch_time():

@@ -134,7 +134,7 @@ def test_impossible_peaks_are_refused(rate: float) -> None:
         dataclasses.replace(PEAKS, copy_bytes_per_s=rate),
         dataclasses.replace(PEAKS, flops_per_s={"tf32": rate}),
     ):
-        with pytest.raises(ValueError, match=f"the peaks of a device say .* = {rate}; measure them again"):
+        with pytest.raises(ValueError, match=f"the peaks of a device have .* = {rate}; measure them again"):
             floor(COPY, None, peaks=peaks)
 
 

@@ -141,7 +141,7 @@ def test_file_of_another_device_is_ignored_and_reported(tmp_path: Path, warnings
     other = write_peaks(tmp_path, dataclasses.replace(PEAKS, device_name="other"))
     other.rename(stored(tmp_path))
     assert read_peaks(tmp_path, *KEY, warn=warnings.append) is None
-    assert "it is about other / 580.65.06 / torch 2.11.0+cu130" in warnings[0]
+    assert "they were measured on other / 580.65.06 / torch 2.11.0+cu130" in warnings[0]
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link"])
