@@ -296,7 +296,7 @@ def from_json(text: str | bytes) -> Event:
     """The event that `to_json` wrote.
 
     Raises:
-        ValueError: the text is no event, or of a kind that this version does not know.
+        ValueError: the text is not an event, or of a kind that this version does not have.
     """
     try:
         plain = msgspec.json.decode(text, type=dict[str, Any])

@@ -22,7 +22,7 @@ def read(plain: Plain) -> Plain:
     """The values that `written` made of a record, to be converted to its type.
 
     Raises:
-        ValueError: an entry that should be a float is none.
+        ValueError: an entry that should be a float is not one.
     """
     if isinstance(plain, dict):
         if plain.keys() == {_FLOAT}:

@@ -58,8 +58,8 @@ class Limits:
 class BenchmarkPlan:
     """Cases to be timed if the candidate is right, and their baselines.
 
-    `baselines` are names that the device's judge knows: "eager", "compile", "compile-max", "cublas", "vllm". `case_s`
-    is the time limit of one case, verification of its timed calls included.  `ends_s`, after the start of the run, is
+    `baselines` are names that a judge can prepare: "eager", "compile", "compile-max", "cublas", "vllm". `case_s` is
+    the time limit of one case, verification of its timed calls included.  `ends_s`, after the start of the run, is
     when it should be over for a waiting user: except for the first, no case begins that would leave less time for the
     probes than verification took, if it took as long as the longest so far.  None times every case. `tuning_s` is the
     time limit of the candidate's own autotuners for each case: to compile their configurations ahead once all cases are
@@ -134,7 +134,7 @@ class Plan:
         """The plan that `to_json` wrote.
 
         Raises:
-            ValueError: the text is no plan of this version.
+            ValueError: the text is not a plan of this version.
         """
         try:
             return msgspec.convert(read(msgspec.json.decode(text)), Plan)

@@ -360,7 +360,7 @@ def decode_command(line: bytes) -> AnyCommand:
     """The command on this line.
 
     Raises:
-        WireError: the line is no valid command.
+        WireError: the line is not a valid command.
     """
     try:
         return _commands.decode(line)
@@ -369,7 +369,7 @@ def decode_command(line: bytes) -> AnyCommand:
 
 
 def id_of(line: bytes) -> str:
-    """The id on a line that is no valid command; "" if there is none, which matches no request."""
+    """The id on a line that is not a valid command; "" if there is none, which matches no request."""
     try:
         return _addresses.decode(line).id
     except _NOISE:
@@ -380,7 +380,7 @@ def decode_reply(line: bytes) -> AnyReply:
     """The reply on this line.
 
     Raises:
-        WireError: the line is no valid reply.
+        WireError: the line is not a valid reply.
     """
     try:
         reply = _replies.decode(line)

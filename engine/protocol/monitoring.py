@@ -16,7 +16,7 @@ from engine.protocol.messages import Command, Count, LineNumber, Message, Reply,
 MOST_OPERATORS, MOST_ACTIONS, MOST_CHANGES = 1024, 256, 256
 """Of entries in one reply."""
 INTO = ".out"
-"""Prefixes of copies into existing memory; a copy to new memory is no part of an answer."""
+"""Prefixes of copies into existing memory; a copy to new memory is not part of an answer."""
 LOOKING_UP = ("index", "index_select", "gather", "embedding", "take")
 """Operators that copy elements of their first argument unchanged, at positions given by the others."""
 

@@ -23,7 +23,7 @@ MOST_HEAD_BYTES = 8 << 20
 class OpenTask(Message, tag_field="type", tag="open", frozen=True):
     """Write these files, import `file` of them, and keep the task for later requests.
 
-    `harness` is the module that knows the format, `details` is its input; all further code is the suite's.
+    `harness` is the module for the format, `details` is its input; all further code is the suite's.
     """
 
     harness: str

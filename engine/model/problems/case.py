@@ -121,35 +121,60 @@ class Case:
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
 
     def size(self, key: str) -> int:
-        """The integer parameter `key`."""
+        """The integer parameter `key`.
+
+        Raises:
+            KeyError: there is none.
+            TypeError: it is not an integer.
+        """
         value = self.params[key]
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(f"case {self.name}: parameter {key} should be an integer, is {value!r}")
         return value
 
     def number(self, key: str) -> float:
-        """The numeric parameter `key`."""
+        """The numeric parameter `key`.
+
+        Raises:
+            KeyError: there is none.
+            TypeError: it is not a number.
+        """
         value = self.params[key]
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise TypeError(f"case {self.name}: parameter {key} should be a number, is {value!r}")
         return float(value)
 
     def claim(self, key: str) -> bool:
-        """The boolean parameter `key`."""
+        """The boolean parameter `key`.
+
+        Raises:
+            KeyError: there is none.
+            TypeError: it is not a boolean.
+        """
         value = self.params[key]
         if not isinstance(value, bool):
             raise TypeError(f"case {self.name}: parameter {key} should be true or false, is {value!r}")
         return value
 
     def word(self, key: str) -> str:
-        """The text parameter `key`."""
+        """The text parameter `key`.
+
+        Raises:
+            KeyError: there is none.
+            TypeError: it is not a string.
+        """
         value = self.params[key]
         if not isinstance(value, str):
-            raise TypeError(f"case {self.name}: parameter {key} should be a word, is {value!r}")
+            raise TypeError(f"case {self.name}: parameter {key} should be a string, is {value!r}")
         return value
 
     def shape(self, key: str) -> tuple[int, ...]:
-        """The tuple-of-integers parameter `key`."""
+        """The tuple-of-integers parameter `key`.
+
+        Raises:
+            KeyError: there is none.
+            TypeError: it is not a tuple.
+        """
         value = self.params[key]
         if not isinstance(value, tuple):
             raise TypeError(f"case {self.name}: parameter {key} should be a shape, is {value!r}")

@@ -116,11 +116,11 @@ class ProblemContract:
         try:
             parse(f"def {self.signature}: ...")
         except SyntaxError as error:
-            raise ValueError(f"{self.name}: {self.signature!r} is no signature: {error.msg}") from error
+            raise ValueError(f"{self.name}: {self.signature!r} is not a signature: {error.msg}") from error
         unknown = (set(self.mutates) - set(self.arguments)) | (set(self.written_only) - set(self.mutates))
         if unknown:
             raise ValueError(
-                f"{self.name}: {sorted(unknown)[0]!r} is no argument of {self.signature!r} that is written in place"
+                f"{self.name}: {sorted(unknown)[0]!r} is not an argument of {self.signature!r} that is written in place"
             )
         if self.returns == 0 and not self.mutates:
             raise ValueError(f"{self.name} neither returns nor writes anything; there is nothing to verify")

@@ -73,7 +73,7 @@ def require_names(name: str, kind: ObjectKind, attributes: Collection[str]) -> N
     hidden = "_" if kind is ObjectKind.NAMED_TUPLE else "__"
     for word in (name, *attributes):
         if not word.isidentifier() or keyword.iskeyword(word):
-            raise ValueError(f"{word!r} of class {name!r} is no name in Python")
+            raise ValueError(f"{word!r} of class {name!r} is not a Python name")
     if forbidden := [word for word in attributes if word.startswith(hidden)]:
         raise ValueError(f"an attribute of {name} must not begin with {hidden}: {forbidden[0]}")
     if len(set(attributes)) != len(attributes):

@@ -33,7 +33,7 @@ class OutputPrecision(Message, frozen=True):
 
     `got` is the candidate's; `honest` the larger one of torch's in the dtype of the inputs and, in float32, of sums
     that are added up one after another; `lowered` that of an answer in which every step is rounded to `precision`, the
-    next one down.  All are None if the output is no float, is not finite, or has only zeros.
+    next one down.  All are None if the output is not of a float type, is not finite, or has only zeros.
     """
 
     name: Word

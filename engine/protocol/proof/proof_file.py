@@ -28,7 +28,7 @@ _PACKING_LEVEL = 1  # tapes and TTIR shrink to an eighth in milliseconds
 
 
 class ProofFileError(UsageError):
-    """The file is no proof, was changed, or contradicts itself; the message has the case and the next step."""
+    """The file is not a proof, was changed, or contradicts itself; the message has the case and the next step."""
 
 
 class ProvenRun(Message, tag_field="record", tag="run", frozen=True):

@@ -189,7 +189,7 @@ def read_tape(text: bytes) -> Tape:
     """The tape that a worker wrote.
 
     Raises:
-        WireError: the text is no valid tape, or too large.
+        WireError: the text is not a valid tape, or too large.
     """
     if len(text) > MOST_TAPE_BYTES:
         raise WireError(f"a tape of {len(text):,} bytes, more than {MOST_TAPE_BYTES:,}")

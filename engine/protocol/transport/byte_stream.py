@@ -121,7 +121,7 @@ class ByteStream:
         taken = bytes(self._kept[:1])
         del self._kept[:1]
         if taken != sign:
-            raise StreamError("its bytes are out of step")
+            raise StreamError("its bytes are out of sync")
 
     def _storage(self, size: int) -> torch.Tensor:
         made = torch.empty(size, dtype=torch.uint8, device="cpu")  # whatever the default device is

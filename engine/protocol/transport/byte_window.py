@@ -19,7 +19,7 @@ CHUNK_BYTES = 8 << 20
 
 
 class WindowError(Exception):
-    """The path is no plain file, or the file was truncated."""
+    """The path is not a regular file, or the file was truncated."""
 
 
 class ByteWindow:
@@ -30,14 +30,14 @@ class ByteWindow:
 
         Raises:
             OSError: it cannot be opened.
-            WindowError: it is no plain file.
+            WindowError: it is not a regular file.
         """
         flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | (os.O_CREAT | os.O_EXCL if creates else 0)
         self._handle = os.open(path, flags, 0o600)
         self._staging: torch.Tensor | None = None
         if not stat.S_ISREG(os.fstat(self._handle).st_mode):
             self.close()
-            raise WindowError("what tensors should pass through is no file")
+            raise WindowError("the file that tensors pass through is not a regular file")
 
     def write(self, content: torch.Tensor, *, place: int) -> None:
         """Write a chunk (uint8, at most CHUNK_BYTES, on any device) to a place."""

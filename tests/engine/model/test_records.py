@@ -69,12 +69,12 @@ def test_invalid_signature_is_refused() -> None:
 
 
 def test_writing_argument_outside_signature_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"'y' is no argument of 'twice\(x: Tensor\) -> Tensor' that is written"):
+    with pytest.raises(ValueError, match=r"'y' is not an argument of 'twice\(x: Tensor\) -> Tensor' that is written"):
         problem(mutates=("y",))
 
 
 def test_write_only_argument_must_be_written() -> None:
-    with pytest.raises(ValueError, match="'x' is no argument"):
+    with pytest.raises(ValueError, match="'x' is not an argument"):
         problem(written_only=("x",))
 
 
@@ -172,7 +172,7 @@ def test_parameters_are_read_by_kind() -> None:
         (Case.size, "factor", "case one: parameter factor should be an integer, is 0.5"),
         (Case.number, "upper", "case one: parameter upper should be a number, is True"),
         (Case.claim, "size", "case one: parameter size should be true or false, is 3"),
-        (Case.word, "dims", "case one: parameter dims should be a word, is (2, 3)"),
+        (Case.word, "dims", "case one: parameter dims should be a string, is (2, 3)"),
         (Case.shape, "mode", "case one: parameter mode should be a shape, is 'fast'"),
     ],
 )

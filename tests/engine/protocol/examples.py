@@ -286,7 +286,7 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
             ),
         ),
         changes=(protocol.ChangeSeen(kind=protocol.ChangeKind.FUNCTION, name="torch.allclose", detail="<lambda>"),),
-        unchecked=("what has changed: TypeError",),
+        unchecked=("the changed state: TypeError",),
     ),
     protocol.PeaksMeasured(id="i", copy_bytes_per_s=3.3e12, flops_per_s={"float32": 5e13}),
     protocol.ExtensionBuilt(

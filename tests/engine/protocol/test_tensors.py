@@ -143,8 +143,8 @@ def test_objects_arrive_as_records_and_become_instances(tmp_path: Path, kind: Ob
 @pytest.mark.parametrize(
     ("name", "kind", "keys", "reason"),
     [
-        ("a b", "dataclass", ("n",), "'a b' of class 'a b' is no name in Python"),
-        ("Config", "dataclass", ("class",), "'class' of class 'Config' is no name"),
+        ("a b", "dataclass", ("n",), "'a b' of class 'a b' is not a Python name"),
+        ("Config", "dataclass", ("class",), "'class' of class 'Config' is not a Python name"),
         ("Config", "dataclass", ("__init__",), "must not begin with __: __init__"),
         ("Config", "named_tuple", ("_n",), "must not begin with _: _n"),
         ("Config", "dataclass", ("n", "n"), "an attribute twice"),

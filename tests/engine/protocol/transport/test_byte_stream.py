@@ -80,7 +80,7 @@ def test_file_cut_short_refused(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_markers_out_of_step_are_refused(ends: Ends) -> None:
-    with pytest.raises(StreamError, match="out of step"):
+    with pytest.raises(StreamError, match="out of sync"):
         ends.transfer([octets(64)], sizes=[CHUNK_BYTES])
 
 
