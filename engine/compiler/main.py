@@ -101,7 +101,7 @@ class _Compiler:
             if not isinstance(command, protocol.Load) and _is_of_the_machine(error):
                 return msgspec.structs.replace(failed, kind=protocol.FailureKind.ENGINE)
             return failed
-        message = f"a compiler does not {type(command).__name__.lower()}"
+        message = f"a compiler does not carry out {type(command).__name__}"
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=message)
 
     def _compile_launch(self, command: protocol.Compile) -> protocol.AnyReply:

@@ -89,7 +89,7 @@ def _read_types(node: ast.expr) -> Types:
             named: Any = namedtuple(name, [field.arg or "" for field in fields])  # type: ignore[misc]  # made of text
             types: Types = named(*(_read_types(field.value) for field in fields))
             return types
-    raise ValueError(f"{ast.unparse(node)} is no type")
+    raise ValueError(f"{ast.unparse(node)} is not a type")
 
 
 def _parts(path: tuple[int, ...], name: str, types: Types) -> Iterator[tuple[tuple[int, ...], str, str]]:

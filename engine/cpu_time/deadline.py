@@ -2,7 +2,7 @@
 
 On a busy machine a process waits for a CPU, which is not its fault.  So a limit counts the CPU time of the process and
 of all its descendants, and half of the time that it slept, but no time in which it could run and got no CPU.  A long
-wait with hardly any CPU time is no evidence about the process: the machine is too busy.  Pure functions of measured
+wait with hardly any CPU time is not evidence about the process: the machine is too busy.  Pure functions of measured
 seconds: `meter.py` measures them, and nothing here reads a clock.
 """
 

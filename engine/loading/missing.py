@@ -33,7 +33,10 @@ def missing(error: BaseException) -> str:
     if version := _VERSION_BY_NAME.get(name):
         return f"{name} is missing from Triton {triton.__version__}, which is installed here; Triton {version} has it"
     if isinstance(error, ModuleNotFoundError) and name and "." not in name and name not in HIDDEN:
-        return f"missing package {name}: not installed; install it in kgtui's environment, or put its file here"
+        return (
+            f"missing package {name}: not installed; install it in kgtui's environment, "
+            "or put its file beside the candidate"
+        )
     return ""
 
 

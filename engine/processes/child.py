@@ -1,6 +1,6 @@
 """The parent's end of one child: commands with deadlines, replies that are validated, logs that are only displayed.
 
-A line that answers no command, has another id, is too long or is no reply marks the child as faulty for good.  Exit
+A line that answers no command, has another id, is too long or is not a reply marks the child as faulty for good.  Exit
 without a reply and silence past a deadline are reported separately.  Nothing here blocks.
 """
 

@@ -249,7 +249,7 @@ class _ForkServer:
         self._send(ChildExited(pid=child.pid, status=status, leftovers=self._sweep(child.uid)))
 
     def _sweep(self, uid: int | None) -> int:
-        """Kill every descendant that is no known child; returns how many there were."""
+        """Kill every descendant that is not a known child; returns how many there were."""
         if uid is not None:
             self._killer.kill_all_of(uid)
         leftovers: set[int] = set()

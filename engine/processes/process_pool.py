@@ -198,7 +198,7 @@ class ProcessPool:
             if isinstance(reply, protocol.Failed) and reply.kind in _OF_REFERENCE:
                 if ended := await self.references.ending():
                     reply = msgspec.structs.replace(reply, message=f"{reply.message} ({ended})")
-                await self.references.close()  # it hangs or its pipes are out of step: the next run gets a new process
+                await self.references.close()  # it hangs or its pipes are out of sync: the next run gets a new process
             if isinstance(reply, protocol.Failed) and reply.broken:
                 await judge.kill()  # its device context is lost, also for later runs
             return reply

@@ -89,7 +89,7 @@ def _check_step(tape: Tape, step: Step, where: str) -> None:
         case Filled():
             _check_compact(tape, step.target, where)
             if len(step.element) != ELEMENT_BYTES.get(step.target.dtype):
-                raise TapeError(f"{where}: an element of {len(step.element)} bytes is no {step.target.dtype}")
+                raise TapeError(f"{where}: an element of {len(step.element)} bytes is not a {step.target.dtype}")
         case Moved():
             _check_compact(tape, step.target, where)
             if step.target.shape != step.source.shape:

@@ -66,7 +66,7 @@ class Host:
         Raises:
             UnsupportedError: always.
         """
-        raise UnsupportedError(f"a replayer in host memory does not {type(command).__name__.lower()}")
+        raise UnsupportedError(f"a replayer in host memory does not carry out {type(command).__name__}")
 
     def is_lost(self) -> bool:
         """False: host memory stays usable after any kernel."""
@@ -101,7 +101,11 @@ def arena_bytes(arena: protocol.ArenaSpec) -> list[Array]:
 
 
 def write_out(command: protocol.ReplayTape, state: Replay) -> tuple[protocol.ReturnedSpec, ...]:
-    """Write outputs to the file as contiguous bytes, each at a multiple of its element's size."""
+    """Write outputs to the file as contiguous bytes, each at a multiple of its element's size.
+
+    Raises:
+        TapeError: they have more bytes than the command allows.
+    """
     specs: list[protocol.ReturnedSpec] = []
     offset = 0
     with Path(command.outputs).open("wb") as file:

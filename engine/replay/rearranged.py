@@ -42,7 +42,7 @@ _UNKNOWN = ""  # origin of elements that a kernel or another operator computed
 
 
 def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -> Rearranged | None:
-    """The rearrangement by the moves of a checked tape; None without any, or if the answer is no rearrangement."""
+    """The rearrangement by the moves of a checked tape; None without any, or if the answer is not a rearrangement."""
     moves = any(isinstance(step, Filled | Moved | LookedUp) for step in tape.steps)
     if command.rearrangement is Rearrangement.NO or not moves:
         return None

@@ -194,7 +194,7 @@ def restrict_files(writable: tuple[str, ...], *, address_space: bool, connects: 
 
 def _become(uid: int | None) -> None:
     if uid is None:
-        raise _NotHereError("not root: the user stays")
+        raise _NotHereError("not root: the user is not changed")
     # The interpreter may be in a folder that only root may enter (a home directory): read permission is kept.
     linux.prctl(linux.PR_SET_KEEPCAPS, 1)
     os.setgroups([])

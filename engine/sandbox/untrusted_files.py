@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 class UntrustedFileError(Exception):
-    """The path is no regular file of an acceptable size."""
+    """The path is not a regular file of an acceptable size."""
 
 
 def read_untrusted(path: Path, *, max_bytes: int) -> bytes:
     """The content of a regular file that another process wrote; links, pipes and oversize are refused.
 
     Raises:
-        UntrustedFileError: it is missing, no regular file, or larger than `max_bytes`.
+        UntrustedFileError: it is missing, not a regular file, or larger than `max_bytes`.
     """
     try:
         # Non-blocking: a pipe in its place would wait for a writer.

@@ -40,7 +40,7 @@ def read_user_file(path: Path, *, max_bytes: int) -> bytes:
     """The content of a regular file; links are followed.
 
     Raises:
-        UserFileError: there is none, it may not be read, it is no regular file, or it has more than `max_bytes` bytes.
+        UserFileError: it does not exist, may not be read, is not a regular file, or has more than `max_bytes` bytes.
     """
     try:
         # Checked first: opening a device can have side effects.
@@ -73,7 +73,7 @@ def require_regular(status: os.stat_result) -> None:
     """
     if stat.S_ISREG(status.st_mode):
         return
-    kind = next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), "no regular file")
+    kind = next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), "not a regular file")
     raise NoFileError(f"it is {kind}")
 
 

@@ -1,7 +1,7 @@
 """Results of a grid of variants of one candidate: a row for each, and those that may be proposed.
 
 Only measured times propose anything.  A variant that was not timed, is wrong or not credible never wins, and one that
-the measurement cannot distinguish from the unchanged file is no improvement.
+the measurement cannot distinguish from the unchanged file is not an improvement.
 """
 
 from __future__ import annotations

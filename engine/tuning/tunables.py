@@ -54,7 +54,8 @@ def tunables_of(source: bytes) -> tuple[Tunable, ...]:
     """Everything that can be varied, in the order of the file; launch options that no launch gives come last.
 
     Raises:
-        SyntaxError: the file is no Python.
+        UsageError: the file is too large, nested too deep, or not UTF-8.
+        SyntaxError: the file is not Python.
     """
     tree, offsets = _tree_of(source), _line_offsets(source)
     found: dict[str, Tunable] = {}
@@ -62,7 +63,9 @@ def tunables_of(source: bytes) -> tuple[Tunable, ...]:
         place = _place_of(node, offsets)
         text = source[place.start : place.end].decode()
         if ast.literal_eval(text.strip() or "None") != node.value:
-            raise UsageError(f"line {node.lineno}: {name} is not where the syntax tree says; save the file as UTF-8")
+            raise UsageError(
+                f"line {node.lineno}: {name} is not at its position in the syntax tree; save the file as UTF-8"
+            )
         known = found.get(name)
         if known is None:
             found[name] = Tunable(name=name, value=text, line=node.lineno, places=(place,))
@@ -81,8 +84,9 @@ def variants(source: bytes, values_by_name: Mapping[str, Sequence[int]]) -> tupl
     """The file with every combination of these values, the first name changing slowest.
 
     Raises:
-        UsageError: there is no such tunable, no value for one, or there would be too many variants.
-        SyntaxError: the file is no Python.
+        UsageError: there is no such tunable, no value for one, or there would be too many variants; and as
+            `tunables_of`.
+        SyntaxError: the file is not Python.
     """
     tunable_by_name = {tunable.name: tunable for tunable in tunables_of(source)}
     for name, values in values_by_name.items():
@@ -115,7 +119,7 @@ def _tree_of(source: bytes) -> ast.Module:
 
     Raises:
         UsageError: it is too large, or nested too deep.
-        SyntaxError: the file is no Python.
+        SyntaxError: the file is not Python.
     """
     if not is_quickly_parsed(source):
         raise UsageError(f"the file has {len(source):,} bytes; parameters are read from files of up to 65,536 bytes")
@@ -131,8 +135,8 @@ def configurations(source: bytes) -> tuple[Variant, ...]:
     With several lists every combination of their entries is made.
 
     Raises:
-        UsageError: there would be too many variants.
-        SyntaxError: the file is no Python.
+        UsageError: the file is too large or nested too deep, or there would be too many variants.
+        SyntaxError: the file is not Python.
     """
     tree, offsets = _tree_of(source), _line_offsets(source)
     lists = [node for node in _configuration_lists(tree) if len(node.elts) > 1]

@@ -61,7 +61,7 @@ class ModuleEntry(BindingEntry):
         """The call of a new module on the inputs.
 
         Raises:
-            TypeError: the class is no torch.nn.Module.
+            TypeError: the class is not a torch.nn.Module.
             BaseException: any exception of its constructor.
         """
         *inputs, initial, state, weight_seed, options = arguments

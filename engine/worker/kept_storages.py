@@ -1,7 +1,7 @@
 """Storages of a candidate that outlive a verified call, with the bytes that it requested.
 
 On a device such a call puts a guard zone behind each new tensor.  The zone remains part of the storage, because
-shrinking it would move its memory; it is no content of the candidate.
+shrinking it would move its memory; it is not content of the candidate.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ class _Worker:
                 if note and isinstance(reply, protocol.Timed):
                     return msgspec.structs.replace(reply, notes=(*reply.notes, note))
                 return reply
-        message = f"a worker does not {type(command).__name__.lower()}"
+        message = f"a worker does not carry out {type(command).__name__}"
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=message)
 
     def _load(self, command: protocol.Load) -> protocol.AnyReply:

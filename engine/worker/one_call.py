@@ -35,7 +35,7 @@ def main() -> None:
     """Carry out the request of the command line; an exception of the candidate ends the process."""
     request = protocol.decode_command(Path(sys.argv[1]).read_bytes())
     if not isinstance(request, protocol.Sanitize):
-        raise TypeError(f"{sys.argv[1]} is no request to sanitize")
+        raise TypeError(f"{sys.argv[1]} is not a Sanitize command")
     device = torch.device(os.environ[DEVICE_VARIABLE])
     restrict_files(request.writable, address_space=device.type == "cpu", connects=True)
     torch.ones(1, device=device).item()  # opens the device's driver, and the sanitizer's connections to this process

@@ -35,7 +35,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 def _carried_out(command: protocol.AnyCommand, in_force: tuple[str, ...]) -> protocol.AnyReply:
     missing = [measure for measure in _NEEDED if measure not in in_force]
     if not isinstance(command, protocol.Sanitize):
-        message = f"a sanitizer does not {type(command).__name__.lower()}"
+        message = f"a sanitizer does not carry out {type(command).__name__}"
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message=message)
     if missing:
         message = f"the confinement that it needs is not in force here: {missing[0]}"

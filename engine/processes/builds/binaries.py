@@ -66,7 +66,7 @@ class Binaries:
 
         Raises:
             LostCompilerError: both compilers exited unexpectedly or hung.
-            EngineError: the last failure is no evidence about the module.
+            EngineError: the last failure is not evidence about the module.
         """
         failures: list[EngineError] = []
         while len(failures) < _TRIES:

@@ -44,7 +44,7 @@ class HeldKernel:
         """The kernel of a text.
 
         Raises:
-            UnsupportedError: an operation, type or form that the reader does not know.
+            UnsupportedError: an operation, type or form that the reader does not support.
             MachineError: it is malformed, or exceeds a limit.
         """
         module: Module = read_module(ttir)

@@ -42,7 +42,7 @@ class DevicePlace:
         """Parse a module and keep it.
 
         Raises:
-            UnsupportedError: an unknown operation, type or form; or this is no device for replays.
+            UnsupportedError: an unknown operation, type or form; or this is not a device for replays.
             MachineError: it is malformed, or exceeds a limit.
         """
         self._own_kernels().hold(command.name, HeldKernel.of(command.ttir, command.arguments))
@@ -98,7 +98,7 @@ class DevicePlace:
                 # CUPTI is only started for timing, not for a proof.
                 self._stopwatch = self._stopwatch or Stopwatch(self._device, self._entry, open_block=self._block)
                 return self._stopwatch.carry_out(command)
-        raise UnsupportedError(f"a replayer does not {type(command).__name__.lower()}")
+        raise UnsupportedError(f"a replayer does not carry out {type(command).__name__}")
 
     def is_lost(self) -> bool:
         """Whether the device refuses all further work of this process."""

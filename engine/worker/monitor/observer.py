@@ -41,7 +41,7 @@ class Observer:
         torch_hooks.follow_operators(self._ledger.follow, self._ledger.within)
         self._modules = planted.modules()
         # Done now: after the candidate is loaded it would delay the verdict.
-        self._try("what was there before", self._watch.begin, None)
+        self._try("the state before loading", self._watch.begin, None)
 
     @contextlib.contextmanager
     def loading(self, path: Path, folder: Path | None) -> Iterator[None]:
@@ -68,8 +68,8 @@ class Observer:
         """The reply to an Observe of this id."""
         self._unchecked += ["more operators were called than are noted"] if self._ledger.overfull else []
         self._unchecked += ["more was done than is noted"] if self._audit.overfull else []
-        changes: tuple[ChangeSeen, ...] = self._try("what has changed", self._watch.changes, ())
-        imported: tuple[ChangeSeen, ...] = self._try("what is imported", lambda: planted.changes(self._modules), ())
+        changes: tuple[ChangeSeen, ...] = self._try("the changed state", self._watch.changes, ())
+        imported: tuple[ChangeSeen, ...] = self._try("the imported modules", lambda: planted.changes(self._modules), ())
         changes += (*self._audit.bypasses(), *imported)
         return Observed(
             id=identifier,

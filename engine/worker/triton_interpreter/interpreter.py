@@ -222,7 +222,7 @@ def _extent(name: str, tensor: torch.Tensor) -> _Extent:
 
 
 def _with_boolean_comparisons(splat: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep a splatted scalar comparison boolean; Triton gives it the type of the compared values, which is no mask."""
+    """Keep a splatted scalar comparison boolean; Triton gives it the type of the compared values, not of a mask."""
 
     def create_splat(builder: Any, shape: Any, scalar: Any) -> Any:
         block = splat(builder, shape, scalar)

@@ -14,7 +14,7 @@ from typing import Any
 from triton.runtime import interpreter as triton_interpreter
 
 _COUNTED = "loop_numbers"
-_RANGES = frozenset({"range"})  # not static_range, whose counter is no tensor in compiled code either
+_RANGES = frozenset({"range"})  # not static_range, whose counter is not a tensor in compiled code either
 
 
 class LoopNumber(int):

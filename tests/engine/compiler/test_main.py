@@ -110,7 +110,7 @@ def test_a_binary_is_disassembled_with_its_source_lines(replies_by_id: Replies, 
 
 
 def test_a_command_for_another_child_is_refused(replies_by_id: Replies) -> None:
-    assert replies_by_id["call"]["message"] == "a compiler does not release"
+    assert replies_by_id["call"]["message"] == "a compiler does not carry out Release"
 
 
 def test_unwritable_result_does_not_blame_kernel(replies_by_id: Replies) -> None:

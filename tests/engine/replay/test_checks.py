@@ -39,7 +39,7 @@ def addresses(*places: tuple[int, int]) -> Addressed:
         (launched(vector(0), vector(1, dtype="float31")), "step 0: the element type 'float31' is not replayed"),
         (Given(storage=5), "step 0: storage 5 of 2"),
         (Given(storage=1, data=b"few"), "step 0: 3 bytes for a storage of 24"),
-        (Filled(target=vector(1), element=b"\0\0"), "step 0: an element of 2 bytes is no float32"),
+        (Filled(target=vector(1), element=b"\0\0"), "step 0: an element of 2 bytes is not a float32"),
         (Moved(target=vector(1), source=vector(0, elements=2)), "step 0: shapes (6,) and (2,) differ"),
         (msgspec.structs.replace(launched(vector(0), vector(1)), specialisation=1), "step 0: specialisation 1 of 1"),
     ],

@@ -119,7 +119,7 @@ class Audit:
         return tuple(
             ChangeSeen(
                 kind=ChangeKind.FUNCTION,
-                name="what notes operators of torch",
+                name="the recording of torch operators",
                 detail=f"{name} was used" + (f" in line {line}" if line is not None else ""),
             )
             for name, line in self._bypasses.items()
