@@ -100,7 +100,7 @@ def _baselines(facts: CaseFacts, rng: random.Random) -> tuple[tuple[Timing, ...]
             comparisons.append(comparison)
             if method is not facts.candidate.method:
                 timing = figures.noted(
-                    timing, f"compared by {method.value}: no other method timed both sides in every round"
+                    timing, f"compared by {method.value}: the candidate's method did not time both sides in every round"
                 )
         except ValueError as error:
             timing = figures.noted(timing, f"not compared: {error}")

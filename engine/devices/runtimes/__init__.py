@@ -52,4 +52,4 @@ def runtime_of(device: torch.device) -> Runtime:
         if device.type == runtime.TORCH_TYPE:
             return runtime
     known = ", ".join(runtime.TORCH_TYPE for runtime in RUNTIMES)
-    raise EngineError(f"no platform has {device.type!r} devices; engine/devices/runtimes knows {known}")
+    raise EngineError(f"no platform has {device.type!r} devices; engine/devices/runtimes has {known}")

@@ -63,7 +63,7 @@ class TimingStage:
             try:
                 await held.enter_async_context(self._measurement_context.alone(self._emitter.awaited))
             except UnsupportedError as error:
-                self._emitter.note("device_lock", f"others may use the device while it is measured: {error}")
+                self._emitter.note("device_lock", f"other programs may use the device while it is measured: {error}")
             await self._timed()
 
     async def _timed(self) -> None:

@@ -145,7 +145,7 @@ async def test_timing_without_lock_is_done_and_reported(stage: Stage) -> None:
     assert stage.asked == [False]
     [(check, message)] = await stage.notes()
     assert check == "device_lock"
-    assert message.startswith(f"others may use the device while it is measured: {stage.locks}")
+    assert message.startswith(f"other programs may use the device while it is measured: {stage.locks}")
 
 
 async def test_unsupported_benchmark_is_not_retried(stage: Stage) -> None:
