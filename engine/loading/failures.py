@@ -62,7 +62,7 @@ def failure(identifier: str, error: BaseException, filename: str) -> protocol.Fa
 
 
 def compilation_line(error: BaseException, filename: str) -> int | None:
-    """The file's line of an error that Triton's front end locates relative to the `def` of a kernel."""
+    """The file's line of an error that Triton's front end locates relative to the `def` of a kernel; else None."""
     text, node = getattr(error, "src", None), getattr(error, "node", None)
     counted = getattr(node, "lineno", None)
     if not isinstance(text, str) or not isinstance(counted, int):

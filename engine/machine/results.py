@@ -111,7 +111,7 @@ class Execution:
 
 
 def kernel_line(location: SourceLocation | None) -> SourceLocation | None:
-    """The innermost location that is not in Triton's own library."""
+    """The innermost location outside of Triton's library, else the location itself; None if it is unknown."""
     if location is None:
         return None
     for candidate in (location, *location.callers):

@@ -100,13 +100,13 @@ class Shadow:
         return np.flatnonzero(missing) if missing.any() else None
 
     def writes_of_others(self, granules: Array, programs: Array, atomics: Array | None) -> Conflict | None:
-        """Unordered writes by other programs to the accessed elements."""
+        """Unordered writes by other programs to the accessed elements; None if there are none."""
         if self.writers is None:
             return None
         return _clashes(self.writers[granules], programs, atomics)
 
     def reads_of_others(self, granules: Array, programs: Array, atomics: Array | None) -> Conflict | None:
-        """Unordered reads by other programs of the written elements."""
+        """Unordered reads by other programs of the written elements; None if there are none."""
         if self.first_readers is None or self.last_readers is None:
             return None
         first = _clashes(self.first_readers[granules], programs, atomics)

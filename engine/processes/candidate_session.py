@@ -191,7 +191,7 @@ class CandidateSession:
 
     @property
     def fault(self) -> EngineError | None:
-        """The invalid output that the worker wrote instead of a reply, if any."""
+        """The invalid output that the worker wrote instead of a reply; None if there is none."""
         return self._process.child.fault if self._process is not None else None
 
     def another(self) -> CandidateSession:

@@ -64,7 +64,7 @@ class Child:
 
     @property
     def fault(self) -> WireError | None:
-        """The invalid output of this child, if there was any."""
+        """The invalid output of this child; None if there is none."""
         return self._fault
 
     @property

@@ -154,7 +154,7 @@ class Damage:
 
 
 def first_damage(zones: Sequence[torch.Tensor], *, guard: int) -> Damage | None:
-    """The damage to the first of these zones that is not the byte `guard` throughout; zones are in their order."""
+    """The damage to the first of these zones, in order, that is not the byte `guard` throughout; else None."""
     if not bool((torch.cat(list(zones)) != guard).any()):  # one synchronisation if no zone is damaged
         return None
     for number, zone in enumerate(zones):

@@ -52,8 +52,8 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     `writable` are the only folders that it may write, `uid` an unprivileged user id of its own (only root can assign
     one), `address_space` whether memory is limited by address space (a GPU driver reserves far more than it uses, so
     there the data segment is limited instead).  A child that `starts_tool` runs a foreign program that runs one of
-    ours, which calls `confine_rest` before it loads a candidate: files and system calls are unrestricted until then,
-    and its own network namespace, which has no route out, has a loopback.
+    ours, which applies the rest before it loads a candidate: files and system calls are unrestricted until then, and
+    its own network namespace, which has no route out, has a loopback.
     """
 
     writable: tuple[str, ...]

@@ -45,12 +45,12 @@ class Trial:
 
     @property
     def speedup(self) -> Interval | None:
-        """How many times as fast as the baseline."""
+        """How many times as fast as the baseline; None without a summary."""
         return self.summary.speedup if self.summary else None
 
     @property
     def device_us(self) -> Interval | None:
-        """Device time of one call, the geometric mean over the cases; None if one of them has no such time."""
+        """Device time of one call, the geometric mean over the cases; None without a summary or a case's time."""
         times = [one.timing.device_us if one.timing else None for one in self.run.benchmark_report.right]
         known = [time_us for time_us in times if time_us is not None]
         if self.summary is None or not known or len(known) < len(times) or min(one.low for one in known) <= 0:
@@ -62,7 +62,9 @@ class Trial:
         )
 
     def ratio_to(self, current: Trial) -> Interval | None:
-        """How many times as fast as `current`, by the baseline of their own runs; None if one has no time.
+        """How many times as fast as `current`, by the baseline of their own runs.
+
+        None if one has no summary, or their baselines differ.
 
         The interval contains every ratio of two values of the two intervals.
         """
@@ -79,22 +81,22 @@ class Trial:
 
     @property
     def registers(self) -> int | None:
-        """Registers per thread, the most of all kernels."""
+        """Registers per thread, the most of all kernels; None if unknown."""
         return _most([kernel.registers for kernel in self.kernels])
 
     @property
     def spill_bytes(self) -> int | None:
-        """Spilled bytes, the most of all kernels."""
+        """Spilled bytes, the most of all kernels; None if unknown."""
         return _most([kernel.spill_bytes for kernel in self.kernels])
 
     @property
     def shared_bytes(self) -> int | None:
-        """Bytes of shared memory, the most of all kernels."""
+        """Bytes of shared memory, the most of all kernels; None if unknown."""
         return _most([kernel.shared_bytes for kernel in self.kernels])
 
     @property
     def occupancy_percent(self) -> float | None:
-        """The lowest occupancy of the kernels."""
+        """The lowest occupancy of the kernels; None if unknown."""
         return min((level.percent for one in self.kernels if (level := occupancy(one)) is not None), default=None)
 
 

@@ -32,7 +32,10 @@ def nan_pattern(scalar: Scalar) -> int:
 def block_addresses(
     tensor: BlockPointer | TensorDescriptor, offsets: Sequence[Array], shape: tuple[int, ...], checked: frozenset[int]
 ) -> tuple[Pointers, Array | None]:
-    """Addresses of the block that begins at `offsets`, and where it is inside in the `checked` dimensions."""
+    """Addresses of the block that begins at `offsets`, and where it is inside in the `checked` dimensions.
+
+    The second is None if no dimension is checked.
+    """
     index, mask = _with_unit_axes(tensor.base.index, len(shape)), None
     for axis, length in enumerate(shape):
         places = _with_unit_axes(offsets[axis].astype(np.int64), len(shape)) + _along(length, axis, len(shape))

@@ -174,7 +174,7 @@ _TESTS: dict[str, Compute] = {
 
 
 def library_function(symbol: str) -> Compute | None:
-    """The function of a libdevice symbol: `__nv_tanhf`, `__nv_fast_expf`, `__ocml_tanh_f32`."""
+    """The function of a libdevice symbol: `__nv_tanhf`, `__ocml_tanh_f32`; None if the machine has none."""
     name = symbol
     for prefix in ("__nv_", "__ocml_", "__imf_"):
         name = name.removeprefix(prefix)

@@ -42,7 +42,7 @@ class Scope:
         self._defined: list[list[str]] = [[]]
 
     def find(self, name: str) -> Value | None:
-        """The value of `%name`, if it is defined here."""
+        """The value of `%name`; None if it is not defined here."""
         return self._values.get(name)
 
     def define(self, name: str, type_: Type, location: SourceLocation | None) -> Value | None:
@@ -183,7 +183,7 @@ class Context:
         return self.type_list()
 
     def location(self) -> SourceLocation | None:
-        """Read `loc(...)` if it is next."""
+        """Read `loc(...)` if it is next; None without one, or for `loc(unknown)`."""
         token = self.cursor.next
         return self.locations.read(self.cursor) if token.startswith("loc(") or token == "loc" else None
 

@@ -50,7 +50,7 @@ class Locations:
         return self._resolved[name]
 
     def read(self, cursor: Cursor) -> SourceLocation | None:
-        """Read `loc(...)`."""
+        """Read `loc(...)`; None for `loc(unknown)`."""
         token = cursor.next
         if token.startswith("loc("):
             cursor.take()

@@ -30,7 +30,7 @@ async def with_extensions(
 ) -> Stop | None:
     """Make the `calls` of a case, and start again after each missing extension is built.
 
-    Returns the reason for a stop, or why an extension was not built.
+    Returns the reason for a stop, or why an extension was not built; None if all calls were made.
     """
     while True:
         stop = await calls(case)

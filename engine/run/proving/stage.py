@@ -266,7 +266,7 @@ def report_of(proofs: Sequence[CaseProof]) -> LayerReport:
 
 
 def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
-    """The finding that flags a run: cases whose answer something other than the kernels computed."""
+    """The finding that flags a run: cases not computed by the kernels alone; None without any."""
     elsewhere = conclusion.flagging(proofs)
     if not elsewhere:
         return None

@@ -92,7 +92,7 @@ class TimingStage:
 
     @property
     def stop(self) -> Stop | None:
-        """Why the candidate is not right after all, when a timed call was wrong."""
+        """Why the candidate is not right after all: a timed call was wrong; otherwise None."""
         if self._outcome in _NOT_ITS_FAULT:
             return None
         return Stop(outcome=self._outcome, message=self._message)

@@ -45,7 +45,7 @@ class VerifyingStage:
         self._repeated: set[str] = set()
 
     async def run(self) -> Stop | None:
-        """Verify until the last case or a reason to stop; returns that reason."""
+        """Verify until the last case or a reason to stop; returns that reason, None after the last case."""
         ending: asyncio.Task[Stop | None] | None = None
         stop: Stop | None = None
         waiting = self._waiting

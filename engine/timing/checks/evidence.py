@@ -1,4 +1,7 @@
-"""The findings of a timed case: contradictions between its times, and conditions that make them uncertain.  Pure."""
+"""The findings of a timed case: contradictions between its times, and conditions that make them uncertain.  Pure.
+
+A check without a finding returns None.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 One function for each check, from raw facts to findings.  A time comes from a device whose clocks and streams the
 candidate shares, so it is compared with the parent's own clock, the current stream and the device's driver.  No check
 decides: the verdict reads severities.  An impossible value is a ValueError, since comparing with it would find nothing;
-a missing value is a finding.
+a missing value is a finding.  A check without a finding returns None.
 """
 
 from __future__ import annotations

@@ -35,7 +35,10 @@ def program_at(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def line_in(location: SourceLocation | None, filename: str) -> int | None:
-    """The line of `filename` that an operation comes from: its own or that of the innermost caller there."""
+    """The line of `filename` that an operation comes from: its own or that of the innermost caller.
+
+    None if the file has no part in it.
+    """
     if location is None:
         return None
     lines = (place.line for place in (location, *location.callers) if place.file == filename)

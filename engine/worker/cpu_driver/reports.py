@@ -79,7 +79,7 @@ class Reports:
 
     @property
     def race(self) -> protocol.Race | None:
-        """The first conflict of the call, as recorded by the race detector."""
+        """The first conflict of the call, as recorded by the race detector; None if there is none."""
         report = next((one for one in self._memory if one.fault in _CONFLICTS and one.other is not None), None)
         if report is None or report.other is None:
             return None

@@ -116,7 +116,10 @@ def argument_names(signature: Mapping[str, Any], values: Mapping[str, Any]) -> t
 
 
 def tensor_of(value: Any) -> torch.Tensor | None:
-    """The tensor that an argument points to: itself, or that of a descriptor or of `triton.reinterpret`."""
+    """The tensor that an argument points to: itself, or that of a descriptor or of `triton.reinterpret`.
+
+    None for other arguments.
+    """
     if isinstance(value, torch.Tensor):
         return value
     base = getattr(value, "base", None)

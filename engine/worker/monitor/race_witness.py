@@ -56,7 +56,7 @@ class RaceDetector:
 
     @property
     def first(self) -> protocol.Race | None:
-        """The first conflict of the last block."""
+        """The first conflict of the last block; None if there is none."""
         return self._first
 
     def begin_launch(self) -> None:
@@ -64,7 +64,10 @@ class RaceDetector:
         self._forget()
 
     def note(self, access: ProgramAccess, addresses: Any) -> int | None:
-        """Record an access; the first address that conflicts with another program's, unless a conflict is recorded."""
+        """Record an access; the first address that conflicts with another program's.
+
+        None if there is none, or a conflict was recorded before.
+        """
         if self._first is not None or self._noted > _MOST_NOTED:
             return None
         flat = np.asarray(addresses).reshape(-1).tolist()
