@@ -1,4 +1,4 @@
-"""The worker of index_put_: self[indices] = values, or += with accumulate; unsafe leaves out the check of the range.
+"""Implementation of index_put_: self[indices] = values, or += with accumulate; unsafe omits the check of the range.
 
 The contract of `index_put_`: negative indices count from the end, masks replace coordinates, values at repeated
 positions are added in any order with accumulate and are distinct in the cases without it.  No index is out of range, so
@@ -69,7 +69,7 @@ PROBLEM = ProblemDefinition(
         "_index_put_impl_(self: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool = False, "
         "unsafe: bool = False) -> Tensor"
     ),
-    summary="Write values at integer index tuples, the worker of index_put_",
+    summary="Write values at index tuples, the implementation of index_put_",
     category=Category.INDEXING,
     second_oracle="PyTorch's _index_put_impl_, in every smoke and full case",
     cases=CASES,

@@ -1,8 +1,7 @@
 """Minimum: y[rest] = the least of x[rest, reduced] over the reduced dimensions.
 
-Any rank, any strides; floats, integers and bool.  `dim` lists dimensions; an empty list, passed as None, means all of
-them.  A reduced dimension is not empty.  NaN among the elements gives NaN.  0.0 and -0.0 are equal, and either may be
-returned.
+Any rank, any strides; floats, integers and bool.  `dim` lists dimensions; an empty list means all of them.  A reduced
+dimension is not empty.  NaN among the elements gives NaN.  0.0 and -0.0 are equal, and either may be returned.
 
 Overloads: amin (tested) and amin.out.
 """

@@ -1,10 +1,10 @@
 """Even steps: y[i] = start + i * step for 0 <= i < ceil((end - start) / step).
 
-start, end and step are numbers; the end is left out, a step may be negative, and a range in the wrong direction is
-refused by PyTorch and outside of the contract.  Without a dtype the answer is int64 if all three are whole numbers
-(bool included) and float32 if not.  Integers are exact; floats are computed from i in float64 as start + i * step, and
-may be rounded once.  The number of elements is computed in float64.  Overloads: .start_step is tested with all three
-given, and with the defaults of the others; .out computes the same.
+start, end and step are numbers; the end is left out, and a step may be negative.  A range in the wrong direction, which
+PyTorch rejects, is outside of the contract.  Without a dtype the answer is int64 if start, end and step are all
+integers (bool included) and float32 if not.  Integers are exact; floats are start + i * step, computed in float32 or
+better (float64 for float64), and rounded to the dtype.  The number of elements is computed in float64.  Overloads:
+.start_step is tested; the overloads without start or step compute the same with start 0 and step 1, and so does .out.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(x: torch.Tensor, dim: int | None = None, keepdim: bool = False) -> torch.Tensor:
-    """x without the dimension, or with 1 in its place; by a stable sort of ranks, with NaN highest."""
+    """x without the dimension, or with 1 in its place; the first position of the last value in sorted order."""
     rows = x.reshape(-1) if dim is None or x.dim() == 0 else x.movedim(dim, -1)
     indices = torch.arange(rows.shape[-1], device=x.device).expand(rows.shape)
     largest = rows.sort(dim=-1).values[..., -1:]

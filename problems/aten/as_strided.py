@@ -1,9 +1,9 @@
 """A view by strides: y[i, j] = storage[storage_offset + i * stride[0] + j * stride[1]], for any number of dimensions.
 
-storage is the memory behind self, counted in elements; without storage_offset it begins where self begins.  Strides are
-not negative and may overlap or be 0; no case reaches beyond the memory between the first and the last element of self.
-An offset is given only if self begins at the start of its storage.  Any rank, any dtype.  The answer may share memory
-with self.  Overload: as_strided is the only one.
+storage is the memory of self, counted in elements; without storage_offset the answer begins where self begins.  Strides
+are not negative and may overlap or be 0; no case reaches beyond the memory between the first and the last element of
+self.  An offset is given only if self begins at the start of its storage.  Any rank, any dtype.  The answer may share
+memory with self.  Overload: as_strided is the only one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Bitwise complement: y = -x - 1 of integers, and not x of booleans.
 
-Any rank, any strides; integers of every width in two's complement, and bool.
+Any rank, any strides; integers of every width in two's complement, 255 - x in uint8, and bool.
 
 Overloads: bitwise_not (tested) and bitwise_not.out.
 """

@@ -1,7 +1,7 @@
 """A row-major copy: y[i] = self[i].
 
-Any rank, any strides, any dtype; NaN and infinities are copied unchanged.  A contiguous self is returned as it is, and
-may be.  memory_format is left out.  Overload: contiguous is the only one.
+Any rank, any strides, any dtype; NaN and infinities are copied unchanged.  PyTorch returns a contiguous self itself; a
+kernel may do so or return a copy.  memory_format is left out.  Overload: contiguous is the only one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Cosine: y = cos(x), x in radians.
 
-Any rank, any strides.  Integers and booleans give float32.  Infinities and NaN give NaN.  Numbers up to 40,000 are
-reduced to a period with the accuracy of the result; larger finite ones are outside of the contract, and so are the
-special values of complex numbers.
+Any rank, any strides.  Integers and booleans give float32.  Infinities and NaN give NaN.  The tolerance holds for
+magnitudes up to 40,000; larger finite numbers and special values of complex numbers are outside of the contract.
 
 Overloads: cos (tested), cos.out and those of Python scalars, which compute the same.
 """

@@ -1,8 +1,8 @@
 """Inclusive prefix sum: y[i] = x[0] + x[1] + ... + x[i] along one dimension.
 
-Any rank, any strides, a dimension of any length.  After a NaN a row is NaN; after inf it is inf, and NaN once both inf
-and -inf have occurred. Earlier elements are not affected.  Sums are carried in float32 or better.  Subnormal values may
-be flushed to zero.
+Any rank, any strides, a dimension of any length.  Integers give int64, floats their own dtype unless `dtype` is given.
+After a NaN a row is NaN; after an infinity it is that infinity, and NaN once both inf and -inf have occurred. Earlier
+elements are not affected.  Sums are carried in float32 or better.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations

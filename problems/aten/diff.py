@@ -1,9 +1,9 @@
 """Forward difference: y[i] = x[i + 1] - x[i] along one dimension, n times, x = prepend, self, append joined.
 
-Any rank from 1, any strides of all tensors.  A dimension with no more than n elements gives none; n = 0 gives self.
-Integers wrap around, bool differs by exclusive or.  A difference of a difference may be rounded to the dtype in
-between.  NaN and infinities follow IEEE arithmetic: inf - inf is NaN.  Overloads: diff is tested; .out computes the
-same.
+Any rank from 1, any strides of all tensors.  If the joined dimension has at most n elements, the answer has none; n = 0
+gives self, without prepend and append.  Integers wrap around, bool differs by exclusive or.  A difference of a
+difference may be rounded to the dtype in between.  NaN and infinities follow IEEE arithmetic: inf - inf is NaN.
+Overloads: diff is tested; .out computes the same.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Quotient: y = self / other, truncated or rounded down where `rounding_mode` is "trunc" or "floor".
 
 Any rank, any strides.  Both operands are converted to the dtype of the result first, by PyTorch's promotion.  Without a
-mode integers and booleans give float32: 1 / 0 is inf and 0 / 0 NaN.  "trunc" cuts the rounded quotient of floats,
-"floor" takes the largest whole number that is not above the exact quotient; both keep integers, which are not divided
-by 0.  Subnormal divisors and special values of complex numbers are outside of the contract.
+mode integers and booleans give float32; 1 / 0 is inf and 0 / 0 NaN.  "trunc" truncates the rounded quotient of floats;
+"floor" is `floor_divide`: the largest whole number that is not above the exact quotient, NaN for an infinite self.
+Integers keep their dtype in both modes and are not divided by 0.  Subnormal divisors and special values of complex
+numbers are outside of the contract.
 
 Overloads: div.Tensor, div.Scalar, div.Tensor_mode and div.Scalar_mode (tested), and their .out forms.
 """

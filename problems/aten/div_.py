@@ -2,9 +2,9 @@
 
 Any rank, any strides of self that do not overlap, any strides of other, which broadcasts to self.  The quotient is
 computed in the dtype of promotion and cast to that of self.  Without a mode self is a float or complex tensor; integers
-take "trunc" and "floor" with integers that are not 0.  "trunc" cuts the rounded quotient of floats, "floor" takes the
-largest whole number that is not above the exact one.  1 / 0 is inf and 0 / 0 NaN.  Subnormal divisors and special
-values of complex numbers are outside of the contract.  Returns self.
+take "trunc" and "floor" with integers that are not 0.  "trunc" truncates the rounded quotient of floats; "floor" is
+`floor_divide`: the largest whole number that is not above the exact quotient, NaN for an infinite self.  1 / 0 is inf
+and 0 / 0 NaN.  Subnormal divisors and special values of complex numbers are outside of the contract.  Returns self.
 
 Overloads: div_.Tensor, div_.Scalar, div_.Tensor_mode and div_.Scalar_mode (tested).
 """

@@ -1,7 +1,8 @@
 """Row lookup: y[..., :] = weight[indices[...], :].
 
-Indices of any rank, int32 or int64, from 0 up to the number of rows; negative ones are outside of the contract.  Both
-tensors may have any strides.  A copy: NaN, infinities and subnormal values are copied unchanged.
+Indices of any rank, int32 or int64, from 0 to the number of rows - 1; negative ones are outside of the contract.
+padding_idx, scale_grad_by_freq and sparse concern gradients only.  Both tensors may have any strides.  A copy: NaN,
+infinities and subnormal values are copied unchanged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Fill in place: self[i] = value.
 
 Any rank, any strides; memory between the elements stays as it is.  The value is a number or a 0-d tensor, cast to the
-dtype of self; infinities and NaN are themselves.  Numbers that the dtype cannot hold are outside of the contract.
+dtype of self; infinities and NaN are stored unchanged.  Numbers that the dtype cannot hold are outside of the contract.
 Returns self.  Overloads: .Scalar and .Tensor are tested.
 """
 

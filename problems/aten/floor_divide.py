@@ -2,9 +2,9 @@
 
 Any rank, any strides.  Both operands are converted to the dtype of the result first, by PyTorch's promotion.  The exact
 quotient is rounded down, not the rounded one: 6 / 0.1 is 59 in float32.  Floats: a divisor of 0 gives the quotient, inf
-or NaN, an infinite self gives NaN, and a finite number by an infinity of the other sign -1, as Python's // does.
-Integers round down for both signs, -7 by 2 is -4, and are not divided by 0.  Subnormal divisors are outside of the
-contract.
+or NaN, an infinite self gives NaN, and a finite number other than 0 by an infinity of the other sign gives -1, as
+Python's // does.  Integers round down for both signs, -7 by 2 is -4, and are not divided by 0.  Subnormal divisors are
+outside of the contract.
 
 Overloads: floor_divide and floor_divide.Scalar (tested), and their .out forms.
 """

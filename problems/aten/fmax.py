@@ -1,4 +1,4 @@
-"""Maximum: y = the larger of self and other, and the one that is no NaN.
+"""Maximum: y = the larger of self and other, or the one that is not NaN.
 
 Any rank, any strides.  Both operands are converted to the dtype of the result first, by PyTorch's promotion.  The
 answer is NaN where both are NaN.  0.0 and -0.0 are equal, and either may be returned.

@@ -2,8 +2,8 @@
 
 Any number of dimensions, any dtype; without a dtype it is that of the value: bool, int64, float32 or complex64.  A
 value is cast by the rules for elements: 3.7 becomes 3 in int32 and true in bool.  Values that the dtype cannot hold are
-outside of the contract.  The answer is contiguous and on the device that is named.  Overloads: full is tested; .names
-and .out compute the same.
+outside of the contract.  The answer is contiguous and on the given device.  Overloads: full is tested; .names and .out
+compute the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Gather: y[i, j, k] = self[i, index[i, j, k], k] for dim = 1, likewise for the others.
 
-Up to four dimensions, any strides of both.  The index is int64 and from 0 up to the size of the dimension; negative
-ones are outside of the contract.  A copy: NaN, infinities and subnormal values are copied unchanged.
+Up to four dimensions, any strides of both.  The index is int64, from 0 to the size of the dimension - 1; negative ones
+are outside of the contract.  A copy: NaN, infinities and subnormal values are copied unchanged.
 """
 
 from __future__ import annotations

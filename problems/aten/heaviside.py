@@ -1,8 +1,8 @@
 """Step function: y = 0 for self < 0, values for self = 0, 1 for self > 0.
 
-Any rank, any strides; both tensors have one dtype, as PyTorch requires. -0.0 is 0 and takes its value, NaN in values
-included, where a zero may have either sign; a subnormal number may count as 0. NaN in self gives 0, as PyTorch's
-comparison with 0 does on every device.
+Any rank, any strides; both tensors have one dtype, as PyTorch requires. -0.0 counts as 0, and a subnormal number may.
+NaN in values is kept; a zero of the answer may have either sign. NaN in self gives 0, as PyTorch's comparison with 0
+does on every device.
 
 Overloads: heaviside (tested) and heaviside.out.
 """

@@ -1,9 +1,8 @@
 """Slices by a list of indices: y[..., j, ...] = self[..., index[j], ...] along one dimension.
 
-Any rank from 1, any strides of both tensors.  The index is int32 or int64, 1-D, and from 0 up to the size of the
-dimension, in any order and with repetitions; negative indices are outside of the contract, as in PyTorch, which refuses
-them.  A copy: NaN and infinities are copied unchanged.  Overloads: index_select is tested; .out and .dimname compute
-the same.
+Any rank from 1, any strides of both tensors.  The index is int32 or int64, 1-D, from 0 to the size of the dimension -
+1, in any order and with repetitions; negative indices, which PyTorch rejects, are outside of the contract.  A copy: NaN
+and infinities are copied unchanged.  Overloads: index_select is tested; .out and .dimname compute the same.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Comparison: y = (self <= other), true or false.
 
-Any rank, any strides; the answer is bool.  Both operands are converted to the dtype of the result first, by PyTorch's
+Any rank, any strides; the answer is bool.  Both operands are converted to their common dtype first, by PyTorch's
 promotion.  Float32 numbers that differ in their last bit differ.  A comparison with NaN is false, 0.0 and -0.0 are
 equal.
 
@@ -18,13 +18,13 @@ CASES = binary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE], scalars=[2, -0.5])
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: `shape`, other: `other`, which broadcast, or a number; half of the pairs are equal or neighbours."""
+    """self: `shape`, other: `other`, which broadcast, or a number; many pairs are equal or neighbours."""
     left, right = compared_values(case, rng)
     return binary_arguments(case, left, right)
 
 
 def reference(x: torch.Tensor, other: torch.Tensor | float) -> torch.Tensor:
-    """The broadcast shape, computed in float64 or 64-bit integers."""
+    """The broadcast shape, compared in float64 or 64-bit integers."""
     left, right, _ = widened(x, other)
     return left <= right
 

@@ -2,8 +2,8 @@
 
 Any rank of input from 1, any strides of all tensors; the bias may be None.  NaN and infinities follow IEEE arithmetic;
 products and partial sums that overflow are outside of the contract.  Sums are carried in float32 or better; the product
-may be rounded to the dtype before the bias is added.  Subnormal values may be flushed to zero.  Overload: linear is
-tested.
+may be rounded to the dtype before the bias is added.  Subnormal values may be flushed to zero.  Overloads: linear is
+tested; .out computes the same.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def reference(x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """The broadcast shape, computed in float64 or 64-bit integers."""
+    """The broadcast shape, computed in float64."""
     left, right, kind = widened(x, other)
     high, low = torch.maximum(left, right), torch.minimum(left, right)
     below = torch.where(high.isinf(), 0.0, torch.log1p(torch.exp2(low - high)) / math.log(2))

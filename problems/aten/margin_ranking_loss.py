@@ -3,7 +3,7 @@
 Any rank, any strides; all tensors have one shape and dtype.  target holds 1 and -1.  `reduction` is 0 for none, 1 for
 the mean, 2 for the sum.  The mean of no elements is NaN and their sum 0.  NaN stays NaN, infinities follow the formula.
 
-Overloads: margin_ranking_loss (tested) is the only one.
+Overload: margin_ranking_loss is the only one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 def reference(
     x: torch.Tensor, other: torch.Tensor, target: torch.Tensor, margin: float = 0.0, reduction: int = 1
 ) -> torch.Tensor:
-    """The shape of self, or a scalar; computed in float64."""
+    """The shape of input1, or a scalar; computed in float64."""
     loss = margin - target.double() * (x.double() - other.double())
     return reduced(loss.clamp(min=0), reduction, x.dtype)
 

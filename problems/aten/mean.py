@@ -70,7 +70,7 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding, and a sum over everything that is reduced; terms that cancel count by their root."""
+    """One rounding, and a sum over everything that is reduced; the absolute part is doubled for terms that cancel."""
     terms = reduced_terms(case)
     honest = rounded(result_dtype(case), terms=terms)
     sums = Tolerance(relative=honest.relative, absolute=2 * honest.absolute)

@@ -3,7 +3,7 @@
 Any rank, any strides; all tensors have one shape and dtype.  NaN stays NaN.  Infinities are outside of the contract:
 the formula is inf times 0 there.
 
-Overloads: mish_backward (tested) is the only one.
+Overload: mish_backward is the only one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Matrix product: y[i, j] = sum_k self[i, k] * mat2[k, j].
 
-Any strides of both.  NaN and infinities follow IEEE arithmetic: NaN makes its row or column NaN, and so does inf times
-0.  Products and partial sums that overflow are outside of the contract.  Sums are carried in float32 or better.
-Subnormal values may be flushed to zero.
+Any strides of both.  NaN and infinities follow IEEE arithmetic: a NaN in self makes its row NaN, one in mat2 its
+column; inf times 0 is NaN.  Products and partial sums that overflow are outside of the contract.  Sums are carried in
+float32 or better.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations

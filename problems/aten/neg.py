@@ -1,8 +1,8 @@
 """Negation: y = -x.
 
 Any rank, any strides; floats, integers and complex numbers, not bool.  The least number of a signed integer type stays
-as it is, and unsigned ones wrap around: -1 is 255 in uint8.  NaN stays NaN.  Zeros may have either sign: some
-versions of Triton compute -x as 0 - x, which is 0.0 for 0.0.
+as it is, and unsigned ones wrap around: the negation of 1 is 255 in uint8.  NaN stays NaN.  Zeros may have either sign:
+some versions of Triton compute -x as 0 - x, which is 0.0 for 0.0.
 
 Overloads: neg (tested), neg.out and those of Python scalars, which compute the same.
 """

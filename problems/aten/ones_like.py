@@ -1,8 +1,8 @@
 """Ones like another tensor: y[i] = 1 in the shape of self.
 
 Any rank, any strides, any dtype; without a dtype the answer has that of self.  Values are compared, not strides:
-PyTorch keeps those of a dense self.  The content of self does not matter.  memory_format, layout and pin_memory are
-left out.  Overloads: ones_like is tested; .out computes the same.
+PyTorch keeps those of a dense self.  The content of self does not matter.  memory_format, layout, device and pin_memory
+are left out.  Overloads: ones_like is tested; .out computes the same.
 """
 
 from __future__ import annotations

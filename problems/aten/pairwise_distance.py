@@ -4,7 +4,7 @@ Any rank from 1, any strides; both tensors have one shape and dtype.  eps is add
 absolute value.  p is above 0 and may be inf, which gives the largest element.  Sums are carried in float32 or better.
 NaN gives NaN and inf gives inf.
 
-Overloads: pairwise_distance (tested) is the only one.
+Overload: pairwise_distance is the only one.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """Difference, sum with eps, absolute value, power and sum an element."""
+    """Five operations per element: difference, sum with eps, absolute value, power, sum."""
     elements = math.prod(case.shape("shape"))
     return Cost(
         flops=5 * elements,

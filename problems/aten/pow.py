@@ -1,8 +1,8 @@
 """Power: y = self ^ exponent, with broadcasting.
 
 Any rank, any strides; one of the two may be a number.  Both operands are converted to the dtype of the result first, by
-PyTorch's promotion.  As C's pow: anything to the power 0 and 1 to any power are 1, NaN included; a negative base has a
-value for whole exponents only, and NaN for others; 0 to a negative power is inf, -inf for -0.0 and an odd exponent.
+PyTorch's promotion.  As C's pow: anything to the power 0 and 1 to any power are 1, NaN included; a finite negative base
+gives NaN for finite exponents that are not whole; 0 to a negative power is inf, -inf for -0.0 and an odd exponent.
 Integers wrap around and take exponents from 0 up.  Complex numbers are outside of the contract.
 
 Overloads: pow.Tensor_Tensor, pow.Tensor_Scalar and pow.Scalar (tested), and their .out forms.

@@ -3,7 +3,7 @@
 Any rank, any strides; both tensors have one dtype.  The weight is a vector of one element, or of one for each channel,
 which is dimension 1.  NaN stays NaN, infinities follow the product.
 
-Overloads: prelu (tested) is the only one.
+Overload: prelu is the only one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A comparison and a product an element."""
+    """Two operations per element: a comparison and a product."""
     elements = math.prod(case.shape("shape"))
     return Cost(
         flops=2 * elements,

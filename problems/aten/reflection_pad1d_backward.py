@@ -1,9 +1,9 @@
 """Gradient of 1-D reflection padding: y[i] = sum of grad_output[j] over the j with r(j - left) = i.
 
-r mirrors at both ends without repeating them: r(p) = |p| for p < W, r(p) = 2 (W - 1) - p beyond.  self is (C, W) or
-(N, C, W) and only its shape counts; grad_output has W + left + right columns; both paddings are below W.  Any strides.
-Up to three terms are added, in float32 or better, and rounded once; NaN and infinities follow IEEE arithmetic.
-Overloads: reflection_pad1d_backward is tested; .grad_input computes the same.
+r mirrors at both ends without repeating them: r(p) = |p| for p < W, r(p) = 2 (W - 1) - p beyond.  self is (C, W) or (N,
+C, W) and only its shape counts; grad_output has W + left + right columns; both paddings are below W.  Any strides.  Up
+to three terms are added, and may be rounded after each step; NaN and infinities follow IEEE arithmetic.  Overloads:
+reflection_pad1d_backward is tested; .grad_input computes the same.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """grad_output: (..., W + left + right), self: `shape`, padding: [left, right].
 
-    "special" gradients hold NaN and infinities in every sixth element; a sum of finite ones does not overflow.
+    "special" gradients hold NaN and infinities in about a sixth of the elements; a sum of finite ones does not
+    overflow.
     """
     shape, padding = case.shape("shape"), case.shape("dims")
     grad = any_values(_padded(case), case.dtype, rng)
@@ -75,12 +76,12 @@ def eager(grad_output: torch.Tensor, x: torch.Tensor, padding: list[int]) -> tor
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Sums of up to three terms, any of them rounded."""
+    """Sums of up to three terms that may be rounded after each step."""
     return accumulated(case.dtype, terms=_TERMS)
 
 
 def cost(case: Case) -> Cost:
-    """One addition for each padded column; self is not read."""
+    """One addition for each column of the padding; self is not read."""
     padded, elements = count(_padded(case)), count(case.shape("shape"))
     moved = copied(case, read=padded, written=elements)
     return Cost(flops=padded - elements, bytes_read=moved.bytes_read, bytes_written=moved.bytes_written)

@@ -1,4 +1,4 @@
-"""Renormalisation: y[i] = x[i] * maxnorm / (n + 1e-7) where n = the p-norm of the slice x[i] along dim > maxnorm.
+"""Renormalisation: y[i] = x[i] * maxnorm / (n + 1e-7) where the p-norm n of the slice x[i] along dim is above maxnorm.
 
 Rank 2 to 4, any strides.  p is above 0, maxnorm not negative.  Slices whose norm is not above maxnorm stay as they are,
 to the bit; so does a slice with NaN, whose norm is not above anything.  Norms are carried in float32 or better.  An
@@ -75,7 +75,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """Absolute value, power, sum and product an element."""
+    """Four operations per element: absolute value, power, sum, product."""
     elements = math.prod(case.shape("shape"))
     return Cost(flops=4 * elements, bytes_read=elements * case.dtype.bytes, bytes_written=elements * case.dtype.bytes)
 

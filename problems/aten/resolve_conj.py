@@ -1,7 +1,7 @@
 """Materialise a lazy conjugate: y = conj(stored values) where self has the conjugate bit, y = self where it has not.
 
-Any rank, any strides, complex64 and complex128; other dtypes never have the bit.  An argument without the bit is
-returned as it is.  The answer must not have the conjugate bit set; its values are compared, zeros of
+Any rank, any strides, complex64 and complex128; other dtypes never have the bit.  PyTorch returns an argument without
+the bit itself.  The answer must not have the conjugate bit set; its values are compared, zeros of
 either sign, since 0 - x is a negation too.  The answer may share memory with self if the bit is not set.  Overload:
 resolve_conj is the only one.
 """

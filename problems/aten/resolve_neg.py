@@ -1,8 +1,8 @@
 """Materialise a lazy negation: y = -(stored values) where self has the negative bit, y = self where it has not.
 
-Any rank, any strides, any dtype but bool.  An argument without the bit is returned as it is.  The answer must not have
-the negative bit; its values are compared, zeros of either sign, since 0 - x is a negation too.  The answer may share
-memory with self if the bit is not set. Overload: resolve_neg is the only one.
+Any rank, any strides, any dtype but bool.  PyTorch returns an argument without the bit itself.  The answer must not
+have the negative bit; its values are compared, zeros of either sign, since 0 - x is a negation too.  The answer may
+share memory with self if the bit is not set. Overload: resolve_neg is the only one.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ A NaN of self counts as positive and gives NaN.  Slopes are independent of each 
 kernel seeds its own generator, and the argument for one is left out.  The comparison checks: noise against its range,
 the distribution, means, independence, and how many float32 slopes repeat, for which 20 random bits are enough, by
 bounds that a correct kernel exceeds once in 2e9 tests, less than once in a million runs; and the answer against self
-times the noise that the call left, with the tolerance of one rounded product.  Overloads: rrelu_with_noise is tested;
-.out computes the same.
+times the noise after the call, with the tolerance of one rounded product.  Overloads: rrelu_with_noise is tested; .out
+computes the same.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def reference(
 def eager(
     x: torch.Tensor, noise: torch.Tensor, lower: float = 0.125, upper: float = 1 / 3, training: bool = False
 ) -> torch.Tensor:
-    """Usual PyTorch code: on a CPU the library lacks float16, and writes strided noise to wrong positions."""
+    """Usual PyTorch code: on a CPU PyTorch's operator lacks float16, and writes strided noise to wrong positions."""
     if not training:
         return torch.nn.functional.leaky_relu(x, (lower + upper) / 2)
     slopes = torch.empty_like(x, dtype=torch.float32).uniform_(lower, upper)

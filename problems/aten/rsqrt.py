@@ -35,7 +35,7 @@ def eager(x: torch.Tensor) -> torch.Tensor:
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Eager rounds twice in half precision: a factor and the answer."""
+    """PyTorch may round twice in half precision: the square root and the quotient."""
     return rounded(floating(case.dtype), roundings=3)
 
 

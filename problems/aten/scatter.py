@@ -1,10 +1,10 @@
-"""Scatter along a dim: y[i, index[i, j, k], k] = src[i, j, k] for dim = 1 where y begins as self; or += or *= it.
+"""Scatter along a dim: y[i, index[i, j, k], k] = src[i, j, k] for dim = 1, in a copy of self; or += or *=.
 
-Any rank from 1, any strides.  index is int64, from 0 up to the size of the dimension, and no larger than self in any
+Any rank from 1, any strides.  index is int64, from 0 to the size of the dimension - 1, and no larger than self in any
 other dimension nor than src in any; src is a tensor of the dtype of self or a number.  With reduce "add" or "multiply"
-repeated positions receive the sum or the product with all their values in any order, rounded after each step at worst.
-Without it, it is unspecified which of several values a repeated position receives, so the positions of those cases are
-distinct. Overloads: .src, .value, .reduce and .value_reduce are tested; .out and .dimname compute the same.
+repeated positions receive the sum or the product with all their values in any order, and may be rounded after each
+step.  Without it, it is unspecified which of several values a repeated position receives, so the positions of those
+cases are distinct. Overloads: .src, .value, .reduce and .value_reduce are tested; .out and .dimname compute the same.
 """
 
 from __future__ import annotations

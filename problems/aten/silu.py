@@ -70,7 +70,7 @@ def eager(x: torch.Tensor) -> torch.Tensor:
 
 
 def tolerance(case: Case) -> Tolerance:
-    """One rounding; results near zero, of large negative x, have an error relative to the size of the others."""
+    """One rounding; results near zero, of large negative x, have an error relative to a typical result."""
     return rounded(case.dtype)
 
 

@@ -37,7 +37,7 @@ def eager(x: torch.Tensor) -> torch.Tensor:
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Eager rounds twice in half precision: a factor and the answer."""
+    """PyTorch may round twice in half precision: the logarithm and the product."""
     return rounded(floating(case.dtype), roundings=3)
 
 
@@ -52,7 +52,7 @@ def _non_negative(x: torch.Tensor) -> torch.Tensor:
 
 
 def _entropy(x: torch.Tensor) -> torch.Tensor:
-    """The definition, case by case; NaN in the order of comparisons."""
+    """The definition, case by case; a NaN is in the last case."""
     positive = -x * torch.log(x)
     answer: torch.Tensor = torch.where(x < 0, -math.inf, torch.where(x == 0, 0.0, positive))
     return answer

@@ -5,7 +5,7 @@ answer is new memory.  A cast to a floating dtype rounds to nearest, ties to eve
 unit in the last place is allowed.  A cast to an integer dtype truncates towards 0, a cast to bool is true for values
 other than 0, a cast of a complex number to another real dtype keeps the real part.  Numbers beyond an integer dtype are
 outside of the contract.  Values are compared, not strides.  Overloads: .dtype is tested; .device, .other and
-.dtype_layout move between devices and are not tested.
+.dtype_layout, which can also move self to another device, are not tested.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Chunks of one size: y[k][..., i, ...] = self[..., k * split_size + i, ...] along one dimension.
 
 Any rank from 1, any strides, any dtype; dim may be negative.  Returns a list of tensors, which may share memory with
-self.  The last chunk is smaller where the size is no multiple; a dimension without elements gives one chunk.
-Overloads: .Tensor is tested; .Tensor_out computes the same.
+self.  The last chunk is smaller where the size is not a multiple of split_size; a dimension without elements gives one
+chunk.  Overloads: .Tensor is tested; .Tensor_out computes the same.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Gradient of nearest 2-D up-sampling: y[n, c, h, w] = sum of grad_output[n, c, i, j] with s(i) = h and s(j) = w.
 
 s(i) = min(floor(i * scale), size - 1) per dimension, where scale is 1 / scales_h if that is given and input size /
-output size if not, both computed in float32 as in PyTorch; in the cases float32 and exact arithmetic choose the same
+output size if not, both computed in float32 as in PyTorch; in the cases float32 and exact arithmetic give the same
 pixel.  grad_output is (N, C, OH, OW) with any strides, input_size [N, C, H, W]; the output may be smaller than the
-input too, and pixels that none chose get 0.  Sums are carried in float32 or better and rounded once; NaN and infinities
-follow IEEE arithmetic.  Overloads: upsample_nearest2d_backward is tested; .grad_input computes the same.
+input too, and pixels that no gradient is mapped to get 0.  Sums are carried in float32 or better and rounded once; NaN
+and infinities follow IEEE arithmetic.  Overloads: upsample_nearest2d_backward is tested; .grad_input computes the same.
 """
 
 from __future__ import annotations

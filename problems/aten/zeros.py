@@ -1,8 +1,8 @@
 """Zeros: y[i] = 0.
 
 Any number of dimensions, any dtype; without a dtype the answer is float32, the default of PyTorch.  The answer is
-contiguous and on the device that is named.  layout and pin_memory are left out.  Overloads: zeros is tested; .names and
-.out compute the same.
+contiguous and on the given device.  layout and pin_memory are left out.  Overloads: zeros is tested; .names and .out
+compute the same.
 """
 
 from __future__ import annotations
