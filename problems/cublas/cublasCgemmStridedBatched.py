@@ -3,12 +3,12 @@
 transa and transb are "N", "T" (transposed) or "C" (conjugated and transposed), upper or lower case. op(A): (m, k),
 op(B): (k, n), C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; the rows
 beyond a matrix are not read and do not change. Matrix b of A begins strideA * b elements into its buffer, B and C
-likewise; strideA and strideB may be 0, one matrix for the whole batch, strideC keeps the matrices of C apart.
-batchCount is at least 0. Memory between the matrices stays as it is. The buffers are dense, of complex64, and do not
-overlap; they may begin at any element of their storage. m, n and k are at least 0. alpha and beta are Python complex
-numbers. Where alpha or k is 0, A and B are not read, and where beta is 0, C is not: their content then, NaN included,
-does not influence the answer. NaN follows IEEE arithmetic; the result of infinities in a complex product is
-unspecified. Products and partial sums that overflow are outside of the contract. Sums are carried in float32 or better;
+likewise; strideA and strideB may be 0, for one matrix in the whole batch; the matrices of C do not overlap.  batchCount
+is at least 0. Memory between the matrices stays as it is. The buffers are dense, of complex64, and do not overlap; they
+may begin at any element of their storage. m, n and k are at least 0. alpha and beta are Python complex numbers. Where
+alpha or k is 0, A and B are not read, and where beta is 0, C is not: their content then, NaN included, does not
+influence the answer. NaN follows IEEE arithmetic; the result of infinities in a complex product is unspecified.
+Products and partial sums that overflow are outside of the contract. Sums are carried in float32 or better;
 TensorFloat-32 is not float32. Subnormal values may be flushed to zero.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name

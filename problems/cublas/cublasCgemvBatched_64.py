@@ -33,7 +33,7 @@ PROBLEM = ProblemDefinition(
     entry="cublasCgemvBatched_64",
     signature=(
         "cublasCgemvBatched_64(trans: str, m: int, n: int, alpha: complex, Aarray: Tensor, lda: int, xarray: "
-        "Tensor, incx: int, beta: complex, yarray: Tensor, incy: int, batchCount: int) -> Tensor"
+        "Tensor, incx: int, beta: complex, yarray: Tensor, incy: int, batchCount: int) -> None"
     ),
     summary="y_b = alpha*op(A_b)x_b + beta*y_b by pointers, 64-bit sizes",
     category=Category.BLAS2_GEMV,

@@ -101,13 +101,13 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A sum over the order of A and the sum with C, which may cancel; a complex product is two terms."""
+    """A sum over the order of A and the sum with C, which may cancel; a complex product has two terms."""
     order = case.size("m") if case.word("side") == "L" else case.size("n")
     return rounded(case.dtype, terms=parts_of(case.dtype) * order + 4)
 
 
 def cost(case: Case) -> Cost:
-    """Four multiply-adds for each element of C and row of A; one triangle of A is read."""
+    """Four real multiply-adds for each element of C and row of A; one triangle of A is read."""
     m, n = case.size("m"), case.size("n")
     order = m if case.word("side") == "L" else n
     used = scalar_of(case, "alpha") != 0

@@ -106,12 +106,12 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A sum over N and the sum with y, which may cancel; a complex product is two terms."""
+    """A sum over N and the sum with y, which may cancel; a complex product has two terms."""
     return rounded(case.dtype, terms=parts_of(case.dtype) * case.size("n") + 4)
 
 
 def cost(case: Case) -> Cost:
-    """Four products and sums for each element of the whole matrix; each element of the triangle is read once."""
+    """Four real multiply-adds for each element of the whole matrix; each element of the triangle is read once."""
     n = case.size("n")
     used = scalar_of(case, "alpha") != 0
     read = (n * (n + 1) // 2 + n if used else 0) + (n if scalar_of(case, "beta") != 0 else 0)

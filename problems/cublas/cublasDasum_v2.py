@@ -1,8 +1,8 @@
 """Sum of absolute values: result = sum over i < n of |x[i * incx]|.
 
-result: (1,). The buffers are dense, of float64, and may begin at any element of their storage. n is at least 0. Where
-n or incx is not positive the result is 0, as BLAS defines it. A NaN makes the result NaN, an infinity without a NaN
-infinite. Sums that overflow are outside of the contract. Sums are carried in float64.
+result: (1,). The buffers are dense, of float64, and may begin at any element of their storage. n is at least 0. Where n
+or incx is not positive the result is 0, as BLAS defines it. A NaN makes the result NaN; without one, an infinity makes
+it inf. Sums that overflow are outside of the contract. Sums are carried in float64.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 

@@ -121,7 +121,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One multiply-add for each element of the whole band; each stored element is read once."""
+    """Two multiply-adds for each stored element, which is read once."""
     n, k = case.size("n"), case.size("k")
     stored = sum(max(n - distance, 0) for distance in range(k + 1)) if case.number("alpha") else 0
     read = stored + (n if stored else 0) + (n if case.number("beta") else 0)

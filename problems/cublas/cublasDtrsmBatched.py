@@ -7,9 +7,9 @@ and at least 1; the rows beyond a matrix are not read and do not change. Aarray 
 buffers, as an int64 tensor; batchCount is at least 1. A buffer may occur more than once if it is only read. Nothing is
 returned. The buffers are dense, of float64, and do not overlap; they may begin at any element of their storage. m and n
 are at least 0. alpha is a Python float; where it is 0, A and B are not read and X is 0. A has no zero on its diagonal
-and is well-conditioned. A NaN in the first element that is solved for makes the whole column of X (of a row for side R)
-NaN; the effect of other NaN and infinities depends on the algorithm and is outside of the contract. Sums are carried in
-float64.
+and is well-conditioned. A NaN in the first element that is solved for makes the whole column of X NaN, for side R the
+whole row; the effect of other NaN and infinities depends on the algorithm and is outside of the contract. Sums are
+carried in float64.
 """
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 
@@ -33,7 +33,7 @@ PROBLEM = ProblemDefinition(
     entry="cublasDtrsmBatched",
     signature=(
         "cublasDtrsmBatched(side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: float, "
-        "Aarray: Tensor, lda: int, Barray: Tensor, ldb: int, batchCount: int) -> Tensor"
+        "Aarray: Tensor, lda: int, Barray: Tensor, ldb: int, batchCount: int) -> None"
     ),
     summary="op(A_b)X_b = alpha*B_b by pointers",
     category=Category.BLAS3_TRSM,

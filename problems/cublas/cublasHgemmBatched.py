@@ -39,7 +39,7 @@ PROBLEM = ProblemDefinition(
     signature=(
         "cublasHgemmBatched(transa: str, transb: str, m: int, n: int, k: int, alpha: float, Aarray: Tensor, "
         "lda: int, Barray: Tensor, ldb: int, beta: float, Carray: Tensor, ldc: int, batchCount: int) -> "
-        "Tensor"
+        "None"
     ),
     summary="C_b = alpha*op(A_b)op(B_b) + beta*C_b by pointers",
     category=Category.BLAS3_GEMM,

@@ -1,11 +1,11 @@
 # ruff: noqa: N999 -- a problem's file has the operator's own name
 """Scaled vector sum: y[i * incy] = alpha * x[i * incx] + y[i * incy] for i < n.
 
-A vector with a negative increment is stored in reverse order, as BLAS defines it; with incx = 0 its single element is
-added to all elements of y.  The buffers are dense, of float32, and do not overlap; they may begin at any element of
-their storage.  n is at least 0.  NaN and infinities follow IEEE arithmetic.  Outside of the contract are incy = 0,
-products alpha * x that overflow and, since the routine may or may not read x then, NaN and infinities in x where alpha
-is 0.  Subnormal values may be flushed to zero.
+A vector with a negative increment is stored in reverse order, as BLAS defines it; with incx = 0 alpha times its single
+element is added to all elements of y.  The buffers are dense, of float32, and do not overlap; they may begin at any
+element of their storage.  n is at least 0.  NaN and infinities follow IEEE arithmetic.  Outside of the contract are
+incy = 0, products alpha * x that overflow and, since the routine may or may not read x then, NaN and infinities in x
+where alpha is 0.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations

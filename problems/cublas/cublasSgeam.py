@@ -98,7 +98,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """Two products and a sum an element; a matrix whose scalar is 0 is not read."""
+    """Two products and a sum per element; a matrix whose scalar is 0 is not read."""
     m, n = case.size("m"), case.size("n")
     matrices = sum(case.number(name) != 0 for name in ("alpha", "beta"))
     return Cost(flops=3 * m * n, bytes_read=matrices * m * n * case.dtype.bytes, bytes_written=m * n * case.dtype.bytes)

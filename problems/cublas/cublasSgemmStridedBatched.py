@@ -3,8 +3,8 @@
 transa and transb are "N", "T" or "C", upper or lower case; "C" is "T" for real numbers. op(A): (m, k), op(B): (k, n),
 C: (m, n), column-major. A leading dimension is at least the number of rows, and at least 1; the rows beyond a matrix
 are not read and do not change. Matrix b of A begins strideA * b elements into its buffer, B and C likewise; strideA and
-strideB may be 0, one matrix for the whole batch, strideC keeps the matrices of C apart. batchCount is at least 0.
-Memory between the matrices stays as it is. The buffers are dense, of float32, and do not overlap; they may begin at any
+strideB may be 0, for one matrix in the whole batch; the matrices of C do not overlap. batchCount is at least 0.  Memory
+between the matrices stays as it is. The buffers are dense, of float32, and do not overlap; they may begin at any
 element of their storage. m, n and k are at least 0. alpha and beta are Python floats. Where alpha or k is 0, A and B
 are not read, and where beta is 0, C is not: their content then, NaN included, does not influence the answer. Elsewhere
 NaN and infinities follow IEEE arithmetic. Products and partial sums that overflow are outside of the contract. Sums are

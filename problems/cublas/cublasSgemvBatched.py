@@ -32,7 +32,7 @@ PROBLEM = ProblemDefinition(
     entry="cublasSgemvBatched",
     signature=(
         "cublasSgemvBatched(trans: str, m: int, n: int, alpha: float, Aarray: Tensor, lda: int, xarray: "
-        "Tensor, incx: int, beta: float, yarray: Tensor, incy: int, batchCount: int) -> Tensor"
+        "Tensor, incx: int, beta: float, yarray: Tensor, incy: int, batchCount: int) -> None"
     ),
     summary="y_b = alpha*op(A_b)x_b + beta*y_b by pointers",
     category=Category.BLAS2_GEMV,

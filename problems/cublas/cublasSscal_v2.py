@@ -1,6 +1,6 @@
 """Scaled vector: x[i * incx] = alpha * x[i * incx] for i < n.
 
-The buffer is dense, of float32, and may begin at any element of its storage; memory between and behind the elements
+The buffer is dense, of float32, and may begin at any element of its storage; memory between and after the elements
 stays as it is. n is at least 0. Where incx is not positive nothing is written, as BLAS defines it. NaN and infinities
 follow IEEE arithmetic. Outside of the contract are NaN and infinities in x where alpha is 0, since the routine may or
 may not read x then, and products that overflow. Subnormal values may be flushed to zero.

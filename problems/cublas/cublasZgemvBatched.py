@@ -32,7 +32,7 @@ PROBLEM = ProblemDefinition(
     entry="cublasZgemvBatched",
     signature=(
         "cublasZgemvBatched(trans: str, m: int, n: int, alpha: complex, Aarray: Tensor, lda: int, xarray: "
-        "Tensor, incx: int, beta: complex, yarray: Tensor, incy: int, batchCount: int) -> Tensor"
+        "Tensor, incx: int, beta: complex, yarray: Tensor, incy: int, batchCount: int) -> None"
     ),
     summary="y_b = alpha*op(A_b)x_b + beta*y_b by pointers",
     category=Category.BLAS2_GEMV,

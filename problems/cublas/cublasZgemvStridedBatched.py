@@ -4,7 +4,7 @@ trans is "N", "T" (transposed) or "C" (conjugated and transposed). A: (m, n), co
 "N", x m and y n otherwise. A leading dimension is at least the number of rows, and at least 1; the rows beyond a matrix
 are not read. Increments are not 0; a vector with a negative increment is stored in reverse order, as BLAS defines it.
 Memory between the elements of y stays as it is. Matrix b of A begins strideA * b elements into its buffer, x and y
-likewise; strideA may be 0, one matrix for the whole batch. batchCount is at least 0. The buffers are dense, of
+likewise; strideA may be 0, for one matrix in the whole batch. batchCount is at least 0. The buffers are dense, of
 complex128, and do not overlap; they may begin at any element of their storage. m and n are at least 0; if one of them
 is 0, y is unchanged, as BLAS defines it. alpha and beta are Python complex numbers. Where alpha is 0, A and x are not
 read, and where beta is 0, y is not: their content then, NaN included, does not influence the answer. NaN follows IEEE

@@ -42,7 +42,7 @@ def cost(case: Case) -> Cost:
 PROBLEM = ProblemDefinition(
     name="cublas::cublasZswap_v2",
     entry="cublasZswap_v2",
-    signature="cublasZswap_v2(n: int, x: Tensor, incx: int, y: Tensor, incy: int) -> Tensor",
+    signature="cublasZswap_v2(n: int, x: Tensor, incx: int, y: Tensor, incy: int) -> tuple[Tensor, Tensor]",
     summary="x and y exchanged",
     category=Category.BLAS1,
     second_oracle="SciPy's BLAS routine swap, in double precision",

@@ -33,7 +33,7 @@ PROBLEM = ProblemDefinition(
     entry="cublasZtrsmBatched",
     signature=(
         "cublasZtrsmBatched(side: str, uplo: str, trans: str, diag: str, m: int, n: int, alpha: complex, "
-        "Aarray: Tensor, lda: int, Barray: Tensor, ldb: int, batchCount: int) -> Tensor"
+        "Aarray: Tensor, lda: int, Barray: Tensor, ldb: int, batchCount: int) -> None"
     ),
     summary="op(A_b)X_b = alpha*B_b by pointers",
     category=Category.BLAS3_TRSM,

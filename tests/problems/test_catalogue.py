@@ -57,6 +57,21 @@ def test_description_of_tolerance_states_narrow_margin(name: str) -> None:
     assert float(stated[1]) <= least[0] < float(stated[1]) + 0.2
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_signature_annotates_the_returned_values(name: str) -> None:
+    problem = Catalogue().load(name)
+    annotation = problem.signature.rpartition("->")[2].strip()
+    match problem.returns:
+        case 0:
+            assert annotation == "None"
+        case 1:
+            assert annotation in ("Tensor", "complex")
+        case None:
+            assert annotation in ("list[Tensor]", "tuple[Tensor, ...]")
+        case count:
+            assert annotation == f"tuple[{', '.join(['Tensor'] * count)}]"
+
+
 def test_catalogue_has_every_expected_operator_and_no_other() -> None:
     assert set(NAMES) == EXPECTED
 

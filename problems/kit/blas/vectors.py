@@ -103,7 +103,7 @@ def axpy_tolerance(case: Case) -> Tolerance:
 
 
 def axpy_cost(case: Case) -> Cost:
-    """One multiply-add an element; the single element of a vector with increment 0 is read once."""
+    """One multiply-add per element; the single element of a vector with increment 0 is read once."""
     n = case.size("n")
     read = n + (n if case.size("incx") else min(n, 1))
     return Cost(
@@ -184,7 +184,7 @@ def dot_tolerance(case: Case) -> Tolerance:
 
 
 def dot_cost(case: Case) -> Cost:
-    """One multiply-add an element."""
+    """One multiply-add per element."""
     n = case.size("n")
     return Cost(
         flops=2 * n * parts_of(case.dtype) ** 2,
