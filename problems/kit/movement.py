@@ -52,7 +52,7 @@ def exact(case: Case) -> Tolerance:
 
 
 def equal(case: Case) -> Tolerance:
-    """Negations and constants: equal values, zeros of either sign, since 0 - x negates and 0 + c is c as well."""
+    """Equal values; a zero may have either sign, since a kernel may negate x as 0 - x and write c as 0 + c."""
     return EQUAL
 
 

@@ -8,7 +8,7 @@ storage read as (N / 4, 4 K) has q[k, j] in the row 8 (j // 32) + j % 8 and the 
 
 a, the scales, z and the answer are float16 or bfloat16; a, scales and z in any strides, the weights contiguous or
 strided.  A weight may be rounded to their dtype; sums are carried in float32 and rounded once.  NaN and infinities of a
-and the scales follow IEEE arithmetic.  K and n are multiples of 16, group_size is -1 (one scale a column) and
+and the scales follow IEEE arithmetic.  K and n are multiples of 16, group_size is -1 (one scale per column) and
 n32k16_reorder True; sm_count, sm_version and CUBLAS_M_THRESHOLD select an algorithm and do not change the answer.
 """
 

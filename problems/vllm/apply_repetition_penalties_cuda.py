@@ -80,7 +80,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """A comparison and a product a logit."""
+    """Two operations per logit: a comparison and a product."""
     batch, words = case.shape("shape")
     element_bytes = case.dtype.bytes
     return Cost(

@@ -1,7 +1,7 @@
 """AWQ weights of experts in Marlin tiles: out[e] = marlin(q[e]) with the unpacked q[e] of b_q_weight[e].
 
-b_q_weight: (E, K, N * bits / 32) packs along N in AWQ's order: the places of a word are the columns 0, 2, 4, 6, 1, 3,
-5, 7 of its 4-bit, 0, 2, 1, 3 of its 8-bit neighbours.  marlin(q) of (K, N) are (K / 16, N * bits / 2) words: tiles of
+b_q_weight: (E, K, N * bits / 32) packs along N in AWQ's order: a word holds 8 columns of 4 bits at its places as 0, 2,
+4, 6, 1, 3, 5, 7, or 4 columns of 8 bits as 0, 2, 1, 3.  marlin(q) of (K, N) are (K / 16, N * bits / 2) words: tiles of
 16 x 16, in row-major order of tiles; four adjacent tiles of a row are 1024 values in the order of the 32 lanes of a
 warp. Lane i has, of each of the four tiles in turn, the rows 2 (i % 4) + 0, 1, 8, 9 of column i // 4, then those of
 column i // 4 + 8.  A word holds, of 8 values of 4 bits that follow each other, those at 0, 2, 4, 6, 1, 3, 5, 7; of 4

@@ -2,7 +2,7 @@
 
 M is max_tokens_per_batch.  An expert's slots ascend and are followed by the number E * M up to a multiple of
 block_size; an expert without tokens has no block.  expert_ids[b] is the expert of block b, num_tokens_post_pad[0] the
-number of entries in all blocks.  Behind those, sorted_ids holds E * M and expert_ids -1 up to the end: both are
+number of entries in all blocks.  After those, sorted_ids holds E * M and expert_ids -1 up to the end: both are
 overwritten as a whole.  All tensors are int32, of any strides; sorted_ids and expert_ids are large enough.
 """
 

@@ -81,6 +81,6 @@ PROBLEM = ProblemDefinition(
         "nan_dropped": "the quantised value of NaN is unspecified",
         "infinities_clamped": "an infinity and the largest number saturate alike",
         "bfloat16_arithmetic": "bfloat16 holds the ties, and no other quotient is near the middle between two values",
-        "tensorfloat32_arithmetic": "it holds the ties, and no other quotient is near the middle between two values",
+        "tensorfloat32_arithmetic": "TF32 holds the ties; no other quotient is near the middle between two values",
     },
 )

@@ -3,13 +3,13 @@
 With d = kv_seqlens[b] - q_seqlens[b] >= 0 and e = (i + 1) M, the diagonal at the distance s, for each s of
 slash_indexes[b, h] below e + d, takes the M keys up to t = max(d + e - s, M).  Diagonals are taken in their order,
 which is descending and ends with 0: the first makes the range from t - M to t; a further one begins a new range when
-its t is more than M behind the end of the current one, and otherwise moves that end by M if its t is behind it.  A
+its t is more than M beyond the end of the current one, and otherwise moves that end by M if its t is beyond it.  A
 range is listed as its keys start, start + N, ... below its end and below kv_seqlens[b].  Columns of vertical_indexes[b,
 h], ascending, are listed when they are in no range and below the end of the last one.
 
 Returns (block_count, block_offset, column_count, column_index), int32: the numbers of listed keys and columns, (B, H,
 R), and the lists, (B, H, R, slashes) and (B, H, R, verticals), with R = ceil(context_size / M).  Counts of row blocks
-from ceil(q_seqlens[b] / M) on are 0; entries behind the counts may hold anything.  M = block_size_M is at most N =
+from ceil(q_seqlens[b] / M) on are 0; entries after the counts may hold anything.  M = block_size_M is at most N =
 block_size_N, causal is True.  Inputs are int32, of any strides.
 """
 
@@ -66,7 +66,7 @@ def reference(
     block_n: int,
     causal: bool = True,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Counts and lists, row block by row block; zeros behind the counts."""
+    """Counts and lists, row block by row block; zeros after the counts."""
     rows = -(-context_size // block_m)
     places = (*vertical_indexes.shape[:2], rows)
     counts = [torch.zeros(places, dtype=torch.int32) for _ in range(2)]

@@ -2,8 +2,8 @@
 
 key_caches and value_caches are lists of as many tensors, one for each layer; all have (blocks, ...) elements of one
 16-bit or 8-bit dtype, in any strides.  The mapping is int64, of any strides.  No block is a target twice, and no target
-is a source, so that the order of the pairs does not matter; blocks that are no target keep their content.  A copy: NaN,
-infinities, -0.0 and subnormal values are copied unchanged.
+is a source, so that the order of the pairs does not matter; blocks that are not targets keep their content.  A copy:
+NaN, infinities, -0.0 and subnormal values are copied unchanged.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 kv_caches is a list of tensors, one for each layer: (blocks, B, E) elements of one 16-bit dtype, in any strides.  The
 mapping is int64, of any strides.  No block is a target twice, and no target is a source, so that the order of the pairs
-does not matter; blocks that are no target keep their content.  A copy: NaN, infinities, -0.0 and subnormal values are
+does not matter; blocks that are not targets keep their content.  A copy: NaN, infinities, -0.0 and subnormal values are
 copied unchanged.
 """
 

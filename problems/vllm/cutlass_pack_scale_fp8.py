@@ -1,7 +1,7 @@
 """Multiples of scales for a lookup table: out[8 i + j] = round(saturate(scales[i] * (j - 8))) for j = 0 to 7.
 
 scales: (r, c), e4m3fn, of any strides, i counts them row by row; out: (8 r c,), e4m3fn.  Only the multiples by -8 to -1
-are stored, since those by 1 to 7 differ by the sign (CUTLASS, mixed-input examples).  Products are rounded to the
+are stored, since those by 1 to 7 have the opposite sign (CUTLASS, mixed-input examples).  Products are rounded to the
 nearest, ties to even, and saturate at 448; NaN gives NaN.
 """
 
@@ -69,7 +69,7 @@ PROBLEM = ProblemDefinition(
     name="vllm::cutlass_pack_scale_fp8",
     entry="cutlass_pack_scale_fp8",
     signature="cutlass_pack_scale_fp8(scales: Tensor) -> Tensor",
-    summary="Expand each FP8 group scale into the lookup pack that the CUTLASS W4A8 kernel wants",
+    summary="Expand each FP8 group scale into the lookup table that the CUTLASS W4A8 kernel reads",
     category=Category.WEIGHT_REPACK,
     second_oracle="loops of Python over NumPy arrays",
     cases=CASES,

@@ -95,7 +95,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One multiply-add for each element of a column and a row."""
+    """One multiply-add for each of M * N * K."""
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     with_bias = n * case.dtype.bytes if case.claim("bias") else 0
     scales = 4 * (m + n) if case.word("scales") == "vectors" else 8

@@ -1,10 +1,10 @@
 """Product with a zero point: out[m, n] = scale_a[m] * scale_b[n] * (sum_k a[m, k] * b[k, n] - azp[m] * azp_adj[n]).
 
 Plus bias[n], where there is one.  a: (M, K), b: (K, N), int8, in any strides; vLLM requires a row-major and b
-column-major.  scale_a: (1, 1) or (M, 1), scale_b: (1, 1) or (1, N), float32; azp_adj: (N,), int32, the sums of the
-columns of b in use, any number here; azp: (M,), int32, or None for 1; bias: (N,) of out_dtype or None.  out_dtype is
-float16 or bfloat16.  The bracket is exact, in int32; the rest is float32, rounded once.  NaN and infinities of scales
-and bias follow IEEE arithmetic.
+column-major.  scale_a: (1, 1) or (M, 1), scale_b: (1, 1) or (1, N), float32; azp_adj: (N,), int32, any numbers, in vLLM
+the sums of the columns of b; azp: (M,), int32, or None for 1; bias: (N,) of out_dtype or None.  out_dtype is float16 or
+bfloat16.  The bracket is exact, in int32; the rest is float32, rounded once.  NaN and infinities of scales and bias
+follow IEEE arithmetic.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """One multiply-add for each element of a column and a row."""
+    """One multiply-add for each of M * N * K."""
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     with_bias = n * case.dtype.bytes if case.claim("bias") else 0
     scales = 4 * (m + n) if case.word("scales") == "vectors" else 8

@@ -1,9 +1,9 @@
 """Residual sum and norm: residual += input; input = residual / sqrt(mean(residual ** 2) + epsilon) * weight.
 
-Matrices of rows of up to 65,536 elements, all three tensors of one dtype and of any strides; other ranks, mixed dtypes
-sums or squares that overflow are outside of the contract.  NaN makes its row of the input NaN; an infinity gives NaN in
-its own place and zeros in the rest.  NaN and infinities of the weight follow IEEE arithmetic.  Subnormal values may be
-flushed to zero.
+Matrices of rows of up to 65,536 elements, all three tensors of one dtype and of any strides; other ranks, mixed dtypes,
+sums that overflow the dtype and squares that overflow float32 are outside of the contract.  NaN makes its row of the
+input NaN; an infinity gives NaN in its own place and zeros in the rest.  NaN and infinities of the weight follow IEEE
+arithmetic.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations

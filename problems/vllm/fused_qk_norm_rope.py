@@ -1,13 +1,13 @@
 """Norm and rotation of query and key heads: qkv[t, h] = rotate(x / sqrt(mean(x ** 2) + eps) * w, t) for x = qkv[t, h].
 
 qkv: (T, (Hq + Hk + Hv) * D) holds the heads of the queries, keys and values of a token side by side; w is q_weight for
-the first, k_weight for the second, (D,) each; values keep theirs.  The rotation turns the first R =
+the first, k_weight for the second, (D,) each; value heads do not change.  The rotation turns the first R =
 cos_sin_cache.shape[1] elements of a head by the row position_ids[t] of the table, R / 2 cosines before R / 2 sines: (x,
 y) becomes (x * cos - y * sin, y * cos + x * sin) for the pairs (i, i + R / 2) if is_neox, else (2i, 2i + 1).
 
 float16 or bfloat16 throughout, positions int64 (or int32), all tensors of any strides; squares that overflow float32
-are outside of the contract.  NaN makes its head NaN; an infinity makes its own pair NaN and the rest of the head 0.
-Subnormal values may be flushed to zero.
+are outside of the contract.  NaN makes its head NaN; an infinity makes its own pair (itself from element R on) NaN and
+the rest of the head 0.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations

@@ -2,15 +2,15 @@
 
 W: (E, row, K / 32 * block bytes), uint8, X: (tokens, K).  sorted_token_ids, int32, lists pairs i from 0 to tokens *
 top_k - 1 in blocks; a block has as many entries as sorted_token_ids has for each of expert_ids, int32, and belongs to
-the expert of its number there.  Entries from tokens * top_k on are padding, and those from num_tokens_post_padded[0] on
-do not count, as moe_align_block_size makes them.  Every pair is listed once.  Activations are quantised to 8 bits
-first, 32 neighbours of a row at a time, with a step of 1/127 of the largest: a correct kernel may omit that, and the
-reference does.  quant_type names the layout of a block of 32 values, little-endian: 8 (Q8_0: d in float16, then 32
-signed bytes), 2 (Q4_0: d, then 16 bytes with value j in the lower half of byte j and value j + 16 in its upper half), 3
-(Q4_1: d, offset in float16, 16 bytes), 6 (Q5_0: d, 4 bytes whose bit j is the fifth bit of value j, 16 bytes) or 7
-(Q5_1: d, offset, 4 bytes, 16 bytes).  A value is d * (code - middle) + offset, with a middle of 8 for Q4_0, 16 for Q5_0
-and 0 otherwise, and an offset of 0 where there is none.  X, and the answer, are float32, float16 or bfloat16; any
-strides.  Activations are finite; weights have finite scales.  The columns of W are a multiple of 32.
+the expert of its number there.  As moe_align_block_size makes them, entries of tokens * top_k or more are padding, and
+entries at positions from num_tokens_post_padded[0] on are ignored.  Every pair is listed once.  vLLM quantises
+activations to 8 bits first, 32 neighbours of a row at a time, with a step of 1/127 of the largest: a correct kernel may
+omit that step; the reference omits it.  quant_type names the layout of a block of 32 values, little-endian: 8 (Q8_0: d
+in float16, then 32 signed bytes), 2 (Q4_0: d, then 16 bytes with value j in the lower half of byte j and value j + 16
+in its upper half), 3 (Q4_1: d, offset in float16, 16 bytes), 6 (Q5_0: d, 4 bytes whose bit j is the fifth bit of value
+j, 16 bytes) or 7 (Q5_1: d, offset, 4 bytes, 16 bytes).  A value is d * (code - middle) + offset, with a middle of 8 for
+Q4_0, 16 for Q5_0 and 0 otherwise, and an offset of 0 where there is none.  X, and the answer, are float32, float16 or
+bfloat16; any strides.  Activations are finite; weights have finite scales.  The columns of W are a multiple of 32.
 """
 
 from __future__ import annotations

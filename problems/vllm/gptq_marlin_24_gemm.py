@@ -4,7 +4,7 @@ Of every four neighbours along K, two are kept.  b_q_weight: (K / 32, N * bits /
 q of the kept ones in tiles of 16 x 16, four adjacent ones a group of 1024 in the order of the 32 lanes of a warp;
 b_meta: (K / 32, 2 N), int16, their positions.  Both orders are stated in problems/kit/inference/sparse_marlin.py.
 b_q_type gives the number of bits, "uint4b8" or "uint8b128".  b_scales: (groups, N) holds s of group k // (K / groups),
-with the columns of every 8 in the order 0, 4, 1, 5, 2, 6, 3, 7, or in theirs where there is one group only.
+with the columns of every 8 in the order 0, 4, 1, 5, 2, 6, 3, 7, or unchanged where there is one group only.
 
 a and the scales are float16, any strides; a weight may be rounded to float16, sums are carried in float32 and rounded
 once.  NaN and infinities of the scales and, but for weights that are not kept, of a follow IEEE arithmetic; the product

@@ -3,8 +3,9 @@
 The order is that of Sylvester's construction, and the scale makes the transform its own inverse.  Rows of C = 1, 2, 4,
 ... 32,768 elements of float16 or bfloat16, of any strides; other lengths are outside of the contract.  `inplace` writes
 the answer to x, which is also returned; else x keeps its values and the answer is a new tensor of its shape.  Sums are
-carried in float32 or better and rounded once.  NaN makes its row NaN, and so do infinities, but for a row with a single
-one, whose elements are infinities by the signs of its column.  Subnormal values may be flushed to zero.
+carried in float32 or better and rounded once.  NaN makes its row NaN.  Infinities follow IEEE arithmetic: an element is
+infinite if all infinities of its row have one sign in its sum, and NaN if not.  Subnormal values may be flushed to
+zero.
 """
 
 from __future__ import annotations

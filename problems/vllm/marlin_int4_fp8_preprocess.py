@@ -3,7 +3,7 @@
 Without qzeros_or_none, z is 8: q from 8 to 15 becomes 0 to 7, and q from 7 down to 0 becomes 8 to 15, so that the
 highest bit is the sign of q - 8 and the others its size, less one where it is negative.  With it, qweight is AWQ's (K,
 N / 8) and qzeros_or_none (groups, N / 8): z is the nibble at the same place of the word of group k // (K / groups).
-For q < z the size counts down from 15 - q = 8 + (7 - q), which is z - 1 - q only for z = 8; nothing is wrapped or
+For q < z the answer is 15 - q for every z, so its lower three bits are z - 1 - q only for z = 8; nothing is wrapped or
 saturated.
 
 Words are int32, in any strides.  The answer is returned; with inplace it is qweight itself, else a new tensor, and

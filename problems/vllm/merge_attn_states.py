@@ -1,8 +1,8 @@
 """Merge of two partial attentions: output = (e^p * prefix_output + e^s * suffix_output) / (e^p + e^s).
 
 p = prefix_lse[h, t] and s = suffix_lse[h, t] are the logarithms of the sums of the exponentials of each part, float32;
-output_lse[h, t] = log(e^p + e^s) is written where the argument is not None.  A part without keys has -inf, and +inf is
-taken for -inf, as some attention kernels return it.  Where both are -inf the output is prefix_output and output_lse is
+output_lse[h, t] = log(e^p + e^s) is written where the argument is not None.  A part without keys has -inf, and +inf
+counts as -inf, as some attention kernels return it.  Where both are -inf the output is prefix_output and output_lse is
 -inf.  A part of weight 0 has no influence if its elements are finite.  Outputs are float32, float16 or bfloat16, all
 tensors in any strides.  NaN of a part or its lse gives NaN; infinities of the outputs follow IEEE arithmetic; subnormal
 values may be flushed to zero.

@@ -3,7 +3,7 @@
 topk_ids: (T, k), int32 or int64, has the expert of pair t * k + j.  Every expert's pairs, in any order, are followed by
 the number T * k up to a multiple of block_size; an expert without pairs has no block.  experts_ids[b] is the expert of
 block b, and num_tokens_post_pad[0] the number of entries in all blocks; entries of sorted_token_ids and experts_ids
-behind those may hold anything.  With expert_map: (num_experts,), int32, pairs count for expert_map[topk_ids], and those
+after those may hold anything.  With expert_map: (num_experts,), int32, pairs count for expert_map[topk_ids], and those
 of -1 are left out.  sorted_token_ids, experts_ids and num_tokens_post_pad are int32 and overwritten; the first two are
 large enough.  All tensors of any strides.
 """
@@ -64,7 +64,7 @@ def reference(
     num_tokens_post_pad: torch.Tensor,
     expert_map: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The three final outputs, expert by expert; T * k and -1 behind the end."""
+    """The three final outputs, expert by expert; T * k and -1 after the end."""
     chosen = topk_ids if expert_map is None else expert_map[topk_ids.long()]
     listed, owners = aligned(chosen, num_experts, block_size)
     entries, experts = torch.full_like(sorted_token_ids, chosen.numel()), torch.full_like(experts_ids, -1)
@@ -98,7 +98,7 @@ def eager(
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """The entries of each expert as a set; entries behind the end are not compared."""
+    """The entries of each expert as a set; entries after the end are not compared."""
     entries, experts, total = called.expected
     block, count = called.case.size("block"), int(total)
     owners = experts[: count // block]
@@ -112,7 +112,7 @@ def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic is counted; each pair is read and written once."""
+    """No arithmetic is counted; each pair is read once; half count as written, since a map may omit the rest."""
     pairs, block = case.size("tokens") * case.size("k"), case.size("block")
     return Cost(flops=0, bytes_read=pairs * case.dtype.bytes, bytes_written=4 * (pairs // 2 + pairs // 2 // block + 1))
 

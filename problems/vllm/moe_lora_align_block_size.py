@@ -6,7 +6,7 @@ any order, -1 for none; an adapter a with adapter_enabled[a] = 0, (max_loras,), 
 adapter a, whatever its place in lora_ids, sorted_token_ids: (max_loras * max_num_tokens_padded,) has in row a the
 numbers of its pairs, expert by expert, those of an expert in any order and followed by T * k up to a multiple of
 block_size; experts_ids: (max_loras * max_num_m_blocks,) has in row a the expert of every block, and
-num_tokens_post_pad[a] is the number of entries.  Entries behind those may hold anything.  Rows of adapters that are not
+num_tokens_post_pad[a] is the number of entries.  Entries after those may hold anything.  Rows of adapters that are not
 in use or left out keep their values.  With expert_map: (num_experts,), int32, pairs count for expert_map[topk_ids], and
 those of -1 are left out.  The outputs are int32, all tensors of any strides.
 """
@@ -82,7 +82,7 @@ def reference(
     lora_ids: torch.Tensor,
     expert_map: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The three final outputs, adapter by adapter; entries behind the end of a row keep their values."""
+    """The three final outputs, adapter by adapter; entries after the end of a row keep their values."""
     entries, experts, totals = sorted_token_ids.clone(), experts_ids.clone(), num_tokens_post_pad.clone()
     chosen = topk_ids if expert_map is None else expert_map[topk_ids.long()]
     for adapter in in_use(lora_ids, adapter_enabled):
@@ -102,7 +102,7 @@ def eager(*arguments: Any) -> None:  # Any: the arguments of `reference`, in ord
 
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
-    """The entries of each adapter and expert as a set; entries behind the end of a row are not compared."""
+    """The entries of each adapter and expert as a set; entries after the end of a row are not compared."""
     entries, experts, totals = called.expected
     padded, blocks = len(entries) // len(totals), len(experts) // len(totals)
     block = called.case.size("block")

@@ -7,10 +7,10 @@ last blocksparse_local_blocks blocks of blocksparse_block_size tokens, and to bl
 of the stride; offset = 1 + step * (tp_rank * Hq + h) for a step blocksparse_head_sliding_step >= 0, else 1 - step *
 (tp_rank * Hkv + h // (Hq / Hkv)).
 
-Query and out are float16 or bfloat16, float32 too; the caches have that dtype ("auto") or are e4m3fn codes as uint8
-("fp8") that are multiplied by k_scale and v_scale, one float32 each.  D is a multiple of x.  Any strides.  NaN and
-infinities follow IEEE arithmetic: they reach the heads that attend to them.  Cache content behind the end of a sequence
-is ignored.  Subnormal values may be flushed to zero.
+Query and out are float32, float16 or bfloat16; the caches have that dtype ("auto") or are e4m3fn codes as uint8 ("fp8")
+that are multiplied by k_scale and v_scale, one float32 each.  D is a multiple of x.  Any strides.  NaN and infinities
+follow IEEE arithmetic: they reach the heads that attend to them.  Cache content after the end of a sequence is ignored.
+Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _LOCAL_BLOCKS, _SPARSE_BLOCK, _TP_RANK = 2, 16, 1
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """out: (S, Hq, D), overwritten, query: (S, Hq, D), the caches, block_tables: (S, n), seq_lens: (S,), and the rest.
 
-    Blocks that belong to no sequence, and places behind the end of one, hold plausible values; "special" queries and
+    Blocks that belong to no sequence, and places after the end of one, hold plausible values; "special" queries and
     caches have NaN and infinities.
     """
     drawn = draw(case, rng)
@@ -95,7 +95,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """Four operations for each element of a key and query head; every key and value is read once."""
+    """Four operations for each token, query head and element; every key and value is read once."""
     lengths = case.shape("lengths")
     flops, bytes_read = cost_of(case, lengths)
     written = len(lengths) * case.size("heads") * case.size("head_size") * case.dtype.bytes

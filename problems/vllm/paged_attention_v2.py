@@ -3,7 +3,7 @@
 The arguments after tmp_out, and the answer in out, are those of paged_attention_v1.  The work tensors are outputs too:
 with the logits l of partition p (tokens 512 p up to 512 (p + 1)) max_logits[s, h, p] = max l, float32, exp_sum[s, h, p]
 = sum e^(l - max l), float32, and tmp_out[s, h, p] is the attention over the partition alone, in the dtype of out.
-Partitions behind the end of a sequence keep their values; m is the largest of max_logits over the others, and total =
+Partitions after the end of a sequence keep their values; m is the largest of max_logits over the others, and total =
 sum_p exp_sum[p] * e^(max_logits[p] - m).  Logits are finite, so that the largest is the same by every maximum; NaN and
 infinities of the values reach tmp_out and out.  In the block-sparse pattern every partition has a token that is
 attended to.

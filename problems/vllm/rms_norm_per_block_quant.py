@@ -4,7 +4,7 @@ Returns (q, s) with s: (M, N / G), float32, one scale for every G = group_size[1
 ignored.  The shape of s does not depend on is_scale_transposed, which requests a column-major s.  x is input, or input
 + residual, which then is stored to residual in its dtype.  quant_dtype is torch.int8, with L = 127 and s at least 2 **
 -23, or torch.float8_e4m3fn, with L = 448 and s at least 1 / (448 * 512).  With scale_ub, one float32, s is min(max |y|,
-scale_ub) / L.  q saturates, rounded to the nearest.
+scale_ub) / L.  q is rounded to the nearest and saturates.
 
 input, weight and residual are float16, bfloat16 or float32, of any strides; N is a multiple of G.  x and y may be
 rounded to that dtype on the way, so a level may be off by one step if the quotient is near the middle between two

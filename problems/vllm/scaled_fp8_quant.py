@@ -1,10 +1,10 @@
 """Quantisation to e4m3fn: q = round(saturate(input / s)), returned as (q, s) with s the scale.
 
 With `scale`, one float32 of shape (1,) or (1, 1), s is that, and is returned as it was given.  Without it s is max
-|input| / 448, of shape (1,); if use_per_token_if_dynamic each row has its own, of shape (rows, 1), at least 1 / (448 *
-512), and with scale_ub, one float32, of min(max |input|, scale_ub).  Quotients beyond 448 saturate; rounding is to the
-nearest.  q has as many rows as the input, or num_token_padding where that is more; those rows may hold anything.
-output, memory for q, is None.
+|input| / 448, of shape (1,); if use_per_token_if_dynamic each row has its own, of shape (rows, 1), which is at least 1
+/ (448 * 512); with scale_ub, one float32, it is min(max |input|, scale_ub) / 448.  Quotients beyond 448 saturate;
+rounding is to the nearest.  q has as many rows as the input, or num_token_padding where that is more; the additional
+rows may hold anything.  output, memory for q, is None.
 
 input: (rows, columns) of float32, float16 or bfloat16, any strides, with at least one number that is not 0.  A quotient
 within rounding of the middle between two values may have either.  Infinities saturate where the scale is given; other

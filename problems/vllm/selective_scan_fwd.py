@@ -4,7 +4,8 @@ Channel by channel, with d = delta[c, t] + delta_bias[c], and d = log(1 + e^d) i
 the group c // (channels / groups).  The tokens query_start_loc[s] up to query_start_loc[s + 1] are sequence s, which
 has at least one.  It begins with h = ssm_states[cache_indices[s], c] if has_initial_state[s], else with 0, and leaves
 its last h there; a sequence whose index is pad_slot_id is skipped, and states of no sequence keep their values.  The
-answer is written to z_ as y * z_ / (1 + e^-z_) where z_ is not None, else to delta, which otherwise keeps its values.
+answer is written to z_ as y * z_ / (1 + e^-z_) where z_ is not None, and then delta keeps its values; else y is written
+to delta.
 
 u, delta, B, C and z_ are float16 or bfloat16, A, D_, delta_bias_ and ssm_states float32; any strides.  Sums are carried
 in float32 or better.  block_size and the last three arguments, for states kept at block boundaries, are ignored here;

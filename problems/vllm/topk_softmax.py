@@ -1,7 +1,8 @@
 """Expert routing: topk_weights, topk_ids = the k largest of softmax(gating_output), token by token, largest first.
 
-token_expert_indices[t, j] = j * T + t numbers the pairs rank by rank.  Of experts of equal weight the lower one comes
-first, experts of -inf, which weigh 0, included; 0.0 equals -0.0.
+If renormalize, the k weights of a token are divided by their sum.  token_expert_indices[t, j] = j * T + t numbers the
+pairs rank by rank.  Of experts of equal weight the lower one comes first, experts of -inf, which weigh 0, included; 0.0
+equals -0.0.
 
 Gating values and weights are float32, token_expert_indices is int32, topk_ids int32 or int64; other dtypes are outside
 of the contract.  All four tensors may have any strides.  From 1 to 4,096 experts, from 1 expert to all of them for a

@@ -32,5 +32,5 @@ def arranged(case: Case, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def exact(case: Case) -> Tolerance:
-    """Exact tolerance of copies, integers and codes: nothing is rounded."""
+    """Bitwise equality: the outputs are copies, integers or codes."""
     return EXACT
