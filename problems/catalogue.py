@@ -51,7 +51,7 @@ class Catalogue:
         library, _, stem = name.partition("::")
         file = next((file for root in self._roots() if (file := root / library / f"{stem}.py").is_file()), None)
         if file is None:
-            raise EngineError(f"the catalogue has no {name}")
+            raise EngineError(f"the catalogue has no {name}; `kgtui problems list` shows its operators")
         return file
 
     def describe(self, name: str) -> ProblemDescription:

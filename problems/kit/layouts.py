@@ -30,10 +30,10 @@ def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:
     """`tensor` in the layout called `layout`: same shape and dtype and, except for EXPANDED, the same values.
 
     TRANSPOSED stores the last two dimensions swapped, STRIDED leaves a gap after every element, OFFSET starts three
-    elements into its storage, so that its address is no multiple of 16 bytes, PADDED is a slice of a tensor that is
-    wider in dimension 1, such as one part of a wider projection, and EXPANDED repeats the first entry of dimension 0
-    with stride 0.  IRREGULAR combines three of them, for any rank: dimensions stored in reverse order, a gap after
-    every element, an offset of three elements.
+    elements into its storage, so that its address is not a multiple of 16 bytes (except for complex128), PADDED is a
+    slice of a tensor that is wider in dimension 1, such as one part of a wider projection, and EXPANDED repeats the
+    first entry of dimension 0 with stride 0.  IRREGULAR combines three of them, for any rank: dimensions stored in
+    reverse order, a gap after every element, an offset of three elements.
     """
     match Layout(layout):
         case Layout.CONTIGUOUS:

@@ -136,7 +136,7 @@ def repeat_faults(
     if int((variances > bounds / 64).sum()) < _LEAST_FOR_A_REPEAT:
         return []
     if bool((centred == earlier).all()):
-        return ["two calls drew the same values; each call needs draws of its own"]
+        return ["two calls drew the same values; each call must draw new values"]
     shift = 2 * shift * bounds * centred.numel()
     faults = []
     for lag in (lag for lag in _LAGS_OF_CALLS if lag < centred.numel()):

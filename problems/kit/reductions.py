@@ -1,6 +1,6 @@
 """Reductions of some or all dimensions: their cases, inputs and cost.
 
-The parameter `dims` of a case is the dimensions, or "all" if the argument is omitted.
+The parameter `dims` of a case is the dimensions, or "all" for every dimension.
 """
 
 from __future__ import annotations

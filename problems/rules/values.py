@@ -29,7 +29,7 @@ def tensors_in(values: Iterable[Value]) -> list[torch.Tensor]:
 
 
 def each_tensor(arguments: Arguments, changed: Callable[[torch.Tensor], torch.Tensor]) -> Arguments:
-    """The arguments with `change` applied to every tensor."""
+    """The arguments with `changed` applied to every tensor."""
     return tuple(_changed(value, changed) for value in arguments)
 
 

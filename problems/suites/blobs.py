@@ -43,7 +43,7 @@ class StoredFiles:
             found[stored_name(path)] = file
         added = sum(file.stat().st_size for name, file in found.items() if name not in self.files)
         if self._bytes + added > MOST_BYTES:
-            return f"the stored inputs of the task have more than {MOST_BYTES:,} bytes; the workloads before are kept"
+            return f"the stored inputs of the task have more than {MOST_BYTES:,} bytes; earlier workloads are kept"
         self._bytes += added
         self.files |= found
         return ""

@@ -1,6 +1,6 @@
-"""Outputs of fp4, two e2m1 values a byte, compared in steps between neighbouring values.
+"""Outputs of fp4, two e2m1 values per byte, compared in steps between neighbouring values.
 
-Torch has a type for such bytes, `float4_e2m1fn_x2`, and neither conversions nor arithmetic for it, so that reference
+Torch has a type for such bytes, `float4_e2m1fn_x2`, but neither conversions nor arithmetic for it, so reference
 process, judge and candidate exchange uint8; only the functions of the suite and of the candidate get views of the type.
 A value near the middle between two may be rounded to either, so one step is permitted for a small share of the values.
 """

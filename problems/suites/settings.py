@@ -59,4 +59,4 @@ def choice_of(text: str) -> SuiteChoice:
     try:
         return msgspec.json.decode(text, type=SuiteChoice, dec_hook=lambda kind, value: kind(value))
     except msgspec.MsgspecError as error:
-        raise EngineError(f"no description of a suite: {error}") from error
+        raise EngineError(f"not a description of a suite: {error}") from error

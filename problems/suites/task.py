@@ -107,7 +107,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteContents:
-    """Content of a path: tasks with unique names, and a sentence for each of the first files or rows that are none.
+    """Content of a path: tasks with unique names, and a sentence for each of the first other files or rows.
 
     `left_out` is the total number of the latter.
     """

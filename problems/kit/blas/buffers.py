@@ -23,7 +23,7 @@ def batch_of(case: Case) -> int:
 
 
 def vector_span(n: int, increment: int) -> int:
-    """The slice of a buffer from the first to the last of n elements that are `increment` apart."""
+    """Number of places in a buffer from the first to the last of n elements that are `increment` apart."""
     return (n - 1) * abs(increment) + 1 if n else 0
 
 

@@ -42,7 +42,7 @@ def copy_eagerly(cache: torch.Tensor, block_mapping: torch.Tensor) -> None:
 
 
 def copy_cost(case: Case, *, caches: int) -> Cost:
-    """Each target is written once, each source is read at least once."""
+    """Each target is written once; distinct sources, at most the blocks that are not targets, are read once."""
     pairs, blocks = case.size("pairs"), case.size("blocks")
     block_bytes = math.prod(case.shape("block")) * case.dtype.bytes
     read = min(pairs, blocks - pairs)

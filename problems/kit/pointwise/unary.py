@@ -29,7 +29,7 @@ _LAYOUTS = [Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]
 def unary_cases(*, dtype: Sequence[DType]) -> tuple[Case, ...]:
     """The cases of an operator of any rank; those over sizes and layouts have the first dtype of `dtype`.
 
-    Every float dtype has cases with special values; the other dtypes have a vector and a tensor of rank 5.
+    Every 16-bit and 32-bit float dtype has cases with special values; each other dtype has a vector.
     """
     over = partial(cases_over, layout=Layout.CONTIGUOUS, values="usual")
     first = dtype[0]

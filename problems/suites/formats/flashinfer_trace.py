@@ -295,7 +295,7 @@ def _made(definition: _Definition, workloads: list[dict[str, object]]) -> Iterat
 def _packed(names: set[str]) -> Iterator[str]:
     """A sentence about arguments of fp4."""
     if names:
-        yield f"torch.{FP4}, two values a byte, the first in the low bits: {', '.join(sorted(names))}"
+        yield f"torch.{FP4}, two values per byte, the first in the low bits: {', '.join(sorted(names))}"
 
 
 def _left_out(workloads: list[dict[str, object]], reasons: list[str]) -> Iterator[str]:

@@ -81,7 +81,7 @@ class ModelTask:
         except Exception as error:  # the suite's code may fail in another precision
             raise UnavailableError(f"{type(error).__name__}: {error}") from error
         if any(output.is_floating_point() and output.dtype is not dtype for output in outputs):
-            raise UnavailableError(f"the reference does not compute in {dtype} whatever its inputs are")
+            raise UnavailableError(f"the reference does not compute in {dtype}, even for such inputs")
         return outputs
 
     def _returned(self, arguments: Arguments, dtype: torch.dtype | None) -> tuple[torch.Tensor, ...]:

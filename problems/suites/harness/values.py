@@ -75,7 +75,7 @@ def answered(
     except Exception as error:  # the suite's code may fail in another precision
         raise UnavailableError(f"{type(error).__name__}: {error}") from error
     if precision is Precision.DOUBLE and any(output.dtype in _DOUBLE for output in outputs):
-        raise UnavailableError("its reference does not compute in float64 whatever its inputs are")
+        raise UnavailableError("its reference does not compute in float64, even for such inputs")
     return outputs
 
 

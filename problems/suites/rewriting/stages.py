@@ -62,7 +62,10 @@ def not_compared(reference: str, candidate: str, *, form: CandidateForm, entry: 
     ]
     known = {_plain(stage) for stage in first}
     inside = dict.fromkeys(name for name in _bound_to_computations(given) if name not in known)
-    return (*sentences, *(f"{name}: bound in a branch, a loop, after a return or to no tensor too" for name in inside))
+    return (
+        *sentences,
+        *(f"{name}: also bound in a branch or loop, after a return, or not to a tensor" for name in inside),
+    )
 
 
 def with_stages(text: str, names: Sequence[str], *, form: CandidateForm, entry: str, is_reference: bool) -> str:

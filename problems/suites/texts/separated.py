@@ -48,7 +48,7 @@ class SeparatedFile:
 
     @property
     def refusal(self) -> str:
-        """The reason why the tests cannot judge a candidate; "" if they can."""
+        """The reason why the tests cannot verify a candidate; "" if they can."""
         unmovable = [name for name in parameters(self.function) if name in _UNMOVABLE]
         if unmovable:
             return f"its function takes {', '.join(unmovable)}, which cannot be moved to a candidate's process"
@@ -118,7 +118,7 @@ def _result(lower: ast.Module) -> str:
 def _health(lower: ast.Module, others: tuple[str, ...], calls: CallSites) -> list[str]:
     found = []
     if _keeps_exceptions(lower):
-        found.append("the tests compare the texts of exceptions")
+        found.append("the tests compare the messages of exceptions")
     if not _result(lower):
         found.append("the tests bind no result at their top level")
     if others:

@@ -30,7 +30,7 @@ def parsed(text: str, shown: str) -> ast.Module:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a Python text with their line ends, counted as in its syntax tree: a form feed ends none."""
+    """The lines of a Python text with their line ends, counted as in its syntax tree: a form feed is not a line end."""
     return list(io.StringIO(text))
 
 

@@ -23,7 +23,7 @@ def test_files_accepted_up_to_the_limit(tmp_path: Path, monkeypatch: pytest.Monk
 
     assert [stored.refusal_of(paths) for paths in (["a"], ["./b"], ["a"])] == [
         "",
-        "the stored inputs of the task have more than 5 bytes; the workloads before are kept",
+        "the stored inputs of the task have more than 5 bytes; earlier workloads are kept",
         "",
     ]
     assert stored.files == {stored_name("a"): tmp_path / "a"}

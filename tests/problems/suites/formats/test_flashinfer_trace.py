@@ -74,7 +74,7 @@ def test_random_offsets_follow_their_constraint(tasks: dict[str, Task]) -> None:
 def test_fp4_arguments_are_named(tasks: dict[str, Task]) -> None:
     task = tasks["quantise/requantise_h32"]
     assert (task.refusal, task.fp4) == ("", ("packed", "repacked"))
-    assert task.health == ("torch.float4_e2m1fn_x2, two values a byte, the first in the low bits: packed, repacked",)
+    assert task.health == ("torch.float4_e2m1fn_x2, two values per byte, the first in the low bits: packed, repacked",)
     assert task.own_rule.sentence.startswith("not applied: torch has no arithmetic for fp4")
 
 

@@ -102,7 +102,7 @@ def test_faults_of_tasks_are_health(tasks: dict[str, Task]) -> None:
         "calls that draw random numbers are left out: line 21; their answer depends on PyTorch's random stream",
     )
     assert tasks["Math/div"].health == (
-        "the tests compare the texts of exceptions",
+        "the tests compare the messages of exceptions",
         "calls that may raise are left out: line 26",
     )
 

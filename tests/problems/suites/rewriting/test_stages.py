@@ -77,7 +77,7 @@ def test_uncompared_intermediates_have_reasons():
     assert not_compared(reference, candidate, form=CALL, entry="f") == (
         "x: bound 2 times in the reference, once here",
         "v: bound once in the reference, not here",
-        "z: bound in a branch, a loop, after a return or to no tensor too",
+        "z: also bound in a branch or loop, after a return, or not to a tensor",
     )
 
 
