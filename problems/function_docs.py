@@ -19,7 +19,7 @@ def docstring_of(file: Path, name: str) -> str:
     Names imported from this package are followed to their definition, and `partial(function, ...)` to its function.
 
     Raises:
-        OSError, ValueError, SyntaxError: a file on the way cannot be read.
+        OSError, ValueError, SyntaxError: one of the files cannot be read.
     """
     for _ in range(_MOST_STEPS):
         defined = _definition(parse(file.read_text(encoding="utf-8")), name)

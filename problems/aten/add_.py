@@ -5,7 +5,7 @@ and cast to that of self, which must be of the same category: float16 takes a fl
 Integers wrap around.  IEEE arithmetic, also for alpha = 0.  A product with alpha that overflows, which a fused
 multiply-add would not round, and special values of complex numbers are outside of the contract.  Returns self.
 
-Overloads: add_.Tensor and add_.Scalar (tested); add_.t is of lists.
+Overloads: add_.Tensor and add_.Scalar (tested); add_.t is for lists.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 Any rank, any strides.  Probabilities are from 0 to 1; with p, the content of self does not matter.  The answer has the
 shape and dtype of self.  Draws are independent of each other and of those of other calls; a kernel seeds its own
-generator, and the argument for one is left out.  The comparison checks: values are 0 or 1, exactly so where p is 0 or
-1; the means over all, halves and every second element, products with neighbours and with the draws of an earlier call,
-and the sum weighted by p, each by a bound that a correct kernel exceeds once in 2e9 tests, less than once in a million
-runs. Overloads: bernoulli, .p and .Tensor are tested; .out forms compute the same.
+generator, and PyTorch's argument for a generator is left out.  The comparison checks: values are 0 or 1, exactly so
+where p is 0 or 1; the means over all, halves and every second element, products with neighbours and with the draws of
+an earlier call, and the sum weighted by p, each by a bound that a correct kernel exceeds once in 2e9 tests, less than
+once in a million runs. Overloads: bernoulli, .p and .Tensor are tested; .out forms compute the same.
 """
 
 from __future__ import annotations

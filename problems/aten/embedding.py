@@ -97,7 +97,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic; each distinct row is read once."""
+    """No arithmetic; each row is read at most once."""
     lookups = math.prod(case.shape("indices"))
     row_bytes = case.size("width") * case.dtype.bytes
     return Cost(

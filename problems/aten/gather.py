@@ -93,7 +93,7 @@ def tolerance(case: Case) -> Tolerance:
 
 
 def cost(case: Case) -> Cost:
-    """No arithmetic; of self each gathered element is read once."""
+    """No arithmetic; each element of self is read at most once."""
     gathered = math.prod(case.shape("index"))
     sources = min(gathered, math.prod(case.shape("shape")))
     return Cost(

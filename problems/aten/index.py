@@ -4,8 +4,8 @@ Any rank from 1, any strides.  Index tensors are int64 or bool; integers may be 
 repeat, all are broadcast together, and a mask of bool takes as many dimensions as it has, in place of the coordinates
 of its true elements.  The dimensions of the index come in place of the indexed ones where those are adjacent, and first
 where a None separates them.  A copy: NaN and infinities are copied unchanged.  Indices out of range are outside of the
-contract.  Overload: .Tensor is tested; .Tensor_out and the hacked twin compute the same, the overloads for lists are
-TorchScript's.
+contract.  Overload: .Tensor is tested; .Tensor_out and .Tensor_hacked_twin compute the same, the overloads for lists
+are TorchScript's.
 """
 
 from __future__ import annotations

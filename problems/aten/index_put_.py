@@ -4,7 +4,7 @@ Any rank from 1, any strides of all tensors.  Indices as in `index`: integers ma
 coordinates, None and missing indices select a whole dimension; values are broadcast to the shape that the indices
 select.  With accumulate, repeated positions receive the sum of all their values in any order, and floating sums may be
 rounded after each; bool is the logical or.  Without it, it is unspecified which of several values a repeated position
-receives, so the positions of the cases are distinct.  Returns self.  Overload: index_put_ is tested; the hacked twin
+receives, so the positions of the cases are distinct.  Returns self.  Overload: index_put_ is tested; .hacked_twin
 computes the same.
 """
 

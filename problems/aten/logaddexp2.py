@@ -1,8 +1,8 @@
 """Logarithm of a sum of powers: y = log2(2^self + 2^other).
 
 Any rank, any strides; floats.  Both operands are converted to the dtype of the result first, by PyTorch's promotion.
-The largest numbers do not overflow on the way.  Two infinities of one sign give that infinity, inf and anything but NaN
-gives inf, NaN gives NaN.
+Intermediate results do not overflow, also for the largest numbers.  Two infinities of one sign give that infinity, inf
+and anything but NaN gives inf, NaN gives NaN.
 
 Overloads: logaddexp2 (tested) and logaddexp2.out.
 """

@@ -1,12 +1,12 @@
 """Poisson draws: P(y[i] = k) = exp(-r) * r^k / k! with r = self[i].
 
 Any rank, any strides.  Rates are not negative; a rate of 0 gives 0.  Draws are whole numbers in the dtype of self,
-independent of each other and of those of other calls; a kernel seeds its own generator, and the argument for one is
-left out.  Rates of the cases are at most 60, so that all probable draws are exact in bfloat16.  The comparison checks:
-whole and not negative, the distribution for every rate that occurs often, the shares of draws above floor(r) over all,
-halves, every second element, neighbours and an earlier call, and the skewness of both calls together; each by a bound
-that a correct kernel exceeds once in 2e9 tests, less than once in a million runs.  Overloads: poisson is tested; .out
-computes the same.
+independent of each other and of those of other calls; a kernel seeds its own generator, and PyTorch's argument for a
+generator is left out.  Rates of the cases are at most 60, so that all probable draws are exact in bfloat16.  The
+comparison checks: whole and not negative, the distribution for every rate above 0, the shares of draws above floor(r)
+over all, halves, every second element, neighbours and an earlier call, and the skewness of both calls together; each by
+a bound that a correct kernel exceeds once in 2e9 tests, less than once in a million runs.  Overloads: poisson is
+tested; .out computes the same.
 """
 
 from __future__ import annotations

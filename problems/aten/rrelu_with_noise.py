@@ -3,11 +3,11 @@
 Any rank, any strides of self and noise, of one shape.  In training noise[i] = r where x <= 0 and 1 where not, and the
 answer is computed from the slopes that noise holds; without training r = (lower + upper) / 2 and noise stays as it is.
 A NaN of self counts as positive and gives NaN.  Slopes are independent of each other and of those of other calls; a
-kernel seeds its own generator, and the argument for one is left out.  The comparison checks: noise against its range,
-the distribution, means, independence, and how many float32 slopes repeat, for which 20 random bits are enough, by
-bounds that a correct kernel exceeds once in 2e9 tests, less than once in a million runs; and the answer against self
-times the noise after the call, with the tolerance of one rounded product.  Overloads: rrelu_with_noise is tested; .out
-computes the same.
+kernel seeds its own generator, and PyTorch's argument for a generator is left out.  The comparison checks: noise
+against its range, the distribution, means, independence, and how many float32 slopes repeat, for which 20 random bits
+are enough, by bounds that a correct kernel exceeds once in 2e9 tests, less than once in a million runs; and the answer
+against self times the noise after the call, with the tolerance of one rounded product.  Overloads: rrelu_with_noise is
+tested; .out computes the same.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Scatter into a paged cache: value_cache[slot // B, h, d, slot % B] = value[t, h, d] with slot = slot_mapping[t].
 
-Keys likewise, in groups of x = 8 neighbours: key_cache[slot // B, h, d // x, slot % B, d % x] = key[t, h, d]. All
-tensors may have any strides, the caches too; the slots are int32 or int64, -1 for a skipped token, and none is written
-twice.  A copy: NaN, infinities, -0.0 and subnormal values are copied unchanged.  Caches of another dtype than the keys,
-and other words than "auto", are outside of the contract.
+Keys likewise, in groups of x = 8 neighbours, 16 bytes: key_cache[slot // B, h, d // x, slot % B, d % x] = key[t, h, d].
+All tensors may have any strides, the caches too; the slots are int32 or int64, -1 for a skipped token, and none is
+written twice.  A copy: NaN, infinities, -0.0 and subnormal values are copied unchanged.  Caches of another dtype than
+the keys, and other words than "auto", are outside of the contract.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ Returns (q, s) with s: (T, 1), float32.  x is input, or input + residual, which 
 quant_dtype is torch.int8, with L = 127 and s at least 2 ** -23, or torch.float8_e4m3fn, with L = 448 and s at least 1 /
 (448 * 512).  With scale_ub, one float32, s is min(max |y|, scale_ub) / L.  q is rounded to the nearest and saturates.
 
-input, weight and residual are float16, bfloat16 or float32, of any strides.  x and y may be rounded to that dtype on
-the way, so a level may be off by one step if the quotient is near the middle between two levels.  NaN and infinities
-are outside of the contract, and squares that overflow float32.
+input, weight and residual are float16, bfloat16 or float32, of any strides.  x and y may be rounded to that dtype
+before the division by s, so a level may be off by one step if the quotient is near the middle between two levels.  NaN
+and infinities are outside of the contract, and squares that overflow float32.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ ignored.  The shape of s does not depend on is_scale_transposed, which requests 
 scale_ub) / L.  q is rounded to the nearest and saturates.
 
 input, weight and residual are float16, bfloat16 or float32, of any strides; N is a multiple of G.  x and y may be
-rounded to that dtype on the way, so a level may be off by one step if the quotient is near the middle between two
-levels.  NaN and infinities are outside of the contract, and squares that overflow float32.
+rounded to that dtype before the division by s, so a level may be off by one step if the quotient is near the middle
+between two levels.  NaN and infinities are outside of the contract, and squares that overflow float32.
 """
 
 from __future__ import annotations
