@@ -66,7 +66,7 @@ def eager(x: torch.Tensor | float, exponent: torch.Tensor | float) -> torch.Tens
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Error of exp2(exponent * log2(self)): a rounding times the binary exponent of the result, here up to 16."""
+    """Error of exp2(exponent * log2(self)): a rounding times the binary exponent of the result; 16 are allowed."""
     return rounded(_result(case), terms=64)
 
 

@@ -1,13 +1,13 @@
 """AWQ weights of experts in Marlin tiles: out[e] = marlin(q[e]) with the unpacked q[e] of b_q_weight[e].
 
-b_q_weight: (E, K, N * bits / 32) packs along N in AWQ's order: a word holds 8 columns of 4 bits at its places as 0, 2,
-4, 6, 1, 3, 5, 7, or 4 columns of 8 bits as 0, 2, 1, 3.  marlin(q) of (K, N) are (K / 16, N * bits / 2) words: tiles of
-16 x 16, in row-major order of tiles; four adjacent tiles of a row are 1024 values in the order of the 32 lanes of a
-warp. Lane i has, of each of the four tiles in turn, the rows 2 (i % 4) + 0, 1, 8, 9 of column i // 4, then those of
-column i // 4 + 8.  A word holds, of 8 values of 4 bits that follow each other, those at 0, 2, 4, 6, 1, 3, 5, 7; of 4
-values of 8 bits those at 0, 2, 1, 3.  perm, int32, is ignored: AWQ keeps the order of the rows.  size_k = K is a
-multiple of 16, size_n = N of 64; num_bits is 4 or 8.  is_a_8bit, which selects another layout for 8-bit activations, is
-False.  Words are int32, tensors in any strides; the answer is a new contiguous tensor.
+b_q_weight: (E, K, N * bits / 32) packs along N in AWQ's order: the places of a word hold its 8 columns of 4 bits in the
+order 0, 2, 4, 6, 1, 3, 5, 7, or its 4 columns of 8 bits in the order 0, 2, 1, 3.  marlin(q) of (K, N) are (K / 16, N *
+bits / 2) words: tiles of 16 x 16, in row-major order of tiles; four adjacent tiles of a row are 1024 values in the
+order of the 32 lanes of a warp. Lane i has, of each of the four tiles in turn, the rows 2 (i % 4) + 0, 1, 8, 9 of
+column i // 4, then those of column i // 4 + 8.  A word holds, of 8 values of 4 bits that follow each other, those at 0,
+2, 4, 6, 1, 3, 5, 7; of 4 values of 8 bits those at 0, 2, 1, 3.  perm, int32, is ignored: AWQ keeps the order of the
+rows.  size_k = K is a multiple of 16, size_n = N of 64; num_bits is 4 or 8.  is_a_8bit, which selects another layout
+for 8-bit activations, is False.  Words are int32, tensors in any strides; the answer is a new contiguous tensor.
 """
 
 from __future__ import annotations
