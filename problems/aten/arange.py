@@ -3,8 +3,9 @@
 start, end and step are numbers; the end is left out, and a step may be negative.  A range in the wrong direction, which
 PyTorch rejects, is outside of the contract.  Without a dtype the answer is int64 if start, end and step are all
 integers (bool included) and float32 if not.  Integers are exact; floats are start + i * step, computed in float32 or
-better (float64 for float64), and rounded to the dtype.  The number of elements is computed in float64.  Overloads:
-.start_step is tested; the overloads without start or step compute the same with start 0 and step 1, and so does .out.
+better (float64 for float64), and rounded to the dtype.  The number of elements is exact for integers, and computed in
+float64 for the rest.  Overloads: .start_step is tested; the overloads without start or step compute the same with start
+0 and step 1, and so does .out.
 """
 
 from __future__ import annotations
