@@ -68,6 +68,21 @@ async def test_results_of_earlier_version_are_marked_stale(make_bench: Any) -> N
         await bench.until(pilot, lambda: text(bench)[0].startswith("stale: from an earlier version"))
 
 
+async def test_findings_come_first_after_proof(make_bench: Any) -> None:
+    bench = make_bench(fakes.suspicious)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("I")
+        lines = text(bench)
+        titles = [one for one in lines if one.startswith(("Proof", "Findings", "What was checked", "Cases"))]
+        assert [title.partition(":")[0] for title in titles] == ["Proof", "Findings", "What was checked", "Cases"]
+        findings = lines[lines.index("Findings") + 1 : lines.index("What was checked")]
+        assert [one.split()[0:2] for one in findings if "suspect" in one or "hint" in one] == [
+            ["library", "call"],
+            ["handler", "hint"],
+        ]
+
+
 async def test_enter_on_finding_moves_to_its_line(make_bench: Any) -> None:
     bench = make_bench(fakes.suspicious)
     async with bench.app.run_test() as pilot:
