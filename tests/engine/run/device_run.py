@@ -84,7 +84,7 @@ class DeviceRun:
         self,
         *cases: Case,
         target: str | None = "sm_90",
-        timed: tuple[Case, ...] | None = None,
+        timed: tuple[Case, ...] | BenchmarkPlan | None = None,
         measurement_context: MeasurementContext | None = None,
         other: Candidate | None = None,
         probes: tuple[Probe, ...] = (),
@@ -93,7 +93,7 @@ class DeviceRun:
         """A run of these cases; `timed` of None has no benchmark."""
         problem = replace(DEFINITION, cases=cases).problem("toy_problems")
         candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
-        benchmark = BenchmarkPlan(cases=timed) if timed is not None else None
+        benchmark = BenchmarkPlan(cases=timed) if isinstance(timed, tuple) else timed
         plan = Plan(
             problem=problem, cases=cases, device="cuda", target=target, benchmark=benchmark, one_worker=one_worker
         )
@@ -110,7 +110,7 @@ class DeviceRun:
         self,
         *cases: Case,
         target: str | None = "sm_90",
-        timed: tuple[Case, ...] | None = None,
+        timed: tuple[Case, ...] | BenchmarkPlan | None = None,
         measurement_context: MeasurementContext | None = None,
     ) -> list[events.Event]:
         """All events of such a run."""

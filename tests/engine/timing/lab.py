@@ -59,6 +59,7 @@ class Lab:
         baselines: tuple[str, ...] = ("eager",),
         cache: CacheState = CacheState.COLD,
         case_s: float = 2.0,
+        tuning_s: float = 30.0,
         peaks: Peaks | None = PEAKS,
         stored: Callable[[str, str], float | None] = lambda *_: None,
         other: Worker | None = None,
@@ -68,7 +69,7 @@ class Lab:
     ) -> Bench:
         """A benchmark of the worker."""
         return Bench(
-            BenchmarkPlan(cases=cases, cache=cache, baselines=baselines, case_s=case_s),
+            BenchmarkPlan(cases=cases, cache=cache, baselines=baselines, case_s=case_s, tuning_s=tuning_s),
             toy_problem(*(cases or (CASE,)), cost=COST),
             candidate=TimedCandidate(side=self.worker, reload=reload, kernels=OwnKernels(names=own, source=source)),
             other=TimedCandidate(side=other) if other is not None else None,

@@ -58,6 +58,7 @@ class Script:
     activities: int = 1
     idle_share: float = 0.0
     late: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     first_does_all: bool = False
     capturable: bool = True
     held_up_s: float = 0.0  # by this the parent sees every third replay end later, having a screen to draw

@@ -26,6 +26,7 @@ class Worker:
         self.occupied = False
         self.cache: CacheState | None = None  # as the last fetch left it, None once calls were made
         self.deadlines_s: list[float] = []
+        self.tuning_s: list[float] = []  # the budget of autotuners for each opened case
         self.error: EngineError | None = None
 
     async def clear(self) -> None:
@@ -44,6 +45,7 @@ class Worker:
                 assert self.device.arranged
                 self.occupied = True
                 self.device.occupied += 1
+                self.tuning_s.append(command.tuning_s)
             case protocol.Fetch():
                 assert self.occupied
                 self.cache = command.cache
@@ -127,6 +129,7 @@ class Worker:
             late=self.script.late,
             method=self.script.method if precise else "",
             reason=self.script.reason,
+            notes=self.script.notes,
         )
 
     def _kernels(self, calls: int) -> tuple[protocol.KernelTime, ...]:

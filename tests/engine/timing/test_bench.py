@@ -68,3 +68,16 @@ async def test_forty_self_comparisons_show_almost_no_difference(make_lab):
         case = await lab.run(other=lab.another(noise=0.03), baselines=())
         covered += case.comparisons[0].speedup.low <= 1.0 <= case.comparisons[0].speedup.high
     assert covered >= 37
+
+
+async def test_each_timed_case_has_the_tuning_budget(make_lab):
+    lab = make_lab()
+    bench = lab.bench(cases=(lab.case, lab.second), baselines=(), tuning_s=3.0)
+    await bench.run()
+    assert lab.worker.tuning_s == [3.0, 3.0]
+
+
+async def test_untried_configurations_are_noted_beside_the_times(make_lab):
+    note = "its autotuner tried 2 of 30 configurations within 3 s"
+    case = await make_lab(notes=(note,)).run(tuning_s=3.0)
+    assert note in case.timing.notes
