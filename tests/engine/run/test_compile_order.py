@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine import protocol
+from engine.model import Case, DType, Tier
+from engine.model.events import CaseFinished
 from engine.processes.directories import EngineDirectories
 from tests.engine.run.compile_site import Site, described, warps
+from tests.engine.run.device_run import LAUNCH, DeviceRun
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
+
+PATIENCE_S = 90.0  # less than a dry run may take in total, after which no case waits
 
 
 async def test_builder_is_idle_until_launch_is_added(site: Site) -> None:
@@ -136,3 +141,40 @@ async def test_skipped_launch_is_compiled_when_launched(site: Site) -> None:
     site.builder.add(warps(8))
     await site.run()
     assert [kernel.launch.num_warps for kernel in site.builder.kernels] == [8]
+
+
+async def test_first_case_runs_before_the_last_kernel_compiles(device_run: DeviceRun) -> None:
+    cases = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "abcd")
+    launches = {case.name: replace(LAUNCH, constants={"BLOCK": case.name}) for case in cases}
+    last: list[tuple[int, protocol.AnyCommand]] = []
+
+    def launching(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        match command:
+            case protocol.RunDry(case=name):
+                expected = protocol.SuppressedLaunch(launch=launches[name], specialisation=described("*fp32"))
+                return protocol.DryRunDone(id=command.id, launches=(expected,))
+            case protocol.Call(case=name):
+                return protocol.Called(id=command.id, returned=(), launches=(launches[name],), elapsed_s=0.0)
+            case protocol.Compile(launch=launch) if launch == launches["d"]:
+                last.append((device_run.fork_server.serving, command))
+        return None
+
+    device_run.changes = launching
+    answer = device_run.fork_server.answer
+
+    def hold_the_first_of_last(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes | None:
+        reply = answer(kind, command)
+        return None if [held for _, held in last] == [command] else reply
+
+    device_run.fork_server.answer = hold_the_first_of_last
+    finished: list[str] = []
+    async with asyncio.timeout(PATIENCE_S):
+        async for event in device_run.open(*cases).stream(asyncio.Event()):
+            if isinstance(event, CaseFinished):
+                finished.append(event.result.case)
+                if event.result.case == "c":
+                    [(pid, held)] = last
+                    device_run.fork_server.say(pid, protocol.encode(protocol.Compiled(id=held.id, stages={})))
+    compiled = [one.launch for one in device_run.commands(protocol.Compile) if isinstance(one, protocol.Compile)]
+    assert compiled == list(launches.values())
+    assert finished == ["a", "b", "c", "d"]
