@@ -15,6 +15,7 @@ from triton.compiler.errors import CompilationError
 from triton.runtime.errors import InterpreterError, OutOfResources, PTXASError
 
 from engine import protocol
+from engine.loading import databases
 from engine.loading.extensions import ExtensionNeededError, ExtensionRefusedError
 from engine.loading.loader import NoEntryError
 from engine.loading.missing import missing
@@ -29,7 +30,6 @@ _COMPILE_ERRORS = (CompilationError, OutOfResources, PTXASError)
 _CPU_ALLOCATION_WORDS = ("DefaultCPUAllocator", "can't allocate memory", "not enough memory")
 _OF_A_GPU = re.compile(r"torch/(cuda|accelerator)/|triton/runtime/driver\.py$|triton/backends/\w+/driver\.py$")
 """Files of torch and Triton on the call stack of everything that needs a device."""
-_REFUSED_DATABASE = ("SQLITE_CANTOPEN", "SQLITE_READONLY")
 _SENTENCES = (
     NoEntryError, StrayStoreError, KernelError, ExtensionNeededError, ExtensionRefusedError,
 )  # fmt: skip
@@ -187,12 +187,10 @@ def _message(error: BaseException) -> str:
 def _where_to_write(error: BaseException) -> str:
     """Next step for a file, or a database of SQLite, that may not be written."""
     if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        path = f"{os.fspath(error.filename)!r} is refused" if error.filename else "the path is refused"
-    elif getattr(error, "sqlite_errorname", "").startswith(_REFUSED_DATABASE):  # sqlite3 need not be there
-        path = "the path of the database is refused or does not exist"
-    else:
-        return ""
-    return f" ({path}: a kernel may write below HOME, TMPDIR and XDG_CACHE_HOME only; set its cache folder there)"
+        return databases.where_to_write(repr(os.fspath(error.filename)) if error.filename else "the path")
+    if getattr(error, "sqlite_errorname", "").startswith(databases.REFUSALS):  # sqlite3 need not be there
+        return databases.refusal()
+    return ""
 
 
 def _words(show: Callable[[object], str], value: object) -> str:

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from engine.errors import CandidateError
+from engine.loading import databases
 
 HIDDEN = frozenset({"engine", "problems", "sessions", "kgtui"})
 """Our packages, which no candidate can import."""
@@ -32,6 +33,7 @@ def load(
         NoEntryError: there is no callable of that name.
         BaseException: any exception of the candidate's own top level.
     """
+    databases.watch()
     hide_own_packages(folder)
     if modules is not None:
         sys.path.insert(_before_site_packages(), str(modules))
