@@ -6,14 +6,15 @@ large enough to show.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from engine.errors import UnsupportedError
 from engine.machine.errors import MachineError
-from engine.machine.ir import Function, Operation, Region, Scalar, SourceLocation, Tensor, Value
+from engine.machine.ir import Constant, Function, Operation, Region, Scalar, SourceLocation, Tensor, Value
 from engine.machine.reader import read_module
 
 _STATIC = frozenset({"arith.constant", "tt.make_range"})
+_QUOTIENTS = frozenset({"arith.divsi", "arith.divui"})
 _NARROW = (Scalar.I32, Scalar.I16, Scalar.I8)
 
 
@@ -22,7 +23,8 @@ def line_of_narrow_offset(ttir: str, filename: str) -> int | None:
 
     A product of constants and ranges alone cannot overflow and does not count.  Nor does one of lanes that are numbered
     by ranges and arguments, with an argument such as a stride: a range has at most 2^20 elements, and what grows with
-    the tensor is a program's number or a loop's.  None too where the TTIR cannot be read.
+    the tensor is a program's number or a loop's.  Nor does a quotient times no more than it was divided by, as where
+    tiles are counted and numbered in groups.  None too where the TTIR cannot be read.
     """
     try:
         functions = read_module(ttir).functions.values()
@@ -49,10 +51,29 @@ def _lines(function: Function, filename: str) -> Iterator[int]:
         pending += maker.operands
         pending += (operand for region in maker.regions for end in _ends(region) for operand in end.operands)
         is_bounded = value.index in static or (value.index in given and isinstance(value.type, Tensor))
+        is_bounded = is_bounded or _undoes_division(maker, maker_by_value)
         if maker.name == "arith.muli" and _is_narrow(value) and not is_bounded:
             line = _line_in(filename, maker.location)
             if line is not None:
                 yield line
+
+
+def _undoes_division(product: Operation, maker_by_value: Mapping[int, Operation]) -> bool:
+    """Whether this is a quotient times a constant of at most its divisor, and so at most the dividend."""
+    factors = [maker_by_value.get(operand.index) for operand in product.operands]
+    divisor = next((factor.operands[1] for factor in factors if factor and factor.name in _QUOTIENTS), None)
+    made = maker_by_value.get(divisor.index) if divisor is not None else None
+    if made is None:
+        return False
+    parts = [maker_by_value.get(operand.index) for operand in made.operands] if made.name == "arith.muli" else [made]
+    times = max(map(_constant, factors))
+    return 0 < times <= max(map(_constant, parts))  # the other part of a divisor is at least 1
+
+
+def _constant(maker: Operation | None) -> int:
+    """The value of a constant of one element; 0 for anything else."""
+    value = maker.attributes.get("value") if maker is not None and maker.name == "arith.constant" else None
+    return value.bits[0] if isinstance(value, Constant) and len(value.bits) == 1 else 0
 
 
 def _ends(region: Region) -> Iterator[Operation]:

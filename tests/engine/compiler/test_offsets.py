@@ -83,5 +83,35 @@ def test_product_of_two_arguments_has_line() -> None:
     assert line_of_narrow_offset(kernel(sizes + ADD), "k.py") == 4
 
 
+TILES = '    %t = arith.divsi %s, %c : i32 loc("k.py":4:1)\n'
+SPLAT = '    %o = tt.splat %m : i32 -> tensor<64xi32> loc("k.py":5:1)\n'
+
+
+@pytest.mark.parametrize(
+    ("product", "line"),
+    [
+        ('    %m = arith.muli %t, %c : i32 loc("k.py":4:1)\n', None),
+        ('    %g = arith.constant 8 : i32 loc("k.py":2:1)\n    %m = arith.muli %g, %t : i32 loc("k.py":4:1)\n', None),
+        ('    %g = arith.constant 65 : i32 loc("k.py":2:1)\n    %m = arith.muli %t, %g : i32 loc("k.py":4:1)\n', 4),
+        ('    %m = arith.muli %t, %s : i32 loc("k.py":4:1)\n', 4),
+    ],
+    ids=["rounded down", "tiles in groups", "more than was divided by", "an argument"],
+)
+def test_quotient_times_its_divisor_does_not_count(product: str, line: int | None) -> None:
+    assert line_of_narrow_offset(kernel(TILES + product + SPLAT + ADD), "k.py") == line
+
+
+@pytest.mark.parametrize(("times", "line"), [("%g", None), ("%c", 4)], ids=["as grouped", "more than grouped"])
+def test_number_of_group_times_its_size_does_not_count(times: str, line: int | None) -> None:
+    grouped = (
+        '    %g = arith.constant 8 : i32 loc("k.py":2:1)\n'
+        + TILES
+        + '    %in = arith.muli %t, %g : i32 loc("k.py":4:1)\n'
+        + '    %n = arith.divsi %pid, %in : i32 loc("k.py":4:1)\n'
+        + f'    %m = arith.muli %n, {times} : i32 loc("k.py":4:1)\n'
+    )
+    assert line_of_narrow_offset(kernel(grouped + SPLAT + ADD), "k.py") == line
+
+
 def test_invalid_ttir_has_no_line() -> None:
     assert line_of_narrow_offset("nonsense", "k.py") is None
