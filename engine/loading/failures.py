@@ -85,8 +85,10 @@ def _trace(chain: list[BaseException]) -> str:
     ]
     # The interpreter only wraps the exception of the kernel.
     led_to = [error for error in reversed(chain[:-1]) if not isinstance(error, InterpreterError)]
-    lines = ["Traceback (most recent call last):\n", *traceback.format_list(shown), f"{_message(chain[-1])}\n"]
-    return _transmissible("".join([*lines, *(f"which led to {_message(error)}\n" for error in led_to)]))
+    root = _message(chain[-1])
+    lines = ["Traceback (most recent call last):\n", *traceback.format_list(shown), f"{root}\n"]
+    effects = (effect for effect in map(_message, led_to) if effect != root)
+    return _transmissible("".join([*lines, *(f"which led to {effect}\n" for effect in effects)]))
 
 
 def _is_authors(frame: traceback.FrameSummary) -> bool:

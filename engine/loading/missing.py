@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from types import ModuleType
 
 import triton
@@ -21,10 +22,13 @@ _VERSION_BY_NAME = {
     "triton.language._experimental_descriptor_load": "3.3",
     "triton.language._experimental_descriptor_store": "3.3",
     "triton.language.libdevice": "2.1",
+    "triton.language.make_block_ptr": "3.6",
     "triton.ops": "2.3",
     "triton.tools.experimental_descriptor": "3.3",
 }
 """A version of Triton that has the name; other missing names are not attributed to the version."""
+_REMOVED_IN = "triton/language/core.py"
+"""Triton keeps the names of removed functions there, which raise NotImplementedError."""
 
 
 def missing(error: BaseException) -> str:
@@ -49,6 +53,9 @@ def _name(error: BaseException) -> str:
     if isinstance(error, ImportError):  # `from a import b`: Python 3.12 names both
         part = getattr(error, "name_from", None)
         return f"{error.name}.{part}" if part else ""
+    if isinstance(error, NotImplementedError):
+        *_, raised = (None, *traceback.extract_tb(error.__traceback__))
+        return f"triton.language.{raised.name}" if raised and raised.filename.endswith(_REMOVED_IN) else ""
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
         return f"{error.obj.__name__}.{error.name}"
     return ""

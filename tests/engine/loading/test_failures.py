@@ -118,6 +118,23 @@ def test_feature_missing_in_a_kernel_names_its_version(name: str, kind: Kind, me
     assert message in reported.message
 
 
+def test_removed_block_pointers_name_a_version_with_them() -> None:
+    arguments = ", ".join(["None"] * 6)
+    reported = failed(f"\ntl.make_block_ptr({arguments}, _semantic=0)\n", tl=triton.language)
+    assert (reported.kind, reported.line) == (Kind.UNSUPPORTED, 2)
+    assert reported.message == (
+        f"triton.language.make_block_ptr is missing from Triton {triton.__version__}, which is installed here; "
+        "Triton 3.6 has it"
+    )
+
+
+def test_equal_messages_of_a_chain_are_traced_once() -> None:
+    reported = failed(
+        "try:\n    raise ValueError('x')\nexcept ValueError as error:\n    raise ValueError('x') from error\n"
+    )
+    assert reported.trace.count("ValueError: x") == 1
+
+
 @pytest.mark.parametrize("line", ["import triton.languages", "import json.nothing", "tl.laod"])
 def test_misspelt_import_is_an_error(line: str) -> None:
     assert failed(line, tl=triton.language).kind is Kind.RAISED
