@@ -1,4 +1,4 @@
-"""The number of heaps that the C library gives the threads of the workbench."""
+"""The heaps of the C library: how many the threads of the workbench get, and the memory that they keep."""
 
 from __future__ import annotations
 
@@ -16,5 +16,16 @@ def use_one_arena() -> bool:
     """
     try:
         return bool(ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1))
+    except AttributeError:  # another C library
+        return False
+
+
+def release_free_memory() -> bool:
+    """Return the free pages of the heap to the system; False where there are none, or no such function.
+
+    glibc only returns the end of the heap, so that free pages between small objects stay resident.
+    """
+    try:
+        return bool(ctypes.CDLL(None).malloc_trim(0))
     except AttributeError:  # another C library
         return False

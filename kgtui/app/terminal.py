@@ -23,6 +23,7 @@ from textual.geometry import Size
 from textual.notifications import SeverityLevel
 from textual.widgets import Input
 
+from kgtui.app.arenas import release_free_memory
 from kgtui.app.while_active import WhileActive
 from kgtui.highlighting.cleaning import harmless_lines
 
@@ -64,8 +65,9 @@ class TerminalApp(App[None]):
             self.refresh()
 
     def while_active(self, every_s: float, work: Callable[[], bool]) -> None:
-        """Call `work` at an interval, except while it is idle and no input arrives."""
-        self._active_timers = (*self._active_timers, WhileActive(self, every_s, work))
+        """Call `work` at an interval, except while it is idle and no input arrives; then unused memory is released."""
+        timer = WhileActive(self, every_s, work, rest=release_free_memory)
+        self._active_timers = (*self._active_timers, timer)
 
     def wake(self) -> None:
         """Resume idle work, since something begins that may need it."""

@@ -15,10 +15,18 @@ GRACE_CALLS = 20
 
 
 class WhileActive:
-    """Calls `work` at an interval until it is idle; `wake` restarts it."""
+    """Calls `work` at an interval until it is idle, then `rest` once; `wake` restarts it."""
 
-    def __init__(self, owner: MessagePump, every_s: float, work: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        owner: MessagePump,
+        every_s: float,
+        work: Callable[[], bool],
+        *,
+        rest: Callable[[], object] = lambda: None,
+    ) -> None:
         self._work = work
+        self._rest = rest
         self._unneeded = 0
         self._timer: Timer = owner.set_interval(every_s, self._call)
 
@@ -37,3 +45,4 @@ class WhileActive:
         self._unneeded = 0 if self._work() else self._unneeded + 1
         if self.is_idle:
             self._timer.pause()
+            self._rest()

@@ -9,6 +9,7 @@ import pytest
 from textual.message_pump import MessagePump
 from textual.timer import Timer
 
+from kgtui.app import terminal
 from kgtui.app.while_active import GRACE_CALLS, WhileActive
 
 
@@ -57,6 +58,25 @@ def test_stopped_timer_restarts_when_woken() -> None:
     assert (owner.running, timer.is_idle) == (True, False)
 
 
+def test_rest_is_called_once_per_activity() -> None:
+    owner, rests = Owner(), []
+    timer = WhileActive(
+        cast(MessagePump, owner),  # cast: the double at the seam
+        0.1,
+        lambda: False,
+        rest=lambda: rests.append(timer.is_idle),
+    )
+    for _ in range(GRACE_CALLS - 1):
+        owner.call()
+    assert rests == []
+    owner.call()
+    assert rests == [True]
+    timer.wake()
+    for _ in range(GRACE_CALLS):
+        owner.call()
+    assert rests == [True, True]
+
+
 def running_timers(app: Any) -> list[Timer]:  # Any: the application of a bench
     pumps = [app, *(pump for screen in app.screen_stack for pump in screen.walk_children(with_self=True))]
     return [timer for pump in pumps for timer in pump._timers if timer._active.is_set() and timer._repeat is None]
@@ -73,3 +93,18 @@ async def test_idle_application_has_no_running_timer(make_bench: Any, *, opened:
         assert running_timers(bench.app) == []
         await pilot.press("j")
         assert [timer.is_idle for timer in bench.app._active_timers] == [False]
+
+
+async def test_application_releases_memory_when_idle(make_bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    released: list[bool] = []
+    monkeypatch.setattr(terminal, "release_free_memory", lambda: released.append(True))
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        [timer] = bench.app._active_timers
+        timer.wake()
+        released.clear()
+        while not timer.is_idle:
+            assert released == []
+            timer._call()
+        assert released == [True]
