@@ -26,6 +26,7 @@ _HEAVIEST_FIRST = tuple(reversed(Severity))
 _SEVERE = (Severity.PROOF, Severity.SUSPECT)
 NOT_BUILT_HERE = frozenset({Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR})
 """Statuses of a kernel that this machine, version or engine could not compile: no evidence about the kernel."""
+_NOT_OF_THE_KERNEL = frozenset({Outcome.UNSUPPORTED, Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,6 +224,7 @@ def first_unbuilt(kernels: Sequence[CompiledKernel]) -> CompiledKernel | None:
 
 def _failed_cases(failed: Sequence[CaseResult], planned: int) -> tuple[Outcome, str, Location | None]:
     first = failed[0]
-    count = f"{len(failed)} of {planned} cases failed" if len(failed) > 1 else f"case {first.case} failed"
+    ended = "could not be run" if first.outcome in _NOT_OF_THE_KERNEL else "failed"
+    count = f"{len(failed)} of {planned} cases {ended}" if len(failed) > 1 else f"case {first.case} {ended}"
     where = f", first {first.case}" if len(failed) > 1 else ""
     return first.outcome, f"{count}{where}: {first.message or first.outcome.value}", first.location

@@ -43,6 +43,7 @@ def finding(severity: Severity, message: str) -> Finding:
 
 ALL_CHECKED = tuple(LayerReport(layer=layer, by="p", coverage=Coverage.CHECKED) for layer in Layer)
 OK = result(Outcome.PASS)
+NOT_OF_THE_KERNEL = (Outcome.UNSUPPORTED, Outcome.ENGINE_ERROR, Outcome.PROBLEM_ERROR)
 FAILED = [outcome for outcome in Outcome if outcome is not Outcome.PASS]
 
 
@@ -124,7 +125,19 @@ def test_cases_never_run_are_engine_error(cases: tuple[CaseResult, ...], missing
 @pytest.mark.parametrize("outcome", FAILED)
 def test_one_failed_case_decides_the_verdict(outcome: Outcome) -> None:
     verdict = decide(Facts(planned=2, cases=(OK, result(outcome, "b", "why", HERE))))
-    assert verdict == Verdict(outcome=outcome, sentence="case b failed: why", passed=1, total=2, location=HERE)
+    sentence = "case b could not be run: why" if outcome in NOT_OF_THE_KERNEL else "case b failed: why"
+    assert verdict == Verdict(outcome=outcome, sentence=sentence, passed=1, total=2, location=HERE)
+
+
+@pytest.mark.parametrize("outcome", NOT_OF_THE_KERNEL)
+def test_cases_that_could_not_run_are_not_failed(outcome: Outcome) -> None:
+    verdict = decide(Facts(planned=3, cases=(OK, result(outcome, "b", "no GPU"), result(outcome, "c", "no GPU"))))
+    assert (verdict.outcome, verdict.sentence) == (outcome, "2 of 3 cases could not be run, first b: no GPU")
+
+
+def test_failed_case_is_named_before_those_not_run() -> None:
+    cases = (result(Outcome.UNSUPPORTED, "a", "no GPU"), result(Outcome.WRONG_VALUE, "b", "wrong"))
+    assert decide(Facts(planned=2, cases=cases)).sentence == "2 of 2 cases failed, first b: wrong"
 
 
 def test_failed_case_without_message_states_its_outcome() -> None:
