@@ -141,10 +141,10 @@ class Batch:
                         group.create_task(carry_out(task, model))
         except BaseException:
             self._emit(BatchEnded(ending=Ending.CANCELLED, spent=self._requester.budget.spent))
-            self._store.end_batch(self._number, Ending.CANCELLED)
+            self._end(Ending.CANCELLED)
             raise
         ended = _ending(budget_reasons, failures)
-        await asyncio.to_thread(self._store.end_batch, self._number, ended.ending)
+        await asyncio.to_thread(self._end, ended.ending)
         self._emit(ended)
         return ended
 
@@ -188,6 +188,9 @@ class Batch:
         )
         return Result(row=row, source=source.decode(), run=run)
 
+    def _end(self, ending: Ending) -> None:
+        self._store.end_batch(self._number, ending, worked_s=self._requester.budget.elapsed_s)
+
     async def _verified(self, task: Task, row: GenerationRow, source: bytes, spot: Spot) -> tuple[RunRecord, bool]:
         if row.run is not None and row.run.outcome is not None:
             with contextlib.suppress(KgtuiError):  # a run that can no longer be read is repeated
@@ -199,6 +202,7 @@ class Batch:
         run = await self._verifier.verify(task.problem, source, name=f"{spot.model} {spot.place}", watch=watch)
         if run.number is not None:
             await asyncio.to_thread(self._store.attach_run, row.id, run.number)
+        await self._requester.note_time()
         return run, False
 
 

@@ -38,13 +38,18 @@ class Spent:
 
 
 class Budget:
-    """The budget of one batch; used on one event loop."""
+    """The budget of one batch; used on one event loop.
 
-    def __init__(self, limits: Limits, *, clock: Callable[[], float], spent: Spent | None = None) -> None:
+    `clock` is monotonic; `spent` and `worked_s` are the costs and the time of a resumed batch so far.
+    """
+
+    def __init__(
+        self, limits: Limits, *, clock: Callable[[], float], spent: Spent | None = None, worked_s: float = 0.0
+    ) -> None:
         self.limits = limits
         self.spent = spent or Spent()
         self._clock = clock
-        self._began_s = clock()
+        self._began_s = clock() - worked_s
         self._reserved: list[Amount] = []
         self._settled = asyncio.Condition()
 
@@ -55,7 +60,7 @@ class Budget:
 
     @property
     def elapsed_s(self) -> float:
-        """Time since the batch began in this process."""
+        """Time of the batch in this process, and in those before it was resumed."""
         return self._clock() - self._began_s
 
     async def reserve(self, worst: Amount) -> None:

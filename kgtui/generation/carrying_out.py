@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Protocol
 
 from engine.devices import Device, platform_named
@@ -28,6 +28,7 @@ from kgtui.ports.requests import DEFAULT_TIERS
 from kgtui.runner.run_queue import Ticket
 from sessions.candidates.generation_rows import Limits
 from sessions.candidates.generations import GenerationStore
+from sessions.store import utc_now
 
 
 class GenerationRecording(Protocol):
@@ -79,6 +80,7 @@ class Means:
     trouble: Callable[[str], None]
     on_generation_event: Callable[[GenerationEvent, Progress], None]
     clock: Callable[[], float] = time.monotonic
+    now: Callable[[], datetime] = utc_now
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +104,7 @@ async def carry_out(order: Order, means: Means) -> Generated:
             raise UsageError(f"{task.problem.name} cannot be verified, so nothing is generated: {task.refusal}")
     async with connected(order.request.models, means.environment) as providers:
         session = means.recording.session()
-        number, before = _begun(order, means.recording, session=session)
+        number, before, worked_s = _begun(order, means.recording, session=session)
         progress = replace(
             NO_BATCH, number=number, total=order.answers, limits=order.limits, began_s=means.clock(), spent=before
         )
@@ -123,10 +125,10 @@ async def carry_out(order: Order, means: Means) -> Generated:
             stored,
             provider_of=providers.__getitem__,
             prices=means.prices,
-            budget=Budget(order.limits, clock=means.clock, spent=before),
+            budget=Budget(order.limits, clock=means.clock, spent=before, worked_s=worked_s),
             sampling=order.request.sampling,
             concurrency=order.concurrency,
-            clocks=Clocks(now=lambda: datetime.now(UTC), clock=means.clock),
+            clocks=Clocks(now=means.now, clock=means.clock),
             emit=on_generation_event,
         )
         await _batch(order, means, stored=stored, requester=requester, on_generation_event=on_generation_event).run()
@@ -184,15 +186,15 @@ def _batch(
     )
 
 
-def _begun(order: Order, recording: GenerationRecording, *, session: int) -> tuple[int, Spent]:
-    """The number of the batch, and its earlier costs."""
+def _begun(order: Order, recording: GenerationRecording, *, session: int) -> tuple[int, Spent, float]:
+    """The number of the batch, its earlier costs, and its earlier time in seconds."""
     generations, text = recording.generations, order.request.to_json()
     if not order.resume:
-        return generations.begin_batch(session, text, order.limits), Spent()
+        return generations.begin_batch(session, text, order.limits), Spent(), 0.0
     number = generations.unfinished_batch(text)
     if number is None:
         raise UsageError(
             "no unfinished batch has these arguments; omit --resume to start one, or repeat its exact arguments"
         )
-    generations.resume_batch(number)
-    return number, spent_before(generations.of_batch(number))
+    batch = generations.resume_batch(number)
+    return number, spent_before(generations.of_batch(number)), batch.worked_s

@@ -133,10 +133,15 @@ class Requester:
             self._emit(RequestSent(spot=spot))
             exchange = _Exchange(number=number, spot=spot, worst=worst, began_s=self._clocks.clock(), saved=saved)
             await self._receive(model, request, exchange, entry=entry)
+        await self.note_time()
         row = await asyncio.to_thread(self._store.at_place, self._batch, new)
         assert row is not None, "it was settled just now"
         self._emit(AnswerStored(spot=spot, row=row, spent=self.budget.spent))
         return row
+
+    async def note_time(self) -> None:
+        """Store the time of the batch so far, which counts against its budget after a resume."""
+        await asyncio.to_thread(self._store.note_worked, self._batch, self.budget.elapsed_s)
 
     async def _receive(self, model: ModelName, request: CompletionRequest, exchange: _Exchange, *, entry: str) -> None:
         """Stream the answer and settle it, however it ends."""

@@ -116,7 +116,10 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchRow:
-    """One batch; `request` is JSON.  `ending` is None while it is running, and after a crash."""
+    """One batch; `request` is JSON.  `ending` is None while it is running, and after a crash.
+
+    `worked_s` is the time of all processes that worked on it, up to the last answer or verdict.
+    """
 
     id: int
     session: int
@@ -124,6 +127,7 @@ class BatchRow:
     limits: Limits
     started_at: datetime
     ending: Ending | None
+    worked_s: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,9 +32,11 @@ from sessions.database import Database, Value
 _INSERT_BATCH = """
 insert into batches (session, request, budget_microusd, budget_tokens, budget_s, started_at)
 values (:session, :request, :microusd, :tokens, :seconds, :now)"""
-_END_BATCH = "update batches set ended_at = :now, ending = :ending where id = :batch"
+_END_BATCH = """
+update batches set ended_at = :now, ending = :ending, worked_s = max(worked_s, :worked_s) where id = :batch"""
 _REOPEN_BATCH = "update batches set ended_at = null, ending = null where id = :batch"
 _SELECT_BATCH = "select * from batches where id = :batch"
+_WORK = "update batches set worked_s = max(worked_s, :worked_s) where id = :batch"
 _SELECT_UNFINISHED = """
 select id from batches where request = :request and coalesce(ending, '') != 'finished' order by id desc limit 1"""
 _SELECT_NEWEST = """
@@ -46,10 +48,11 @@ join sessions on sessions.id = generations.session where batch = :batch and stat
 _LOSE = "update generations set state = 'lost', ended_at = :now where id = :generation and state = 'reserved'"
 _RESERVE = """
 insert into generations (
-    session, batch, problem, provider, model, place, state, sent, reserved_microusd, reserved_tokens, began_at
+    session, batch, problem, provider, model, place, state, sent, reserved_microusd, reserved_tokens, began_at,
+    runs_before
 ) values (
     :session, :batch, :problem, :provider, :model, :place, 'reserved', :sent, :reserved_microusd, :reserved_tokens,
-    :now
+    :now, (select coalesce(max(id), 0) from runs)
 )"""
 _SETTLE = """
 update generations set state = case :stop when 'cancelled' then 'lost' else 'settled' end,
@@ -81,6 +84,7 @@ _GROUPS = {
 }
 # A refused request was not charged and is no answer; a lost one may have been.  A run counts once, for the answer that
 # caused it: the first of those with its source or that saved it, and none where the run began before it was requested.
+# Not by their times: the system clock may have been set back between the two.
 _SELECT_COSTS = """
 select {group} as grouped, count(*) as answers, sum(cost_microusd is null) as unpriced,
     coalesce(sum(prompt_tokens), 0) as input_tokens, coalesce(sum(cached_tokens), 0) as cached_tokens,
@@ -101,7 +105,8 @@ left join (
             union select generation, run from agent_saves)
         group by run) as causes
     join runs on runs.id = causes.run
-    join generations as causing on causing.id = first and runs.started_at >= coalesce(causing.began_at, '')
+    join generations as causing on causing.id = first and case when causing.runs_before is null
+        then runs.started_at >= coalesce(causing.began_at, '') else runs.id > causing.runs_before end
     group by first) as caused on caused.first = generations.id
 where state in ('settled', 'lost'){narrowed} group by grouped order by grouped"""
 
@@ -146,10 +151,16 @@ class GenerationStore:
             row = connection.execute(_INSERT_BATCH, {**values, "session": self._session_of(session_id)})
             return _new_id(row.lastrowid)
 
-    def end_batch(self, batch: int, ending: Ending) -> None:
-        """Note why a batch ended."""
+    def end_batch(self, batch: int, ending: Ending, *, worked_s: float = 0.0) -> None:
+        """Note why a batch ended, and the time of all processes that worked on it."""
+        values = {"batch": self._batch(batch), "ending": ending, "worked_s": worked_s, "now": self._now()}
         with self._database.transaction() as connection:
-            connection.execute(_END_BATCH, {"batch": self._batch(batch), "ending": ending, "now": self._now()})
+            connection.execute(_END_BATCH, values)
+
+    def note_worked(self, batch: int, worked_s: float) -> None:
+        """Note the time of all processes that worked on the batch; a shorter time changes nothing."""
+        with self._database.transaction() as connection:
+            connection.execute(_WORK, {"batch": self._batch(batch), "worked_s": worked_s})
 
     def resume_batch(self, batch: int) -> BatchRow:
         """Reopen the batch; reservations of ended processes become lost.
@@ -197,6 +208,7 @@ class GenerationStore:
             limits=limits,
             started_at=datetime.fromisoformat(row["started_at"]),
             ending=Ending(row["ending"]) if row["ending"] else None,
+            worked_s=row["worked_s"],
         )
 
     def reserve(self, session_id: int, batch: int, new: NewGeneration) -> int:

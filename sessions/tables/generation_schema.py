@@ -65,6 +65,16 @@ create table agent_saves (
     primary key (generation, run)
 ) without rowid"""
 
+# Independent of the system clock, which may be set back or forward at any time.
+ORDER = (
+    """\
+alter table generations add column runs_before integer  -- the newest run when it was stored; null in older rows
+    default null""",
+    """\
+alter table batches add column worked_s real not null   -- time of all processes that worked on it
+    default 0""",
+)
+
 GENERATION = (
     _BATCHES,
     _GENERATIONS_7,

@@ -12,8 +12,9 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sessions.tables.benchmark_schema import BENCHMARKS
 from sessions.tables.checked_schema import CHECKED
-from sessions.tables.generation_schema import AGENT_SAVES, GENERATION
+from sessions.tables.generation_schema import AGENT_SAVES, GENERATION, ORDER
 
 APPLICATION_ID = 0x6B677475  # "kgtu": tells our files from those of other programs
 MIGRATION_SET = "kgtui.sessions"
@@ -175,80 +176,6 @@ create table generations (
     elapsed_s real not null
 )"""
 
-_BENCHMARKS = """\
-create table benchmarks (
-    run integer not null references runs (id),
-    seq integer not null,
-    case_name text not null,
-    outcome text not null,      -- pass when every timed call was right; otherwise there are no times
-    message text not null,
-    cache text not null,        -- cold or warm: the second-level cache
-    method text,                -- of device_us: cupti, graph, events
-    device_us real,             -- of one call; null where it was not measured, as all that follows
-    device_us_low real,         -- low and high are the ends of the 95 % interval
-    device_us_high real,
-    call_us real,
-    call_us_low real,
-    call_us_high real,
-    graph_us real,
-    calls integer not null,     -- timed
-    verified integer not null,  -- of them
-    slots integer not null,     -- input sets in rotation
-    floor_us real,
-    bound text,                 -- what the floor is made of: memory or compute
-    percent_of_floor real,      -- the floor in percent of device_us
-    elapsed_s real not null,
-    primary key (run, seq)
-) without rowid"""
-
-_COMPARISONS = """\
-create table comparisons (
-    run integer not null,
-    seq integer not null,       -- of its benchmark
-    case_name text not null,
-    baseline text not null,     -- eager, compile, cublas, ...
-    method text,                -- of the baseline's device_us
-    device_us real,             -- of the baseline, in this run
-    call_us real,
-    speedup real,               -- time of the baseline over time of the candidate; null where one was not measured
-    speedup_low real,
-    speedup_high real,
-    resolution real,            -- smallest relative difference that counts
-    standing text,              -- faster, slower, no difference
-    notes text not null,        -- what of the baseline could not be measured, and why
-    primary key (run, seq, baseline),
-    foreign key (run, seq) references benchmarks (run, seq)
-) without rowid"""
-
-_SUMMARIES = """\
-create table summaries (
-    run integer not null references runs (id),
-    baseline text not null,
-    speedup real not null,      -- geometric mean of the cases
-    speedup_low real not null,
-    speedup_high real not null,
-    cases integer not null,     -- right and timed
-    planned integer not null,
-    fast text not null,         -- JSON: how many cases are right and at least so many times as fast
-    primary key (run, baseline)
-) without rowid"""
-
-_BASELINES = """\
-create table baselines (
-    device_name text not null,
-    problem text not null,
-    case_name text not null,
-    cache text not null,
-    baseline text not null,
-    versions text not null,     -- what the session noted of its environment, but for the device
-    method text,
-    device_us real,
-    call_us real,
-    measured_at text not null,  -- ISO 8601, UTC
-    run integer not null references runs (id),  -- the newest that was right and not flagged
-    primary key (device_name, problem, case_name, cache, baseline, versions)
-) without rowid"""
-
 # A comment is kept only inside of the column's definition.
 _POLICY = """\
 alter table runs add column policy text not null    -- default, strict, facts-only: what decided over its findings
@@ -299,7 +226,7 @@ MIGRATIONS = (
             "create index generations_by_session on generations (session)",
         ),
     ),
-    Migration(name="002_benchmarks", statements=(_BENCHMARKS, _COMPARISONS, _SUMMARIES, _BASELINES)),
+    Migration(name="002_benchmarks", statements=BENCHMARKS),
     Migration(name="003_policy", statements=(_POLICY,)),
     Migration(
         name="004_deleting",
@@ -361,6 +288,7 @@ MIGRATIONS = (
         statements=tuple(f"alter table benchmarks add column kernel_us{end} real" for end in ("", "_low", "_high")),
     ),
     Migration(name="014_agent_saves", statements=(AGENT_SAVES, "create index agent_saves_by_run on agent_saves (run)")),
+    Migration(name="015_generation_order", statements=ORDER),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

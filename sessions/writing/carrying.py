@@ -49,7 +49,7 @@ _COUNTED_ANEW = ("timings",)
 """Tables whose row ids mean nothing outside of the file."""
 _NUMBERED = ("sessions", "runs", "batches", "generations", "check_batches")
 """Tables whose row ids other tables and callers know."""
-_REFERENCES = frozenset({"run", "session", "newest", "batch", "generation"})
+_REFERENCES = frozenset({"run", "session", "newest", "batch", "generation", "runs_before"})
 
 _TAKEN = """
 select exists (select 1 from sessions where id in (select value from json_each(:sessions)))

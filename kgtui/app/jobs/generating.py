@@ -253,4 +253,5 @@ class Generating:
             trouble=self._audience.trouble_arose,
             on_generation_event=self._on_generation_event,
             clock=self._host.clock,
+            now=self._host.now,
         )

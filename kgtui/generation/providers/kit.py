@@ -95,7 +95,7 @@ class Service:
             f"{self.name} answered {status}" + (f": {said}" if said else "") + (f"; {advice}" if advice else ""),
             status=status,
             retries=status in _RETRIED_STATUS,
-            retry_after_s=retry_after_seconds(headers.get("retry-after")),
+            retry_after_s=retry_after_seconds(headers.get("retry-after"), date=headers.get("date")),
         )
 
     def _broken(self, error: Exception, *, is_open: bool) -> ProviderError:
@@ -145,19 +145,30 @@ def _message_in(body: object) -> str:
     return message if isinstance(message, str) else ""
 
 
-def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> float | None:
-    """The seconds of a `retry-after` header: a number, or a date; None if missing or unreadable."""
+def retry_after_seconds(value: str | None, *, date: str | None = None) -> float | None:
+    """The seconds of a `retry-after` header: a number, or a time; None if missing or unreadable.
+
+    A time counts from the `date` header of the same response, because the clock of this machine may be wrong.
+    """
     if value is None:
         return None
     try:
         seconds = float(value)
     except ValueError:
-        try:
-            moment = email.utils.parsedate_to_datetime(value)
-        except ValueError:
+        moment = _moment(value)
+        if moment is None:
             return None
-        seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+        seconds = (moment - (_moment(date or "") or datetime.now(UTC))).total_seconds()
     return seconds if 0 <= seconds < float("inf") else None
+
+
+def _moment(text: str) -> datetime | None:
+    """The time in a header of HTTP, which is in UTC; None if unreadable."""
+    try:
+        moment = email.utils.parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def shortened(detail: str) -> str:

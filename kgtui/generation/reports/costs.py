@@ -23,7 +23,8 @@ def costs_table(rows: Sequence[CostRow], by: CostBy) -> Table:
         title=f"Cost by {by}",
         header=(by.value, *_HEADER),
         rows=tuple(_row(row) for row in rows),
-        note="tokens; wall, engine and device time in seconds; - was not timed; "
+        note=("days are in UTC; " if by is CostBy.DAY else "")
+        + "tokens; wall, engine and device time in seconds; - was not timed; "
         "> marks sums that leave out answers of unknown cost",
     )
 

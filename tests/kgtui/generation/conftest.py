@@ -51,9 +51,13 @@ class Bench:
     waits: list[float] = field(default_factory=list)
     verifier: FakeVerifier = field(default_factory=FakeVerifier)
     on_event: Callable[[GenerationEvent], None] = lambda event: None
+    now: datetime = datetime(2026, 1, 1, tzinfo=UTC)
+    """The wall clock, of the store too."""
+    elapsed_s: float = 0.0
+    """The monotonic clock."""
 
     def open(self) -> None:
-        self.store: Store = open_store(self.path)
+        self.store: Store = open_store(self.path, clock=lambda: self.now)
         self.session = self.store.begin_session("generate")
         self.verifier.number_of = self._recorded
 
@@ -66,18 +70,17 @@ class Bench:
         request = replace(request, **changes)
         generations = self.store.generations
         number = resume or generations.begin_batch(self.session, request.to_json(), self.limits)
-        if resume:
-            generations.resume_batch(resume)
+        worked_s = generations.resume_batch(resume).worked_s if resume else 0.0
         self.number = number
         before = spent_before(generations.of_batch(number))
-        self.budget = Budget(self.limits, clock=lambda: 0.0, spent=before)
+        self.budget = Budget(self.limits, clock=lambda: self.elapsed_s, spent=before, worked_s=worked_s)
         stored = StoredBatch(
             generations=generations, session=self.session, number=number, source=self.store.source, run=self._read
         )
         requester = Requester(
             stored, provider_of=lambda model: self.provider,
             prices=self.prices, budget=self.budget, sampling=request.sampling, concurrency=self.concurrency,
-            clocks=Clocks(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), clock=lambda: 0.0, sleep=self._sleep),
+            clocks=Clocks(now=lambda: self.now, clock=lambda: self.elapsed_s, sleep=self._sleep),
             emit=self._emit,
         )  # fmt: skip
         batch = Batch(

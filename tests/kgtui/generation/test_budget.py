@@ -177,3 +177,14 @@ def test_a_budget_is_read(texts, limits):
 def test_invalid_budget_is_refused(text):
     with pytest.raises(UsageError, match="--budget"):
         parse_budget((text,))
+
+
+async def test_time_before_resuming_counts_against_budget():
+    clock = Clock()
+    clock.now_s = 7000.0
+    held = Budget(Limits(seconds=60.0), clock=clock, worked_s=50.0)
+    clock.now_s += 9.9
+    await held.reserve(WORST)
+    clock.now_s += 0.1
+    with pytest.raises(BudgetReachedError, match="time budget of 60 s is used up"):
+        await held.reserve(WORST)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import email.utils
 import traceback
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 import pytest
 
@@ -124,6 +126,16 @@ async def test_refusal_states_next_step(protocol, reply, status, retries, retry_
     assert error is not None
     assert (error.status, error.retries, error.retry_after_s) == (status, retries, retry_after_s)
     assert words in str(error)
+
+
+@pytest.mark.parametrize("answered", ["Sat, 28 Nov 2026 08:00:00 GMT", "Thu, 01 Jan 1970 00:00:10 GMT"])
+async def test_retry_after_date_counts_from_servers_date(protocol, answered):
+    moment = email.utils.parsedate_to_datetime(answered)
+    retry_after = email.utils.format_datetime(moment + timedelta(seconds=7), usegmt=True)
+    headers = (("date", answered), ("retry-after", retry_after))
+    error = (await outcome_of(protocol, Reply(status=429, headers=headers, body="{}"))).error
+    assert error is not None
+    assert error.retry_after_s == 7.0
 
 
 async def test_missing_server_is_reported_and_retryable(protocol):

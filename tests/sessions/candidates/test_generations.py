@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
+
 import pytest
 
 from engine.errors import StoreError, UsageError
@@ -130,12 +133,11 @@ class TestEngineTime:
 
     @pytest.fixture
     def answer(self, store, session_id, batch):
-        """Store an answer of a model, verified by this run."""
+        """Store an answer of a model that has not been verified."""
 
-        def store_answer(model, place, run):
+        def store_answer(model, place):
             number = store.generations.reserve(session_id, batch, new_generation(model=model, place=place))
             store.generations.settle(number, settlement())
-            store.generations.attach_run(number, run)
             return number
 
         return store_answer
@@ -144,32 +146,57 @@ class TestEngineTime:
     def engine_s(self, store):
         return lambda: {row.group: row.engine_s for row in store.generations.costs(CostBy.MODEL)}
 
-    def test_run_of_equal_answers_counts_once(self, answer, engine_s, judge):
+    def test_run_of_equal_answers_counts_once(self, answer, engine_s, store, judge):
+        first = answer("alpha", "sample-1")
         run = judge()
-        answer("alpha", "sample-1", run)
-        answer("alpha", "sample-2", run)
-        answer("beta", "sample-1", run)
+        for number in (first, answer("alpha", "sample-2"), answer("beta", "sample-1")):
+            store.generations.attach_run(number, run)
         assert engine_s() == {"replay:alpha": 1.25, "replay:beta": 0.0}
 
     def test_runs_of_an_agents_saves_count_once(self, answer, engine_s, store, judge):
+        number = answer("alpha", "sample-1")
         drafts, final = [judge(), judge()], judge()
-        number = answer("alpha", "sample-1", final)
         for run in (*drafts, final, drafts[0]):
             store.generations.add_save(number, run)
-        answer("beta", "sample-1", drafts[1])
+        store.generations.attach_run(number, final)
+        store.generations.attach_run(answer("beta", "sample-1"), drafts[1])
         assert engine_s() == {"replay:alpha": 3.75, "replay:beta": 0.0}
 
     def test_deleted_run_of_a_save_counts_for_none(self, answer, engine_s, store, judge):
+        number = answer("alpha", "sample-1")
         draft = judge()
-        store.generations.add_save(answer("alpha", "sample-1", judge()), draft)
+        store.generations.add_save(number, draft)
+        store.generations.attach_run(number, judge())
         store.delete_run(draft)
         assert engine_s() == {"replay:alpha": 1.25}
 
-    def test_run_of_an_earlier_save_counts_for_none(self, answer, engine_s, judge, clock):
+    @pytest.mark.parametrize("passed_s", [2, -3600])
+    def test_run_of_an_earlier_save_counts_for_none(self, answer, engine_s, store, judge, clock, passed_s):
         run = judge()
-        clock.pass_time(seconds=2)
-        answer("alpha", "sample-1", run)
+        clock.pass_time(seconds=passed_s)
+        store.generations.attach_run(answer("alpha", "sample-1"), run)
         assert engine_s() == {"replay:alpha": 0.0}
+
+    def test_run_after_clock_was_set_back_counts(self, answer, engine_s, store, judge, clock):
+        number = answer("alpha", "sample-1")
+        clock.pass_time(hours=-1)
+        store.generations.attach_run(number, judge())
+        assert engine_s() == {"replay:alpha": 1.25}
+
+    @pytest.mark.parametrize(("passed_s", "expected"), [(0, 1.25), (2, 1.25), (-2, 0.0)])
+    def test_older_row_uses_time_of_run(self, answer, engine_s, store, path, judge, clock, passed_s, expected):
+        number = answer("alpha", "sample-1")
+        clock.pass_time(seconds=passed_s)
+        store.generations.attach_run(number, judge())
+        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("update generations set runs_before = null")
+        assert engine_s() == {"replay:alpha": expected}
+
+
+def test_time_of_batch_never_decreases(store, batch):
+    for worked_s in (2.5, 4.0, 3.0):
+        store.generations.note_worked(batch, worked_s)
+    assert store.generations.batch(batch).worked_s == 4.0
 
 
 @pytest.mark.parametrize(

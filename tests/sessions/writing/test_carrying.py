@@ -14,7 +14,7 @@ from engine.model import Candidate, Tier
 from engine.model.events import Event
 from sessions import RunState, Store, StoreDamagedError, open_store
 from sessions.candidates.checked import ListedCandidate
-from sessions.candidates.generation_rows import Attempt, GenerationState, Limits
+from sessions.candidates.generation_rows import Attempt, CostBy, GenerationState, Limits
 from tests.generated import NEW_GENERATION, Generation, add_generation, settlement
 
 GENERATION = Generation(
@@ -146,6 +146,19 @@ def test_a_reserved_generation_is_settled_in_the_successor(store: Store, path: P
     store.generations.settle(generation, settlement(received="no code here"))
     rows = store.generations.of_batch(batch)
     assert [(row.state, row.received) for row in rows] == [(GenerationState.SETTLED, "no code here")]
+
+
+def test_earlier_run_costs_nothing_after_renumbering(store: Store, judge: Begin, path: Path, other: Path) -> None:
+    run, session = judge(), store.runs()[0].session
+    batch = store.generations.begin_batch(session, "{}", Limits())
+    generation = store.generations.reserve(session, batch, NEW_GENERATION)
+    store.generations.settle(generation, settlement())
+    store.generations.attach_run(generation, run)
+    other.replace(path)
+    (row,) = store.generations.of_batch(batch)
+    assert row.run is not None
+    assert (run, row.run.number) == (1, 3)
+    assert [cost.engine_s for cost in store.generations.costs(CostBy.MODEL)] == [0.0]
 
 
 def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
