@@ -141,10 +141,15 @@ class Batch:
                         group.create_task(carry_out(task, model))
         except BaseException:
             self._emit(BatchEnded(ending=Ending.CANCELLED, spent=self._requester.budget.spent))
-            self._end(Ending.CANCELLED)
+            with contextlib.suppress(StoreError):  # a batch without an ending is resumed as well
+                self._end(Ending.CANCELLED)
             raise
         ended = _ending(budget_reasons, failures)
-        await asyncio.to_thread(self._end, ended.ending)
+        try:
+            await asyncio.to_thread(self._end, ended.ending)
+        except StoreError as error:
+            if ended.ending is Ending.FINISHED:
+                ended = BatchEnded(ending=Ending.FAILED, message=str(error))
         self._emit(ended)
         return ended
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import quote
 
 import msgspec
 
+from engine.errors import StoreError
 from engine.reports.run_record import RunRecord
 from kgtui.generation.budget import Amount, Budget
 from kgtui.generation.events import AnswerGrew, AnswerStored, GenerationEvent, RequestRefused, RequestSent, Spot
@@ -125,14 +126,18 @@ class Requester:
             return stored
         async with self._free:
             await self.budget.reserve(worst)
+            exchange: _Exchange | None = None
             try:
                 number = await asyncio.to_thread(self._store.reserve, self._session, self._batch, new)
-            except BaseException:
-                await self.budget.settle(worst, None)
-                raise
-            self._emit(RequestSent(spot=spot))
-            exchange = _Exchange(number=number, spot=spot, worst=worst, began_s=self._clocks.clock(), saved=saved)
-            await self._receive(model, request, exchange, entry=entry)
+                exchange = _Exchange(
+                    number=number, spot=spot, charged=replace(worst, microusd=None), began_s=self._clocks.clock(),
+                    saved=saved,
+                )  # fmt: skip
+                self._emit(RequestSent(spot=spot))
+                await self._receive(model, request, exchange, entry=entry)
+            finally:
+                # In every case: a reservation that stayed would keep other requests waiting for its end.
+                await self.budget.settle(worst, None if exchange is None else exchange.charged)
         await self.note_time()
         row = await asyncio.to_thread(self._store.at_place, self._batch, new)
         assert row is not None, "it was settled just now"
@@ -144,10 +149,15 @@ class Requester:
         await asyncio.to_thread(self._store.note_worked, self._batch, self.budget.elapsed_s)
 
     async def _receive(self, model: ModelName, request: CompletionRequest, exchange: _Exchange, *, entry: str) -> None:
-        """Stream the answer and settle it, however it ends."""
+        """Stream the answer and settle it, however it ends.
+
+        Raises:
+            ProviderError: the provider refused, or the answer is lost.
+        """
 
         async def attempted(attempt: Attempt) -> None:
-            await asyncio.to_thread(self._store.add_attempt, exchange.number, attempt)
+            with contextlib.suppress(StoreError):  # an answer that has begun is charged, so it is received all the same
+                await asyncio.to_thread(self._store.add_attempt, exchange.number, attempt)
             if attempt.waited_s:
                 refused = RequestRefused(spot=exchange.spot, message=attempt.message, waited_s=attempt.waited_s)
                 self._emit(refused)
@@ -167,33 +177,34 @@ class Requester:
         except ConnectionCutError:
             end = AnswerEnded(stop=Stop.CUT, usage=None)
         except ProviderError as error:
+            exchange.charged = None
             self._store.fail(exchange.number, str(error))
-            await self.budget.settle(exchange.worst, None)
             raise
         except asyncio.CancelledError:
             # Not in a thread: a cancelled task must not wait, and a sent request may be charged.
             self._settle(model, exchange, end=AnswerEnded(stop=Stop.CANCELLED, usage=None), entry=entry)
-            await self.budget.settle(exchange.worst, Amount(microusd=None, tokens=exchange.worst.tokens))
             raise
-        cost = self._settle(model, exchange, end=end, entry=entry)
-        tokens = end.usage.total_tokens if end.usage is not None else exchange.worst.tokens
-        await self.budget.settle(exchange.worst, Amount(microusd=cost, tokens=tokens))
+        self._settle(model, exchange, end=end, entry=entry)
+        if end.failure:
+            raise ProviderError(end.failure)
 
-    def _settle(self, model: ModelName, exchange: _Exchange, *, end: AnswerEnded, entry: str) -> int | None:
-        """Store the answer; returns its cost, None if unknown."""
+    def _settle(self, model: ModelName, exchange: _Exchange, *, end: AnswerEnded, entry: str) -> None:
+        """Store the answer and its cost; a failed one as lost, so that it is requested again."""
         found = extract(exchange.text, entry=entry, stop=end.stop)
-        cost = self._cost(model, end)
+        cost, charged = self._cost(model, end), exchange.charged
+        if charged is not None:
+            tokens = charged.tokens if end.usage is None else end.usage.total_tokens
+            exchange.charged = Amount(microusd=cost, tokens=tokens)
         settlement = Settlement(
             received=exchange.text,
-            stop=end.stop,
+            stop=Stop.CANCELLED if end.failure else end.stop,
             usage=end.usage,
             cost_microusd=cost,
-            source=None if found.source is None else found.source.encode(),
-            extraction=found.reason,
+            source=None if found.source is None or end.failure else found.source.encode(),
+            extraction=end.failure or found.reason,
             elapsed_s=self._clocks.clock() - exchange.began_s,
         )
         self._store.settle(exchange.number, settlement)
-        return cost
 
     def _cost(self, model: ModelName, end: AnswerEnded) -> int | None:
         """By the list of prices, else as reported; None where neither is known."""
@@ -214,11 +225,11 @@ class Requester:
 
 @dataclass(kw_only=True)
 class _Exchange:
-    """A request in flight and the text of its answer so far."""
+    """A request in flight and the text of its answer so far; `charged` is the highest cost while it is unknown."""
 
     number: int
     spot: Spot
-    worst: Amount
+    charged: Amount | None
     began_s: float
     saved: Callable[[int, bytes], None]
     text: str = ""

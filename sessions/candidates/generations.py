@@ -6,12 +6,14 @@ is `lost`: what it may have cost counts against the budget of its batch, and the
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from engine.errors import StoreError, UsageError
 from engine.processes.liveness import is_alive
+from sessions.candidates.generation_costs import cost_row, select_costs
 from sessions.candidates.generation_rows import (
     Attempt,
     BatchRow,
@@ -26,8 +28,10 @@ from sessions.candidates.generation_rows import (
     Stop,
     TokenUsage,
 )
+from sessions.candidates.held_space import hold_space
 from sessions.candidates.run_results import RUN_COLUMNS, RUN_SUMMARY, run_result
 from sessions.database import Database, Value
+from sessions.errors import StoreFullError
 
 _INSERT_BATCH = """
 insert into batches (session, request, budget_microusd, budget_tokens, budget_s, started_at)
@@ -76,39 +80,6 @@ from generations left join runs on runs.id = generations.run {RUN_SUMMARY}"""
 _AT_PLACE = f"""{_SELECT_GENERATIONS}
 where batch = :batch and generations.problem = :problem and provider = :provider and model = :model
     and place = :place and state = 'settled'"""
-_GROUPS = {
-    CostBy.MODEL: "generations.provider || ':' || generations.model",
-    CostBy.OPERATOR: "generations.problem",
-    CostBy.DAY: "substr(coalesce(generations.began_at, generations.ended_at), 1, 10)",
-    CostBy.SESSION: "generations.session",
-}
-# A refused request was not charged and is no answer; a lost one may have been.  A run counts once, for the answer that
-# caused it: the first of those with its source or that saved it, and none where the run began before it was requested.
-# Not by their times: the system clock may have been set back between the two.
-_SELECT_COSTS = """
-select {group} as grouped, count(*) as answers, sum(cost_microusd is null) as unpriced,
-    coalesce(sum(prompt_tokens), 0) as input_tokens, coalesce(sum(cached_tokens), 0) as cached_tokens,
-    coalesce(sum(completion_tokens), 0) as output_tokens, coalesce(sum(reasoning_tokens), 0) as reasoning_tokens,
-    sum(cost_microusd) as cost_microusd, coalesce(sum(generations.elapsed_s), 0) as wall_s,
-    coalesce(sum(caused.engine_s), 0) as engine_s, sum(caused.device_s) as device_s,
-    coalesce(sum(runs.outcome = 'pass' and runs.flagged = 0), 0) as correct,
-    sum(case when summaries.speedup is not null then
-        runs.outcome = 'pass' and runs.flagged = 0 and summaries.speedup > 1 end) as faster
-from generations left join runs on runs.id = generations.run
-left join summaries on summaries.run = runs.id and summaries.baseline = 'eager'
-left join (
-    select first, sum(runs.elapsed_s) as engine_s,
-        sum((select sum(elapsed_s) from benchmarks where benchmarks.run = runs.id)) as device_s
-    from (
-        select run, min(generation) as first from (
-            select id as generation, run from generations where run is not null
-            union select generation, run from agent_saves)
-        group by run) as causes
-    join runs on runs.id = causes.run
-    join generations as causing on causing.id = first and case when causing.runs_before is null
-        then runs.started_at >= coalesce(causing.began_at, '') else runs.id > causing.runs_before end
-    group by first) as caused on caused.first = generations.id
-where state in ('settled', 'lost'){narrowed} group by grouped order by grouped"""
 
 
 class GenerationStore:
@@ -130,6 +101,7 @@ class GenerationStore:
         self._session_of = session_of
         self._keep_source = keep_source
         self._now = now
+        self._space_by_generation: dict[int, contextlib.ExitStack] = {}
         self._batch_by_former: dict[int, int] = {}
         self._generation_by_former: dict[int, int] = {}
 
@@ -212,10 +184,10 @@ class GenerationStore:
         )
 
     def reserve(self, session_id: int, batch: int, new: NewGeneration) -> int:
-        """Store a request before it is sent; returns its number.
+        """Store a request before it is sent, and hold disk space until its answer is stored; returns its number.
 
         Raises:
-            StoreError: its place already has an answer, or one is in flight.
+            StoreError: its place already has an answer, or one is in flight; or the disk has no space for an answer.
         """
         values: dict[str, Value] = {
             "batch": self._batch(batch),
@@ -228,9 +200,12 @@ class GenerationStore:
             "reserved_tokens": new.reserved_tokens,
             "now": self._now(),
         }
-        with self._database.transaction() as connection:
-            row = connection.execute(_RESERVE, {**values, "session": self._session_of(session_id)})
-            return _new_id(row.lastrowid)
+        with hold_space(self._database.path) as space:
+            with self._database.transaction() as connection:
+                row = connection.execute(_RESERVE, {**values, "session": self._session_of(session_id)})
+            number = _new_id(row.lastrowid)
+            self._space_by_generation[number] = space.pop_all()
+            return number
 
     def settle(self, generation: int, settlement: Settlement) -> str | None:
         """Store the answer and its cost, once; returns the digest of its source.
@@ -253,13 +228,23 @@ class GenerationStore:
             "elapsed_s": settlement.elapsed_s,
             "now": self._now(),
         }
-        with self._database.transaction() as connection:
-            digest = None if settlement.source is None else self._keep_source(connection, settlement.source)
-            _change_once(connection, _SETTLE, {**values, "candidate": digest})
-        return digest
+
+        def store() -> str | None:
+            with self._database.transaction() as connection:
+                digest = None if settlement.source is None else self._keep_source(connection, settlement.source)
+                _change_once(connection, _SETTLE, {**values, "candidate": digest})
+            return digest
+
+        with self._space_by_generation.pop(generation, contextlib.ExitStack()) as space:
+            try:
+                return store()
+            except StoreFullError:
+                space.close()
+                return store()
 
     def fail(self, generation: int, message: str) -> None:
         """Note that the provider refused the request, which costs nothing."""
+        self._space_by_generation.pop(generation, contextlib.ExitStack()).close()
         with self._database.transaction() as connection:
             _change_once(
                 connection, _FAIL, {"generation": self._generation(generation), "message": message, "now": self._now()}
@@ -325,9 +310,8 @@ class GenerationStore:
 
     def costs(self, by: CostBy, *, session: int | None = None) -> tuple[CostRow, ...]:
         """Costs of the answers, summed by group; of one session, or of all."""
-        narrowed = "" if session is None else " and generations.session = :session"
-        statement = _SELECT_COSTS.format(group=_GROUPS[by], narrowed=narrowed)
-        return tuple(_cost_row(row) for row in self._database.rows(statement, {"session": session}))
+        statement = select_costs(by, is_narrowed=session is not None)
+        return tuple(cost_row(row) for row in self._database.rows(statement, {"session": session}))
 
     def _batch(self, batch: int) -> int:
         self._database.follow()  # before the number is looked up
@@ -386,11 +370,6 @@ def _usage(row: sqlite3.Row) -> TokenUsage | None:
         cache_write_tokens=row["cache_write_tokens"] or 0,
         reasoning_tokens=row["reasoning_tokens"] or 0,
     )
-
-
-def _cost_row(row: sqlite3.Row) -> CostRow:
-    values = {name: row[name] for name in row.keys() if name != "grouped"}  # noqa: SIM118  # a row iterates over its values
-    return CostRow(group=str(row["grouped"]), **values)
 
 
 def _new_id(row_id: int | None) -> int:

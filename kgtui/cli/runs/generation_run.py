@@ -8,7 +8,6 @@ import signal
 import time
 from collections.abc import Callable
 
-from engine.errors import UsageError
 from kgtui.cli.console import Console
 from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.cli.runs.run_command import EngineFactory, StartedEngine, real_engine
@@ -28,6 +27,7 @@ from kgtui.runner.run_queue import RunQueue
 from kgtui.settings.paths import Paths, find_paths
 
 LABEL = "generate"
+_NEEDS_STORE = "answers that cost money must be stored, so nothing is generated"
 
 
 def generate(
@@ -50,11 +50,12 @@ def generate(
     paths = find_paths(console.environment)
     environment = environment_of(order.device)
     with (
-        open_recording(paths, label=label, environment=environment, warn=console.warn) as recording,
+        open_recording(
+            paths, label=label, environment=environment, warn=console.warn, refusal=_NEEDS_STORE
+        ) as recording,
         artefact_folder(paths, is_kept=True, warn=console.warn) as artefacts,
     ):
-        if recording is None:
-            raise UsageError("answers that cost money must be stored, so nothing is generated without a store")
+        assert recording is not None, "with a refusal there is a store or an error"
         engine = (engine_factory or real_engine)(
             device=order.device.platform,
             artefacts=artefacts,

@@ -23,11 +23,18 @@ def open_recording(
     environment: Mapping[str, str],
     warn: Callable[[str], None],
     busy_timeout_s: float = BUSY_TIMEOUT_S,
+    refusal: str = "",
 ) -> Iterator[StoreRecording | None]:
-    """One session of the user's store; None, and a message, if the store cannot be opened."""
+    """One session of the user's store; None, and a message, if the store cannot be opened.
+
+    Raises:
+        StoreError: it cannot be opened, and there is a `refusal`, the reason why the command needs it.
+    """
     try:
         store = open_store(paths.sessions, busy_timeout_s=busy_timeout_s)
     except StoreError as error:
+        if refusal:
+            raise StoreError(f"{refusal}: {error}") from error
         warn(f"the run continues, but is not saved: {error}")
         yield None
         return

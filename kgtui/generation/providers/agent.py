@@ -17,6 +17,7 @@ from io import FileIO
 from pathlib import Path
 
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
+from kgtui.files.watching.reading import parses
 from kgtui.generation.agents.described import FOLDER, TASK_PLACE, AgentDescription, read_agent
 from kgtui.generation.agents.launcher import NOT_CONFINED, NOT_FOUND
 from kgtui.generation.agents.output import AgentOutput
@@ -39,9 +40,11 @@ KEY_VARIABLE = ""
 KERNEL, TASK = "kernel.py", "TASK.md"
 SENTENCE = f"Carry out the task in {TASK}: write the whole file to {KERNEL} in this folder, and nothing else."
 
+_OTHER_FOLDER = "free some space, or set TMPDIR to another folder"
 _PASSED_ON = ("PATH", "LANG")
 _MOST_KERNEL_BYTES = 300_000
 _CHUNK_BYTES = 8192
+_TRIAL_BYTES = 64 << 10
 _LOOK_EVERY_S = 0.3
 _END_S = 5.0  # for the launcher to end the agent's remaining processes
 
@@ -66,9 +69,15 @@ class AgentProvider:
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk, None]:
         """Output of the agent, then its file as a code block."""
-        with tempfile.TemporaryDirectory(prefix="kgtui-agent-") as name:
-            folder = Path(name)
-            (folder / TASK).write_text(prompt_text(request.messages), encoding="utf-8")
+        with contextlib.ExitStack() as stack:
+            try:
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kgtui-agent-")))
+                (folder / TASK).write_text(prompt_text(request.messages), encoding="utf-8")
+            except OSError as error:
+                place = error.filename or tempfile.gettempdir()
+                raise ProviderError(
+                    f"{request.model} did not start: {place}: {error.strerror or error}; {_OTHER_FOLDER}"
+                ) from error
             async with _output_pipe() as (reader, writer):
                 process = await self._start(folder, writer)
                 output, stop = AgentOutput(self._secrets), Stop.COMPLETE
@@ -88,11 +97,13 @@ class AgentProvider:
             if process.returncode in (NOT_CONFINED, NOT_FOUND):
                 raise ProviderError(f"{request.model} did not start: {shortened(output.text)}")
             yield TextArrived(text=rest + output.without_secrets(_answer(folder, stop)))
+            trouble = _disk_trouble(folder)
             reported = self._description
             yield AnswerEnded(
                 stop=stop,
                 usage=reported.usage(output.text),
                 reported_microusd=reported.cost_microusd(output.text),
+                failure=f"{request.model} could not write {KERNEL}: {trouble}; {_OTHER_FOLDER}" if trouble else "",
             )
 
     async def aclose(self) -> None:
@@ -202,3 +213,21 @@ def _answer(folder: Path, stop: Stop) -> str:
         fence += "`"
     said = f"The agent was stopped: {ended}. This is the file that it wrote.\n\n" if ended else ""
     return f"\n\n{said}{fence}python\n{source.rstrip()}\n{fence}\n"
+
+
+def _disk_trouble(folder: Path) -> str:
+    """Why the agent could not write its file, where the disk is full and there is no whole file; "" otherwise."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as trial:
+            trial.write(bytes(_TRIAL_BYTES))
+    except OSError as error:
+        return "" if _is_whole(folder / KERNEL) else f"{folder.parent}: {error.strerror}"
+    return ""
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        source = read_untrusted(path, max_bytes=_MOST_KERNEL_BYTES)
+    except (OSError, UntrustedFileError):
+        return False
+    return bool(source.strip()) and parses(path, source)

@@ -28,6 +28,7 @@ class ScriptedProvider:
     answers: list[str | BaseException] = field(default_factory=list)
     usage: TokenUsage | None = USAGE
     reported_microusd: int | None = None
+    failure: str = ""
     requests: list[CompletionRequest] = field(default_factory=list)
     gate: asyncio.Event | None = None
     """Where set, each answer waits for it after its first word."""
@@ -42,7 +43,9 @@ class ScriptedProvider:
         if self.gate is not None:
             await self.gate.wait()
         yield TextArrived(text=space + rest)
-        yield AnswerEnded(stop=Stop.COMPLETE, usage=self.usage, reported_microusd=self.reported_microusd)
+        yield AnswerEnded(
+            stop=Stop.COMPLETE, usage=self.usage, reported_microusd=self.reported_microusd, failure=self.failure
+        )
 
     async def aclose(self) -> None:
         """Nothing is open."""

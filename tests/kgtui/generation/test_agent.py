@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 from pathlib import Path
 
@@ -169,6 +170,49 @@ async def test_agent_without_file_is_reported(agent):
     text, _ = await agent("print('done')")
     assert "The agent wrote no kernel.py" in text
     assert taken(text).source is None
+
+
+@pytest.fixture
+def full_disk():
+    """Begins to refuse every write of this process to a file, as a full disk does."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_full_disk_before_the_agent_is_reported(stream, full_disk):
+    chunks = stream(WRITES)
+    full_disk()
+    with pytest.raises(ProviderError, match=r"fake did not start: .*: File too large; free some space, or set TMPDIR"):
+        await anext(chunks)
+
+
+@pytest.fixture
+def ended_on_full_disk(stream, full_disk):
+    """The end of an agent's answer; the disk is full from its first output on."""
+
+    async def run(program):
+        chunks = []
+        async for chunk in stream(program):
+            full_disk()
+            chunks.append(chunk)
+        assert isinstance(chunks[-1], AnswerEnded)
+        return chunks[-1]
+
+    return run
+
+
+@pytest.mark.parametrize("text", ["", "def softmax(self"])
+async def test_full_disk_during_the_agent_is_a_failure(ended_on_full_disk, text):
+    program = f"open('kernel.py', 'w').write({text!r})\nprint('in 1200 out 340')"
+    end = await ended_on_full_disk(program)
+    assert end.failure.startswith("fake could not write kernel.py: ")
+    assert end.failure.endswith(": File too large; free some space, or set TMPDIR to another folder")
+    assert end.usage == TokenUsage(input_tokens=1200, output_tokens=340)
+
+
+async def test_whole_file_is_taken_from_a_full_disk(ended_on_full_disk):
+    assert (await ended_on_full_disk(f"{WRITES}; print('done')")).failure == ""
 
 
 async def test_missing_agent_command_is_named(agent):

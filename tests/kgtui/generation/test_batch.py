@@ -17,7 +17,7 @@ from kgtui.generation.records import ConnectionCutError, ModelName, ProviderErro
 from kgtui.generation.retrying import wait_seconds
 from kgtui.generation.strategies import StrategyOptions, strategy_module, strategy_names
 from sessions.candidates.generation_rows import Ending, GenerationState, Limits, Stop
-from tests.kgtui.generation.conftest import REQUEST, Bench
+from tests.kgtui.generation.conftest import ALPHA, REQUEST, Bench
 from tests.kgtui.generation.fakes import answer
 
 THREE = StrategyOptions(samples=3)
@@ -288,6 +288,58 @@ async def test_unstorable_answer_ends_the_batch(bench, monkeypatch):
     ended = await bench.run()
     assert (ended.ending, ended.message) == (Ending.FAILED, "openai:alpha on aten::softmax: the disk is full")
     assert bench.provider.requests == []
+
+
+async def test_end_that_cannot_be_stored_is_reported(bench, monkeypatch):
+    bench.provider.answers = [answer()]
+
+    def full(*_, **__):
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(bench.store.generations, "end_batch", full)
+    ended = await bench.run()
+    assert (ended.ending, ended.message) == (Ending.FAILED, "the disk is full")
+    assert bench.events[-1] == ended
+    assert bench.store.generations.unfinished_batch(REQUEST.to_json()) == bench.number
+
+
+async def test_unsettled_answer_keeps_no_request_waiting(bench, monkeypatch):
+    bench.provider.answers = [answer()]
+    await bench.run()
+    worst = bench.rows[0].reserved_tokens
+    bench.limits = Limits(tokens=2 * worst - 1)
+
+    def full(*_):
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(bench.store.generations, "settle", full)
+    ended = await bench.run(models=(ALPHA, replace(ALPHA, model="beta")))
+    assert (ended.ending, bench.budget.in_flight, bench.budget.spent.tokens) == (Ending.FAILED, 0, 300)
+
+
+async def test_answer_is_stored_if_its_attempt_cannot_be(bench, monkeypatch):
+    bench.provider.answers = [answer()]
+
+    def full(*_):
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(bench.store.generations, "add_attempt", full)
+    assert (await bench.run()).ending is Ending.FINISHED
+    assert [(row.state, row.received) for row in bench.rows] == [(GenerationState.SETTLED, answer())]
+
+
+async def test_failed_answer_is_charged_and_requested_again(bench):
+    bench.provider.answers, bench.provider.failure = [answer()], "the disk is full"
+    ended = await bench.run()
+    assert (ended.ending, ended.message) == (Ending.FAILED, "openai:alpha on aten::softmax: the disk is full")
+    assert bench.verifier.sources == []
+    bench.provider.failure = ""
+    await bench.run(resume=bench.number)
+    assert [(row.state, row.cost_microusd, row.extraction) for row in bench.rows] == [
+        (GenerationState.LOST, COST, "the disk is full"),
+        (GenerationState.SETTLED, COST, ""),
+    ]
+    assert bench.budget.spent == Spent(microusd=2 * COST, tokens=300)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from engine.errors import UsageError
+from engine.errors import StoreError, UsageError
 from engine.model import Outcome
 from kgtui.cli.command_line import parse
 from kgtui.cli.commands import demo, generate
@@ -92,6 +92,13 @@ def test_resume_requests_only_missing_answers(generated, console, home):
         assert {row.state for row in store.generations.of_batch(1)} == {"failed"}
     generated("silu", "softmax", *ALPHA, "-n", "1", "--resume")
     assert "batch 1 ended with errors" in printed(console)
+
+
+def test_generating_without_a_store_is_refused_once(generated, console, home):
+    (home / "sessions.db").mkdir(parents=True)
+    with pytest.raises(StoreError, match=r"must be stored, so nothing is generated: .*a folder"):
+        generated("silu", *ALPHA)
+    assert console.err.getvalue() == ""
 
 
 def test_resume_without_a_batch_is_refused(generated):
