@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -144,12 +144,12 @@ class Batch:
             with contextlib.suppress(StoreError):  # a batch without an ending is resumed as well
                 self._end(Ending.CANCELLED)
             raise
-        ended = _ending(budget_reasons, failures)
+        ended = replace(_ending(budget_reasons, failures), spent=self._requester.budget.spent)
         try:
             await asyncio.to_thread(self._end, ended.ending)
         except StoreError as error:
             if ended.ending is Ending.FINISHED:
-                ended = BatchEnded(ending=Ending.FAILED, message=str(error))
+                ended = replace(ended, ending=Ending.FAILED, message=str(error))
         self._emit(ended)
         return ended
 

@@ -333,6 +333,7 @@ async def test_failed_answer_is_charged_and_requested_again(bench):
     ended = await bench.run()
     assert (ended.ending, ended.message) == (Ending.FAILED, "openai:alpha on aten::softmax: the disk is full")
     assert bench.verifier.sources == []
+    assert ended.spent == Spent(microusd=COST, tokens=150)
     bench.provider.failure = ""
     await bench.run(resume=bench.number)
     assert [(row.state, row.cost_microusd, row.extraction) for row in bench.rows] == [
