@@ -132,7 +132,8 @@ class Batch:
                 except* KgtuiError as group:
                     message = _first(group)
                     failures.append(f"{model} on {task.problem.name}: {message}")
-            self._emit(JobEnded(problem=task.problem.name, model=str(model), message=message))
+            unused = strategy_module(self._request.strategy).most_answers(self._request.options) - job.requests
+            self._emit(JobEnded(problem=task.problem.name, model=str(model), message=message, unused=unused))
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -216,6 +217,7 @@ class GenerationJob:
 
     def __init__(self, task: Task, model: ModelName, *, batch: Batch, prompts: Prompts) -> None:
         self.prompts = prompts
+        self.requests = 0
         self._task = task
         self._model = model
         self._batch = batch
@@ -226,6 +228,7 @@ class GenerationJob:
 
     async def attempt(self, place: str, messages: Sequence[Message]) -> Result:
         """Send a request, take the source from the answer, and run it."""
+        self.requests += 1
         return await self._batch.attempt(self._task, self._model, place, messages)
 
 

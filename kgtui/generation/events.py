@@ -101,11 +101,15 @@ class CandidateVerified:
 
 @dataclass(frozen=True, kw_only=True)
 class JobEnded:
-    """All requests of one model for one operator are done; `message` is the reason for an early end."""
+    """All requests of one model for one operator are done; `message` is the reason for an early end.
+
+    `unused` is how many fewer requests they were than the strategy may need.
+    """
 
     problem: str
     model: str
     message: str = ""
+    unused: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,8 @@ from kgtui.generation.progress import Progress, save_text
 from kgtui.state.format.glyphs import outcome_words
 from sessions.candidates.generation_rows import Ending
 
+_SHOWN_IN_MINUTES_S = 90
+
 
 def event_line(event: GenerationEvent, progress: Progress, *, now_s: float) -> str | None:
     """An event as one line; None for one without a line."""
@@ -94,6 +96,13 @@ def resumable_text(progress: Progress) -> str:
 
 
 def _rest(progress: Progress, *, now_s: float) -> str:
+    left = left_text(progress, now_s=now_s)
+    return f" · {money_text(progress)}" + (f" · {left}" if left else "")
+
+
+def left_text(progress: Progress, *, now_s: float) -> str:
+    """Remaining time at the rate so far; "" if there is none, or it is unknown."""
     left_s = progress.left_s(now_s=now_s)
-    left = "" if not left_s else f" · {left_s / 60:.0f} min left" if left_s >= 90 else f" · {left_s:.0f} s left"
-    return f" · {money_text(progress)}{left}"
+    if not left_s:
+        return ""
+    return f"{left_s / 60:.0f} min left" if left_s >= _SHOWN_IN_MINUTES_S else f"{left_s:.0f} s left"

@@ -37,8 +37,9 @@ class RunInFlight:
 @dataclass(frozen=True, kw_only=True)
 class Progress:
     """Progress of a batch; the empty one is "no batch".
-    `total` is the maximum number of answers.  `streaming` has the text so far of each answer in flight, `running` the
-    run so far of each candidate without a verdict, `saved` the newest save of each working agent.
+
+    `total` is the maximum number of answers, with those so far.  `streaming` has the text so far of each answer in
+    flight, `running` the run so far of each candidate without a verdict, `saved` the newest save of each working agent.
     """
 
     number: int | None = None
@@ -115,7 +116,8 @@ def _after(progress: Progress, event: GenerationEvent) -> Progress:
             return _verified(progress, event)
         case JobEnded():
             message = event.message or progress.last_message
-            return replace(progress, jobs_ended=progress.jobs_ended + 1, last_message=message)
+            total = progress.total - event.unused
+            return replace(progress, jobs_ended=progress.jobs_ended + 1, total=total, last_message=message)
         case BatchEnded():
             spent = event.spent if event.spent is not None else progress.spent
             return replace(progress, ended=event, spent=spent, streaming={}, running={}, saved={})

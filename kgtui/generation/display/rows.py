@@ -8,7 +8,7 @@ from kgtui.generation.budget import usd_text
 from kgtui.generation.comparing.comparison import comparison_of
 from kgtui.generation.comparing.rates import is_correct
 from kgtui.generation.display.typed import EXAMPLE
-from kgtui.generation.lines import ending_text, money_text, spot_text
+from kgtui.generation.lines import ending_text, left_text, money_text, spot_text
 from kgtui.generation.progress import Progress
 from kgtui.generation.reports.tables import cell_text
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
@@ -37,12 +37,12 @@ def progress_lines(progress: Progress, *, now_s: float) -> tuple[Line, ...]:
         return ()
     if progress.ended is not None:
         return (line(strong(ending_text(progress))),)
-    left_s = progress.left_s(now_s=now_s)
-    left = f", about {left_s:.0f} s left" if left_s else ""
+    left = left_text(progress, now_s=now_s)
     counts = (
         f"batch {progress.number}: {progress.answered}/{progress.total} answers, {progress.verified} verified, "
-        f"{progress.passed} passed, {len(progress.streaming)} in flight, {money_text(progress)}{left}"
+        f"{progress.passed} passed, {len(progress.streaming)} in flight, {money_text(progress)}"
     )
+    counts += f", about {left}" if left else ""
     lines = [line(Span(counts, Tone.BUSY), muted("  esc stops"))]
     if progress.last_message:
         lines.append(line(muted(progress.last_message)))

@@ -49,7 +49,7 @@ def metrics_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
     """A row for each model over all operators, then for each source and category that is not the whole."""
     columns = (
         Column(label="model", width=22, least=12),
-        Column(label="of", width=15),
+        Column(label="group", width=15),
         Column(label="ops", width=5),
         Column(label="correct [95 %]", width=19),
         Column(label="", width=_BAR_CELLS + 1, rank=4),

@@ -68,7 +68,7 @@ def metrics_table(comparison: Comparison) -> Table:
     """One row for each model and group; a value measured for none of them has no column."""
     shown = (*comparison.metrics, *comparison.partial_groups)
     header = (
-        "model", "operators", "of", "answers", "with code", "compiled", "correct", "pass@1", "pass@5", "pass@10",
+        "model", "operators", "group", "answers", "with code", "compiled", "correct", "pass@1", "pass@5", "pass@10",
         "speed-up (correct)", "speed-up (all)", "cost", "per correct", "per faster",
     )  # fmt: skip
     rows = tuple(map(_metrics_row, shown))

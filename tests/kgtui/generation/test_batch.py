@@ -60,6 +60,13 @@ async def test_progress_counts_results(bench):
     assert (progress.streaming, progress.is_running, progress.spent.microusd) == ({}, False, 3 * COST)
 
 
+async def test_answers_that_are_not_needed_leave_total(bench):
+    bench.provider.answers = [answer("wrong"), answer()]
+    await bench.run(strategy="refine", options=StrategyOptions(rounds=5))
+    progress = after(replace(NO_BATCH, number=1, total=5), bench.events)
+    assert (progress.answered, progress.total) == (2, 2)
+
+
 async def test_refusal_is_retried_after_stated_time(bench):
     refused = ProviderError("too many requests", status=429, retries=True, retry_after_s=7.0)
     bench.provider.answers = [refused, answer()]

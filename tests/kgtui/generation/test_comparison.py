@@ -150,6 +150,13 @@ def test_html_escapes_and_loads_nothing(found):
     assert page.count('<li class="note">openai:beta&lt;b&gt;: the cost of 1 answer is unknown</li>') == 2
 
 
+def test_curves_have_colours_without_style_sheet(found):
+    page = documents.as_html(found, title="a title")
+    lines = re.findall("<polyline [^>]*>", page)
+    assert len(lines) == 6
+    assert all('fill="none" stroke="#' in one for one in lines)
+
+
 def test_json_has_null_for_unknown_values(found):
     document = json.loads(documents.as_json(found))
     beta = next(cell for cell in document["cells"] if cell["model"] == "openai:beta<b>" and cell["attempts"])
