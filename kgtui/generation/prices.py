@@ -49,9 +49,10 @@ class Price:
 
 
 class PriceList:
-    """Prices by model; those of the user take precedence."""
+    """Prices by model; those of the user take precedence.  `origin` states where they are from."""
 
-    def __init__(self, own: Mapping[str, Price] | None = None) -> None:
+    def __init__(self, own: Mapping[str, Price] | None = None, *, origin: str = "your file") -> None:
+        self.origin = origin
         self._own = own or {}
 
     @property

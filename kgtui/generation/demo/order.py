@@ -53,7 +53,7 @@ def demo_operators() -> tuple[ProblemDescription, ...]:
 
 def demo_prices() -> PriceList:
     """Prices of the fictitious models: alpha is expensive, beta cheap."""
-    return PriceList({"replay:alpha": _price("3", "15"), "replay:beta": _price("0.25", "1.25")})
+    return PriceList({"replay:alpha": _price("3", "15"), "replay:beta": _price("0.25", "1.25")}, origin="the demo")
 
 
 def _price(input_usd: str, output_usd: str) -> Price:

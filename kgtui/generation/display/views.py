@@ -49,7 +49,7 @@ def metrics_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
     """A row for each model over all operators, then for each source and category that is not the whole."""
     columns = (
         Column(label="model", width=22, least=12),
-        Column(label="group", width=15),
+        Column(label="group", width=17),
         Column(label="ops", width=5),
         Column(label="correct [95 %]", width=19),
         Column(label="", width=_BAR_CELLS + 1, rank=4),
@@ -170,7 +170,7 @@ def _price_row(name: str, prices: PriceList, *, at: datetime) -> Row:
         unknown = (Span("unknown", Tone.MUTED), *(Span("") for _ in range(3)))
         return Row(key=name, cells=(Span(name), *unknown, Span("")))
     usd = (price.input_usd, price.output_usd, price.cached_usd, price.cache_write_usd)
-    origin = "your file" if name in prices.own_models else "genai-prices"
+    origin = prices.origin if name in prices.own_models else "genai-prices"
     return Row(key=name, cells=(Span(name), *(Span(f"${float(value):,.4g}") for value in usd), muted(origin)))
 
 

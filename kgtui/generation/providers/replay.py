@@ -107,5 +107,5 @@ class ReplayProvider:
             if (exchange.model, exchange.place) == (request.model, place) and exchange.prompt in sent:
                 return exchange
         raise ProviderError(
-            f"the recording has no answer of {request.model} at {place}; record it, or use -n and -k less"
+            f"the recording has no answer of {request.model} at {place}; record it, or request fewer answers"
         )

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 PLACE = Place.OVER
 TABS = ("candidates", "matrix", "metrics", "curves", "cost", "prices")
 _STREAMED = ("candidates", "matrix")
+_OPENABLE = ("candidates", "matrix")
 _NOTHING = line(muted("nothing was generated yet; g in the workbench generates candidates"))
 _NO_FILE = "no file is open: enter on an operator opens its file, then generate"
 
@@ -109,7 +110,8 @@ class ModelsScreen(KgtuiScreen):
         """Draw what has changed."""
         rows = self._generation.rows if self._operator else ()
         self.show_trouble()
-        hint = "" if rows or self._entry.display or self._tab != TABS[0] else "  nothing generated yet"
+        reason = "nothing generated yet" if self._operator else "no file is open; the matrix has all operators"
+        hint = "" if rows or self._entry.display or self._tab != TABS[0] else f"  {reason}"
         self.query_one("#subject", Lines).show((line(strong("Models"), f"  {self._operator}", muted(hint)),))
         self.query_one("#tabs", Bar).show(tuple(_tab_segments(self._tab)))
         plot, is_plot, found = self.query_one(PlotView), self._tab == "curves", self._compared.comparison
@@ -123,7 +125,7 @@ class ModelsScreen(KgtuiScreen):
             _say((picture.legend if found.models else _NOTHING,), place=self.query_one("#about", Lines))
         elif (view := self._compared.view(self._tab, self.host)) is not None:
             self._show(view)
-        nothing_to_open = is_plot or not self._table.shown
+        nothing_to_open = self._tab not in _OPENABLE or not self._table.shown
         self.show_keys_but(
             {
                 "open-run": nothing_to_open,
@@ -139,7 +141,9 @@ class ModelsScreen(KgtuiScreen):
     def tick(self) -> None:
         """Show more of the answers in flight, and update the time."""
         progress = self._generation.progress
-        is_empty = self._tab == TABS[0] and not self._generation.rows and not self._entry.display
+        is_empty = bool(
+            self._operator and self._tab == TABS[0] and not self._generation.rows and not self._entry.display
+        )
         lines = progress_lines(progress, now_s=self.host.clock()) or (guide_lines() if is_empty else ())
         _say((*lines, *self.resuming.lines), place=self.query_one("#progress", Lines))
         _say(streaming_lines(progress) if self._tab in _STREAMED else (), place=self.query_one("#streaming", Lines))

@@ -238,6 +238,25 @@ async def test_prepared_batch_fills_matrix_without_open_file(make_replayed: Call
         await bench.until(pilot, lambda: [row.cells[1].text for row in table.shown] == ["passed 1/1 $0.000991"])
 
 
+async def test_tables_without_open_file_offer_only_working_keys(make_replayed: Callable[..., Any]) -> None:
+    order = demo_order()
+    request = replace(order.request, models=MODELS[1:], operators=("aten::silu",))
+    batch = PreparedBatch(order=replace(order, request=request, tasks=order.tasks[:1]), prices=demo_prices())
+    bench = make_replayed(opened=False, batch=batch)
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        generation = bench.app.runs.generation
+        await bench.until(pilot, lambda: generation.progress.ended is not None)
+        await bench.until(pilot, lambda: "enter open" in key_bar(bench))
+        for key in ("1", "3", "5", "6"):
+            await pilot.press(key)
+            await bench.until(pilot, lambda: "enter open" not in key_bar(bench))
+        assert "the demo" in {row.cells[-1].text for row in bench.app.screen.query_one(Grid).shown}
+        await pilot.press("1")
+        subject = bench.app.screen.query_one("#subject", Lines)
+        assert "no file is open; the matrix has all operators" in str(subject.render())
+        assert "press r" not in str(bench.app.screen.query_one("#progress", Lines).render())
+
+
 async def test_escape_stops_running_batch_before_leaving(make_replayed: Callable[..., Any]) -> None:
     bench = make_replayed(opened=False, batch=PreparedBatch(order=demo_order(), prices=demo_prices()))
     bench.engine.starts = False
