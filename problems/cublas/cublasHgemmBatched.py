@@ -29,7 +29,12 @@ CASES = pointer_gemm_cases(dtype=DType.FLOAT16)
 
 
 def tolerance(case: Case) -> Tolerance:
-    """Sums over K and the sum with C; eager rounds the product before it adds C and takes up to 1 / 2.7 of it."""
+    """Sums over K and the sum with C, rounded once: eager takes up to 1 / 2.7 of it.
+
+    The expected value x is rounded too.  Where a sum in float32 is beside the middle between two float16 numbers, a
+    correct answer is one unit away: up to 2 ** -10 of x, where 2 ** -9 of x and 2 ** -11 of the root mean square r are
+    allowed.  That is 1 / (2 + r / 2x) of the tolerance, for every order of the sum.
+    """
     return gemm_tolerance(case)
 
 

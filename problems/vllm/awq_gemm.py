@@ -15,7 +15,9 @@ from problems.kit import F16, Arguments, Layout, cases_over, normal, scattered, 
 from problems.kit.inference.arguments import SPECIAL_FACTORS, arranged
 from problems.kit.inference.packing import (
     EVEN_BEFORE_ODD,
+    FINE_SCALES,
     dequantised,
+    drawn_scales,
     drawn_words,
     product_tolerance,
     rows_by_group,
@@ -30,6 +32,7 @@ CASES = (
     *_over(Tier.SMOKE, _SIZES, m=[1, 16], k=64, n=32),
     *_over(Tier.FULL, _SIZES, m=[1, 3, 16, 33], k=128, n=64, group=[64, 128]),
     *_over(Tier.FULL, _SIZES, m=5, k=96, n=[8, 40, 136]),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", m=[1, 4], k=256, n=8, values=FINE_SCALES),
     *_over(Tier.FULL, f"{_SIZES} split {{split}}", m=7, k=256, n=32, split=[2, 8]),
     *_over(Tier.FULL, f"{_SIZES} split {{split}} {{values}}", m=5, k=512, n=8, split=4, values="detour"),
     *_over(Tier.FULL, _SIZES, m=0, k=64, n=32),
@@ -48,7 +51,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """
     m, k, n = case.size("m"), case.size("k"), case.size("n")
     groups = k // case.size("group")
-    x, scales = normal((m, k), F16, rng), (torch.rand((groups, n), generator=rng) * 0.1 + 0.01).half()
+    x, scales = normal((m, k), F16, rng), drawn_scales(case, (groups, n), rng, bits=4)
     if case.word("values") == "special":
         x, scales = (scattered(tensor, rng, values=SPECIAL_FACTORS, each=1) for tensor in (x, scales))
     qweight, qzeros = drawn_words((k, n // 8), rng), drawn_words((groups, n // 8), rng)
@@ -73,7 +76,7 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A product over K with weights that may be rounded: eager rounds them and takes up to 1 / 2.5 of it."""
+    """A product over K with weights that may be rounded to float16, which changes only fine scales."""
     return product_tolerance(F16, case.size("k"))
 
 

@@ -25,7 +25,7 @@ from problems.kit.inference.ggml import (
     product_tolerance,
 )
 
-_over = partial(cases_over, layout=Layout.CONTIGUOUS, values="normal")
+_over = partial(cases_over, layout=Layout.CONTIGUOUS, values="steps")
 _SIZES = "{batch}x{k}x{row} type {type} {dtype}"
 
 CASES = (
@@ -33,10 +33,13 @@ CASES = (
     *_over(Tier.SMOKE, _SIZES, batch=3, k=32, row=17, type=8, dtype=F32),
     *_over(Tier.FULL, _SIZES, batch=5, k=96, row=40, type=[2, 3, 6, 7, 8], dtype=[F32, BF16]),
     *_over(Tier.FULL, _SIZES, batch=[0, 1, 33], k=128, row=64, type=2, dtype=F32),
-    *_over(Tier.FULL, _SIZES, batch=2, k=512, row=[1, 127, 129], type=2, dtype=F16),
+    *_over(Tier.FULL, _SIZES, batch=2, k=512, row=[127, 129], type=2, dtype=F16),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", batch=2, k=512, row=1, type=2, dtype=F16, values=["steps", "normal"]),
+    *_over(Tier.FULL, f"{_SIZES} {{values}}", batch=4, k=256, row=33, type=[2, 8], dtype=[F32, F16],
+           values="near steps"),
     *_over(Tier.FULL, f"{_SIZES} {{layout}}", batch=3, k=64, row=9, type=[2, 8], dtype=F32, layout=Layout.IRREGULAR),
     *_over(Tier.FULL, f"{_SIZES} {{values}}", batch=5, k=512, row=40, type=2, dtype=[F16, BF16], values="detour"),
-    *_over(Tier.BENCH, _SIZES, batch=[8, 64], k=4096, row=4096, type=[2, 8], dtype=F32),
+    *_over(Tier.BENCH, _SIZES, batch=[8, 64], k=4096, row=4096, type=[2, 8], dtype=F32, values="normal"),
 )  # fmt: skip
 
 PROBLEM = ProblemDefinition(

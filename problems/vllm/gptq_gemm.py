@@ -18,7 +18,9 @@ from problems.kit import F16, Arguments, Layout, cases_over, normal, scattered, 
 from problems.kit.inference.arguments import SPECIAL_FACTORS, arranged
 from problems.kit.inference.packing import (
     EVEN_BEFORE_ODD,
+    FINE_SCALES,
     dequantised,
+    drawn_scales,
     drawn_words,
     product_tolerance,
     rows_by_group,
@@ -38,6 +40,8 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} exllama {{exllama}}", m=[1, 17], k=128, n=64, group=128, exllama=[True, False]),
     *_over(Tier.FULL, f"{_SIZES} exllama {{exllama}} v2", m=5, k=96, n=[8, 72], v2=True, exllama=[True, False]),
     *_over(Tier.FULL, f"{_SIZES} exllama {{exllama}}", m=5, k=64, n=40, bit=8, exllama=[True, False]),
+    *_over(Tier.FULL, f"{_SIZES} exllama {{exllama}} {{values}}", m=4, k=256, n=8, bit=[4, 8], exllama=[True, False],
+           values=FINE_SCALES),
     *_over(Tier.FULL, _SIZES, m=0, k=64, n=32),
     *_over(Tier.FULL, f"{_SIZES} {{index}}", m=9, k=256, n=24, index="no index"),
     *_over(Tier.FULL, f"{_SIZES} exllama {{exllama}} {{layout}}", m=5, k=64, n=24, exllama=[True, False],
@@ -57,7 +61,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     m, k, n, bit = case.size("m"), case.size("k"), case.size("n"), case.size("bit")
     groups = k // case.size("group")
     a = normal((m, k), F16, rng)
-    scales = ((torch.rand((groups, n), generator=rng) * 0.1 + 0.01) * 16 / 2**bit).half()
+    scales = drawn_scales(case, (groups, n), rng, bits=bit)
     if case.word("values") == "special":
         a, scales = (scattered(tensor, rng, values=SPECIAL_FACTORS, each=1) for tensor in (a, scales))
     words, zeros = drawn_words((k * bit // 32, n), rng), drawn_words((groups, n * bit // 32), rng)
@@ -103,7 +107,7 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A product over K with weights that may be rounded: eager rounds them and takes up to 1 / 2.3 of it."""
+    """A product over K with weights that may be rounded to float16, which changes only fine scales."""
     return product_tolerance(F16, case.size("k"))
 
 

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from engine.model import Case, Cost, Tolerance
+from engine.model import Case, Cost, DType, Tolerance
 from problems.kit.cases import Arguments
 from problems.kit.deferred import torch
 from problems.kit.inference.arguments import arranged
+from problems.kit.inference.packing import product_tolerance as packed_tolerance
 from problems.kit.tolerances import of_few
-from problems.kit.values import normal
+from problems.kit.values import normal, torch_dtype
 
 BLOCK = 32
+NEAR_STEPS = "near steps"
 _END = 508.0  # 127 steps of 4, exact in every dtype
+_LEVELS, _USUAL_LEVEL = 127, 40.0
+_OFFSET = 1 / 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +79,28 @@ def drawn(shape: tuple[int, ...], quant_type: int, rng: torch.Generator) -> torc
     return codes.flatten(-2)
 
 
+def activations(case: Case, shape: tuple[int, int], rng: torch.Generator) -> torch.Tensor:
+    """(rows, K) in the dtype of the case, by its parameter `values`.
+
+    "normal" values are between the levels of 8 bits, so that kernels with and without quantised activations differ.
+    Other values are multiples of their block's step, whose largest has 127 of them: 8 bits hold these, and every
+    correct kernel multiplies the same numbers.  "near steps" are up to an eighth of a step beside them, the largest
+    excepted.  Steps are powers of two, near steps also three times one, so that 16 bits hold them, their multiples and
+    the sum of a block of multiples.
+    """
+    if case.word("values") == "normal":
+        return normal(shape, case.dtype, rng)
+    blocks = (shape[0], shape[1] // BLOCK)
+    levels = (torch.randn((*blocks, BLOCK), generator=rng) * _USUAL_LEVEL).round().clamp(1 - _LEVELS, _LEVELS - 1)
+    if case.word("values") == NEAR_STEPS:
+        levels += (torch.rand(levels.shape, generator=rng) * 2 - 1) * _OFFSET
+    largest = _LEVELS * (1 - 2.0 * torch.randint(0, 2, (*blocks, 1), generator=rng))
+    levels.scatter_(-1, torch.randint(0, BLOCK, (*blocks, 1), generator=rng), largest)
+    halves = torch.randint(2, 4 if case.word("values") == NEAR_STEPS else 3, (*blocks, 1), generator=rng)
+    steps = halves / 2.0 ** torch.randint(6, 8, (*blocks, 1), generator=rng)
+    return (levels * steps).flatten(-2).to(torch_dtype(case.dtype))
+
+
 def with_detour(weights: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """(..., row bytes) of type 2 and (batch, K) whose first and last blocks cancel in every product.
 
@@ -99,17 +125,26 @@ def quantised_activations(x: torch.Tensor) -> torch.Tensor:
 
 
 def activation_tolerance(case: Case, *, outputs: int) -> Tolerance:
-    """Tolerance of products whose activations are quantised to 8 bits.
+    """Tolerance of products whose activations are quantised to 8 bits, for the values of `activations`.
 
-    A step is 1/127 of the largest of 32 values, up to three times a typical one.  Errors are uniform within half a
-    step, so their root mean square is 3 / 127 / sqrt(12) = 0.7 % of a typical activation and, as they are independent,
-    of a typical output.  Seven times that is allowed: a run compares some 10,000 outputs, and five times is exceeded
-    once in 170 runs.
+    Multiples of a step lose nothing.  What remains is the rounding of a weight, or of the step and the sum of a block
+    of activations, to 16 bits, as in other products with packed weights.
+
+    Near steps, errors are uniform within an eighth of a step: their root mean square is 0.072 steps, where a typical
+    activation has 45, and, as errors are independent, 0.16 % of a typical output.  The largest of 10,000 is four times
+    that, and three times the largest is allowed.
+
+    A step of normal values is 1/127 of the largest of 32, up to three times a typical one.  Errors are uniform within
+    half a step: 3 / 127 / sqrt(12) = 0.7 % of a typical output.  Seven times that is allowed.
 
     If there are few outputs, their scale is that of a sum of K products of activations (mean square 1) and weights:
     codes uniform over 2 ** bits values (mean square (4 ** bits) / 12) times scales from 0.5 to 1 (7 / 12).
     """
-    usual = Tolerance(relative=0.01, absolute=0.049)
+    usual = packed_tolerance(DType.BFLOAT16 if case.dtype is DType.BFLOAT16 else DType.FLOAT16, case.size("k"))
+    if case.word("values") == NEAR_STEPS:
+        usual = replace(usual, absolute=usual.absolute + 12 * 0.0016)
+    if case.word("values") == "normal":
+        usual = Tolerance(relative=0.01, absolute=0.049)
     codes = 2.0 ** FORMATS[case.size("type")].bits
     return of_few(usual, outputs=outputs, scale=codes * math.sqrt(7 * case.size("k")) / 12)
 
@@ -126,7 +161,7 @@ CANNOT_REJECT: Mapping[str, str] = {
 def product_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """W: (row, bytes of K values), X: (batch, K), quant_type, row; "detour" is `with_detour`."""
     row, k, kind = case.size("row"), case.size("k"), case.size("type")
-    w, x = drawn((row, k), kind, rng), normal((case.size("batch"), k), case.dtype, rng)
+    w, x = drawn((row, k), kind, rng), activations(case, (case.size("batch"), k), rng)
     if case.word("values") == "detour":
         w, x = with_detour(w, x)
     return *arranged(case, w, x), kind, row
@@ -143,7 +178,7 @@ def product_eager(w: torch.Tensor, x: torch.Tensor, quant_type: int, row: int) -
 
 
 def product_tolerance(case: Case) -> Tolerance:
-    """Activations rounded to 8 bits, where a tie may go either way: eager takes up to 1 / 1.8 of it."""
+    """A product of activations that 8 bits hold, or nearly; normal ones are rounded to 255 levels."""
     return activation_tolerance(case, outputs=case.size("batch") * case.size("row"))
 
 

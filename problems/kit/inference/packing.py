@@ -6,12 +6,14 @@ of 4-bit weights after gptq_shuffle, holds the neighbours 0, 2, 4, 6, 1, 3, 5, 7
 
 from __future__ import annotations
 
-from engine.model import DType, Tolerance
+from engine.model import Case, DType, Tolerance
 from problems.kit.deferred import torch
 from problems.kit.tolerances import rounded
 
 EVEN_BEFORE_ODD = (0, 2, 4, 6, 1, 3, 5, 7)
+FINE_SCALES = "fine scales"
 _WORD_BITS = 32
+_STEPS = range(10 * 16, 112 * 16)  # a short scale times 2 ** bits, in 1/1024
 
 
 def pack(values: torch.Tensor, bits: int, *, dim: int = -1, order: tuple[int, ...] | None = None) -> torch.Tensor:
@@ -41,6 +43,18 @@ def unpack(words: torch.Tensor, bits: int, *, dim: int = -1, order: tuple[int, .
 def drawn_words(shape: tuple[int, ...], rng: torch.Generator) -> torch.Tensor:
     """int32 words of random bits."""
     return torch.randint(-(2**31), 2**31, shape, generator=rng).int()
+
+
+def drawn_scales(case: Case, shape: tuple[int, int], rng: torch.Generator, *, bits: int) -> torch.Tensor:
+    """float16 scales of about 0.01 to 0.11 for 4 bits, 1/16 of that for 8.
+
+    They are short: float16 holds their product with every difference of a value and a zero, so that all correct kernels
+    multiply the same weights.  "fine scales" have all bits of float16, so that the rounding of a weight is seen.
+    """
+    steps = range(max(1, _STEPS.start >> bits), (_STEPS.stop >> bits) + 1)
+    if case.word("values") == FINE_SCALES:
+        return ((torch.rand(shape, generator=rng) * 0.1 + 0.01) * 16 / (1 << bits)).half()
+    return (torch.randint(steps.start, steps.stop, shape, generator=rng) / 1024).half()
 
 
 def dequantised(values: torch.Tensor, zeros: torch.Tensor, scales: torch.Tensor, groups: torch.Tensor) -> torch.Tensor:
