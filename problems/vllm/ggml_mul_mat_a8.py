@@ -18,11 +18,11 @@ from engine.model import Category, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, Layout, cases_over
 from problems.kit.inference.ggml import (
     CANNOT_REJECT,
+    ggml_tolerance,
     product_cost,
     product_eager,
     product_inputs,
     product_reference,
-    product_tolerance,
 )
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="steps")
@@ -53,7 +53,7 @@ PROBLEM = ProblemDefinition(
     make_inputs=product_inputs,
     reference=product_reference,
     eager=product_eager,
-    tolerance=product_tolerance,
+    tolerance=ggml_tolerance,
     cost=product_cost,
     cannot_reject=CANNOT_REJECT,
 )

@@ -15,7 +15,7 @@ from engine.model import Case, Cost, DType, Tolerance
 from problems.kit.cases import Arguments
 from problems.kit.deferred import torch
 from problems.kit.inference.arguments import arranged
-from problems.kit.inference.packing import product_tolerance as packed_tolerance
+from problems.kit.inference.packing import product_tolerance
 from problems.kit.tolerances import of_few
 from problems.kit.values import normal, torch_dtype
 
@@ -140,7 +140,7 @@ def activation_tolerance(case: Case, *, outputs: int) -> Tolerance:
     If there are few outputs, their scale is that of a sum of K products of activations (mean square 1) and weights:
     codes uniform over 2 ** bits values (mean square (4 ** bits) / 12) times scales from 0.5 to 1 (7 / 12).
     """
-    usual = packed_tolerance(DType.BFLOAT16 if case.dtype is DType.BFLOAT16 else DType.FLOAT16, case.size("k"))
+    usual = product_tolerance(DType.BFLOAT16 if case.dtype is DType.BFLOAT16 else DType.FLOAT16, case.size("k"))
     if case.word("values") == NEAR_STEPS:
         usual = replace(usual, absolute=usual.absolute + 12 * 0.0016)
     if case.word("values") == "normal":
@@ -177,7 +177,7 @@ def product_eager(w: torch.Tensor, x: torch.Tensor, quant_type: int, row: int) -
     return (quantised_activations(x) @ decoded(w, quant_type, torch.float32).T).to(x.dtype)
 
 
-def product_tolerance(case: Case) -> Tolerance:
+def ggml_tolerance(case: Case) -> Tolerance:
     """A product of activations that 8 bits hold, or nearly; normal ones are rounded to 255 levels."""
     return activation_tolerance(case, outputs=case.size("batch") * case.size("row"))
 
