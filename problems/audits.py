@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -61,6 +60,8 @@ class Audits:
         Raises:
             OSError: the file cannot be written.
         """
+        import tempfile  # only for a new audit
+
         known = {
             **self._known,
             **{_key(problem): _Audit(version=problem.version, weaknesses=texts) for problem, texts in found.items()},

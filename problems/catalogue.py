@@ -9,6 +9,7 @@ which loads it when they are called.  Names and descriptions are read from the t
 from __future__ import annotations
 
 import importlib
+from functools import cached_property
 from pathlib import Path
 
 from engine.errors import EngineError
@@ -33,7 +34,7 @@ class Catalogue:
 
     def names(self) -> tuple[str, ...]:
         """In the order of the libraries, each in alphabetical order."""
-        roots = self._roots()
+        roots = self._roots
         return tuple(
             f"{library}::{stem}"
             for library in LIBRARIES
@@ -49,7 +50,7 @@ class Catalogue:
             EngineError: the catalogue has no problem of this name.
         """
         library, _, stem = name.partition("::")
-        file = next((file for root in self._roots() if (file := root / library / f"{stem}.py").is_file()), None)
+        file = next((file for root in self._roots if (file := root / library / f"{stem}.py").is_file()), None)
         if file is None:
             raise EngineError(f"the catalogue has no {name}; `kgtui problems list` shows its operators")
         return file
@@ -81,6 +82,7 @@ class Catalogue:
             raise EngineError(f"{file}: cannot be imported: {type(error).__name__}: {error}") from error
         return checked_definition(module, name=name, file=file)
 
+    @cached_property
     def _roots(self) -> tuple[Path, ...]:
         return tuple(Path(folder) for folder in importlib.import_module(self._package).__path__)
 

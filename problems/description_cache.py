@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +65,8 @@ class DescriptionCache:
         """Write the descriptions to the cache if any of them is new."""
         if self._now == self._before:
             return
+        import tempfile  # only for a cache that changes
+
         content = msgspec.json.encode(_Kept(readers=self._readers, entries=self._now), enc_hook=str)
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,6 @@ import hashlib
 import importlib.abc
 import importlib.util
 import sys
-import traceback
 from pathlib import Path
 from types import CodeType
 
@@ -155,5 +154,7 @@ def _line(error: Exception, file: Path) -> int:
     """Line of the error in the file."""
     if isinstance(error, SyntaxError):
         return error.lineno or 1
+    import traceback  # only for a broken file
+
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
     return (frames[-1].lineno or 1) if frames else 1

@@ -5,11 +5,11 @@ Names and descriptions come from the text of the files; a problem is loaded on f
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.errors import EngineError, UsageError
 from engine.model import Problem
@@ -17,8 +17,9 @@ from engine.problem_source import ProblemDescription, ProblemSource
 from problems.audits import Audits, audits_beside
 from problems.catalogue import Catalogue
 from problems.description_cache import DescriptionCache
-from problems.folder import Folder
-from problems.suites.source import SuiteSource
+
+if TYPE_CHECKING:
+    from problems.suites.source import SuiteSource
 
 _SUGGESTIONS = 3
 _LEAST_SIMILARITY = 0.5
@@ -81,17 +82,17 @@ class ProblemIndex:
         """The first weakness in the audit of the problem called `name`; "" if there is none. Runs nothing."""
         full = self.resolve(name)
         source = self._source_by_name[full]
-        if self._audits is None:
+        if self._audits is None or not self._audits.knows(source.id, full):
             return ""
-        if isinstance(source, SuiteSource):  # an export has many tasks in one file, with different versions
-            found = self._audits.of(source.problem(full).id) if self._audits.knows(source.id, full) else ()
+        if _suite(source) is not None:  # an export has many tasks in one file, with different versions
+            found = self._audits.of(source.problem(full).id)
         else:
             found = self._audits.of_file(source.id, full, source.file(full))
         return found[0] if found else ""
 
     def is_foreign(self, name: str) -> bool:
         """Whether the problem called `name` is a task of a suite."""
-        return isinstance(self._source_by_name[self.resolve(name)], SuiteSource)
+        return _suite(self._source_by_name[self.resolve(name)]) is not None
 
     def describe(self, name: str) -> ProblemDescription:
         """Description of the problem called `name` from its file and its audit; raises like `find`; runs nothing."""
@@ -107,9 +108,10 @@ class ProblemIndex:
                 read = partial(source.describe, name)
                 # Not cached for suites: an export has many problems in one file, and their descriptions depend on the
                 # options.
-                is_kept = cache is not None and not isinstance(source, SuiteSource)
+                is_kept = cache is not None and _suite(source) is None
                 found = cache.described(source.file(name), read) if cache is not None and is_kept else read()
-                described.append(replace(found, weakness=self.weakness(name)))
+                weakness = self.weakness(name)
+                described.append(replace(found, weakness=weakness) if weakness else found)
             except EngineError as error:
                 broken.append(str(error))
         if cache is not None:
@@ -121,6 +123,8 @@ class ProblemIndex:
         spellings: dict[str, list[str]] = {}
         for full in self.names:
             spellings.setdefault(_bare(full).lower(), []).append(full)
+        import difflib  # only for a name that does not exist
+
         typed = _bare(name).lower()
         holding = [spelling for spelling in spellings if len(typed) >= _LEAST_PART and typed in spelling]
         holding.sort(key=lambda spelling: (not _core(spelling).startswith(typed), len(_core(spelling))))
@@ -137,7 +141,21 @@ def open_index(
     Descriptions of the catalogue and the folders are cached in the file `cache`.
     """
     audits = audits_beside(cache) if cache is not None else None
-    return ProblemIndex((Catalogue(), *map(Folder, folders), *suites), cache=cache, audits=audits)
+    own: list[ProblemSource] = []
+    if folders:
+        from problems.folder import Folder  # most lists have no folder
+
+        own = [Folder(folder) for folder in folders]
+    return ProblemIndex((Catalogue(), *own, *suites), cache=cache, audits=audits)
+
+
+def _suite(source: ProblemSource) -> SuiteSource | None:
+    """The source if it is a suite."""
+    if isinstance(source, Catalogue):
+        return None
+    from problems.suites.source import SuiteSource  # its many modules take longer to import than the rest of a list
+
+    return source if isinstance(source, SuiteSource) else None
 
 
 def _core(spelling: str) -> str:

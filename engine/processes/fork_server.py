@@ -32,6 +32,7 @@ from typing import NoReturn, TypeAlias
 
 import msgspec
 
+from engine.model import import_late
 from engine.processes.user_killer import UserKiller
 from engine.sandbox import linux
 from engine.sandbox.confinement import Confinement, confine
@@ -120,6 +121,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c in the terminal is the parent's business
     killer = UserKiller()
     try:
+        import_late()
         if family is Family.CANDIDATES:
             _import_for_candidates()
         else:

@@ -6,7 +6,6 @@ import argparse
 import math
 from collections.abc import Callable, Sequence
 
-from engine.model import Policy
 from kgtui.cli.command_parser import CommandParser, shortened
 
 _LARGEST = 2**63 - 1  # the store keeps numbers of 64 bits
@@ -60,6 +59,8 @@ def add_device(parser: CommandParser) -> None:
 
 def add_policy(parser: CommandParser) -> None:
     """`--policy`."""
+    from engine.model import Policy  # only for commands that run something
+
     parser.add_argument(
         "--policy",
         choices=tuple(Policy),

@@ -7,7 +7,6 @@ child process is started.
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,11 +41,6 @@ class KernelFile:
         return Candidate(
             source=self.content, problem=problem.name, filename=printable(self.path.name), folder=self.path.parent
         )
-
-
-def absolute(name: str | Path, folder: Path) -> Path:
-    """`name` as seen from `folder`, without any `..` in it; links are not followed."""
-    return Path(os.path.normpath(folder / name))
 
 
 def kernel_path(problem: Problem, folder: Path) -> Path:

@@ -6,7 +6,6 @@ Only the requested command is imported; the help of the program reads the source
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import itertools
 import os
@@ -123,6 +122,8 @@ def _subcommand(package: str, prog: str, words: Sequence[str]) -> tuple[str, str
     if any(word in _HELP for word in before):
         _group_parser(package, prog).parse_args(_HELP[:1])
     if rest and not before:
+        import difflib  # only for a wrong name
+
         close = difflib.get_close_matches(rest[0], known, n=1)
         hint = f"did you mean `{prog} {close[0]}`?" if close else f"use one of {', '.join(known)}"
         raise UsageError(f"no such subcommand of `{prog}`: {shortened(rest[0])}; {hint}")
@@ -162,6 +163,8 @@ def _is_file(word: str, folder: Path | None) -> bool:
 def _unknown_command(word: str, known: Iterable[str]) -> str:
     if "::" in word:
         return f"no such command: {shortened(word)}; `kgtui open --op {word}` opens the kernel file of an operator"
+    import difflib  # only for a wrong name
+
     close = difflib.get_close_matches(word, known, n=1)
     hint = f"did you mean `{PROGRAM} {close[0]}`?" if close else "`kgtui --help` lists the commands"
     return f"no such command or file: {shortened(word)}; {hint}"

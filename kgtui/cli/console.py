@@ -165,6 +165,6 @@ class Console:
 
 def without_control_characters(text: str) -> str:
     """The text with terminal control characters escaped; it may have several lines."""
-    if text.isprintable():
+    if text.replace("\n", "").isprintable():
         return text
     return "".join(char if char.isprintable() or char in _HARMLESS else printable(char) for char in text)

@@ -11,7 +11,6 @@ import io
 import os
 import resource
 import sys
-import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -125,6 +124,8 @@ def _complain(console: Console, message: str, *, wants_trace: bool = False) -> N
     """Print the error, if there is an output; the exit code is the same without it."""
     with contextlib.suppress(OSError):
         if wants_trace:
+            import traceback  # only with --debug
+
             console.trace(traceback.format_exc())
         console.warn(message)
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from engine.devices import Device
-from kgtui.cli.choices import KernelFile, absolute, device_for, target_for
 from kgtui.cli.console import Console
-from kgtui.settings.paths import find_paths, with_home
+from kgtui.settings.paths import absolute, find_paths, with_home
 from kgtui.settings.preferences import LINUX_CONSOLE, Preferences, Typed, preferences_of
 from kgtui.settings.schema import read_config
+
+if TYPE_CHECKING:
+    from engine.devices import Device
+    from kgtui.cli.choices import KernelFile
 
 
 def settled(options: argparse.Namespace, console: Console) -> Preferences:
@@ -61,6 +64,8 @@ def place_of(
     preferences: Preferences, options: argparse.Namespace, *, file: KernelFile | None
 ) -> tuple[Device, str | None]:
     """As `place_for`, with settings read before."""
+    from kgtui.cli.choices import device_for, target_for  # what runs need, and lists do not
+
     device = device_for(preferences.text("device"))
     preferred = preferences.text("target")
     return device, target_for(options.target, device=device, file=file, preferred=preferred)

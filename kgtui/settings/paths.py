@@ -93,3 +93,8 @@ def can_write(path: Path) -> bool:
     needed = os.W_OK | (os.X_OK if place.is_dir() else 0)
     is_usable = place == path or place.is_dir()
     return is_usable and os.access(place, needed, effective_ids=True)
+
+
+def absolute(name: str | Path, folder: Path) -> Path:
+    """`name` as seen from `folder`, without any `..` in it; links are not followed."""
+    return Path(os.path.normpath(folder / name))

@@ -6,7 +6,6 @@ nothing here writes or imports the screen.  Key bindings are checked by `kgtui.s
 
 from __future__ import annotations
 
-import difflib
 import enum
 import reprlib
 import sys
@@ -161,6 +160,8 @@ def parse_config(text: str, *, path: Path) -> Config:
 
 def _unknown(key: str, path: Path) -> str:
     known = [*OPTION_BY_KEY, KEYS_TABLE]
+    import difflib  # only for a wrong name
+
     near = difflib.get_close_matches(key, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
     return f"{path}, {key}: unknown setting; {hint}"

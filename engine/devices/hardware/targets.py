@@ -6,7 +6,6 @@ compute capability; LDS per workgroup: the AMD GPU user guide of LLVM and the CD
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 
@@ -79,6 +78,8 @@ def target_named(name: str) -> Target:
     if re.fullmatch(r"gfx\d+[0-9a-f]{2}", name):
         warp_size = 64 if name.startswith("gfx9") else 32
         return Target(name=name, backend="hip", architecture=name, warp_size=warp_size, shared_bytes=shared_bytes)
+    import difflib  # only for a wrong name
+
     near = difflib.get_close_matches(name, KNOWN_TARGETS, n=1)
     hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(KNOWN_TARGETS)}"
     raise UsageError(f"unknown target {name!r}: expected sm_NN or gfxNNN; {hint}")

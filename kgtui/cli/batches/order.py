@@ -15,11 +15,11 @@ from kgtui.batches.documents import WRITERS
 from kgtui.batches.request import BatchRequest
 from kgtui.batches.results import ListedOperator, listed_operator
 from kgtui.batches.running import Order
-from kgtui.cli.choices import absolute
 from kgtui.cli.console import Console
 from kgtui.cli.operators.index import problem_index
 from kgtui.cli.operators.suites import typed_suite
 from kgtui.cli.resolved_settings import place_for
+from kgtui.settings.paths import absolute
 from problems.index import ProblemIndex
 
 _TIERS = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL), None: (Tier.SMOKE, Tier.FULL)}

@@ -26,7 +26,6 @@ from kgtui.cli.choices import (
     SAMPLE,
     SAMPLE_OPERATOR,
     KernelFile,
-    absolute,
     problem_for,
     read_kernel,
     tiers_for,
@@ -40,6 +39,7 @@ from kgtui.cli.runs.exit_codes import exit_of
 from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out
 from kgtui.cli.runs.run_output import say_document, say_profile
 from kgtui.cli.runs.stages import Stages, print_stages, staged
+from kgtui.settings.paths import absolute
 
 SUMMARY = "Verify a kernel file once, or many candidates, without a screen."
 GROUP = Group.KERNELS

@@ -14,13 +14,12 @@ from engine.errors import UsageError
 from engine.model import CaseResult
 from engine.reports.printable import printable
 from kgtui.cli.argument_groups import add_former, add_problems, positive_integer
-from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.files.new_file import write_new
-from kgtui.settings.paths import find_paths
+from kgtui.settings.paths import absolute, find_paths
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
 from sessions import open_store
 

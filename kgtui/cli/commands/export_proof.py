@@ -11,12 +11,11 @@ from engine.artefacts import ArtefactStore
 from engine.errors import UsageError
 from engine.protocol.proof.proof_file import read_proof, unpacked
 from kgtui.cli.argument_groups import positive_integer
-from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
 from kgtui.files.new_file import write_new
-from kgtui.settings.paths import find_paths
+from kgtui.settings.paths import absolute, find_paths
 from sessions import open_store
 
 SUMMARY = "Write the proof of a saved run as a file that `kgtui replay` verifies anywhere."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from kgtui.cli.argument_groups import add_problems
-from kgtui.cli.choices import absolute, kernel_path, shown_from
+from kgtui.cli.choices import kernel_path, shown_from
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.index import problem_index
@@ -13,6 +13,7 @@ from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, settled
 from kgtui.files.new_file import write_new
 from kgtui.files.templates import scaffold
+from kgtui.settings.paths import absolute
 
 SUMMARY = "Create a kernel file for an operator; never overwrites a file."
 GROUP = Group.KERNELS

@@ -20,7 +20,6 @@ from kgtui.cli.argument_groups import add_device, add_former, add_problems
 from kgtui.cli.choices import (
     SAMPLE,
     SAMPLE_OPERATOR,
-    absolute,
     kernel_path,
     problem_for,
     read_kernel,
@@ -33,7 +32,7 @@ from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, load_quietly, place_of
 from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.files import disk
-from kgtui.settings.paths import find_paths
+from kgtui.settings.paths import absolute, find_paths
 from problems.index import ProblemIndex
 
 if TYPE_CHECKING:

@@ -20,12 +20,13 @@ from engine.reports.printable import printable
 from engine.reports.proof_replay import replay_json, replay_lines
 from engine.sandbox.user_files import UserFileError, read_user_file
 from kgtui.cli.argument_groups import add_json, add_problems
-from kgtui.cli.choices import absolute, device_for
+from kgtui.cli.choices import device_for
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.runner.run_environment import VERDICT_PACKAGES, versions
+from kgtui.settings.paths import absolute
 
 SUMMARY = "Verify a proof file again on this machine, without the kernel's source."
 GROUP = Group.HISTORY

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 
 from engine.errors import UsageError
-from kgtui.cli.choices import absolute
 from kgtui.cli.console import Console
 from kgtui.cli.operators.suites import suites_for
 from kgtui.cli.resolved_settings import load_quietly
-from kgtui.settings.paths import find_paths, with_home
+from kgtui.settings.paths import absolute, find_paths, with_home
 from problems.index import ProblemIndex, open_index
 
 

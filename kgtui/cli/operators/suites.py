@@ -7,15 +7,17 @@ import os
 import re
 from collections.abc import Container, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.errors import UsageError
-from kgtui.cli.choices import absolute
 from kgtui.cli.console import Console
 from kgtui.cli.resolved_settings import load_quietly
-from kgtui.settings.paths import with_home
-from problems.suites.settings import Accuracy, SuiteChoice
-from problems.suites.source import SuiteSource, suite_at
-from problems.suites.task import Size, Task
+from kgtui.settings.paths import absolute, with_home
+
+if TYPE_CHECKING:
+    from problems.suites.settings import SuiteChoice
+    from problems.suites.source import SuiteSource
+    from problems.suites.task import Size, Task
 
 _MOST_DIGITS, _MOST_SHOWN = 18, 80  # digits of a size, all below 2**63; characters
 _SIZE = re.compile(r"[1-9][0-9]{0,17}")
@@ -27,10 +29,15 @@ def suites_for(options: argparse.Namespace, console: Console) -> tuple[SuiteSour
     Raises:
         UsageError: the path is not a suite.
     """
+    known = known_suites(options, console)
+    if not (known or getattr(options, "suite", None) or getattr(options, "size", None)):
+        return ()  # without the imports below, which take longer than the rest of a list
+    from problems.suites.source import suite_at
+
     choice = choice_for(options)
     typed = typed_suite(options, console)
     found = [] if typed is None else [typed]
-    for path in known_suites(options, console):
+    for path in known:
         try:
             found.append(suite_at(path, choice=choice))
         except UsageError as error:
@@ -47,6 +54,8 @@ def typed_suite(options: argparse.Namespace, console: Console) -> SuiteSource | 
     typed = getattr(options, "suite", None)
     if not typed:
         return None
+    from problems.suites.source import suite_at
+
     return suite_at(absolute(with_home(typed, said_by="--suite"), console.folder), choice=choice_for(options))
 
 
@@ -89,6 +98,8 @@ def choice_for(options: argparse.Namespace) -> SuiteChoice:
     Raises:
         UsageError: a size is not of the form `NAME=N`, too large, or given twice.
     """
+    from problems.suites.settings import Accuracy, SuiteChoice
+
     return SuiteChoice(
         path=Path(),
         format="",

@@ -11,10 +11,10 @@ import msgspec
 
 from engine.errors import EngineError, UsageError
 from kgtui.cli.argument_groups import add_json, add_problems
-from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.index import problem_index
+from kgtui.settings.paths import absolute
 from problems.folder import LIBRARY, Folder
 
 SUMMARY = "Apply the rules of the catalogue to a problem file or an operator, and list violations."

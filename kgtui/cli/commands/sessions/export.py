@@ -6,11 +6,10 @@ import argparse
 
 from engine.errors import UsageError
 from kgtui.cli.argument_groups import positive_integer
-from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.files.new_file import write_new
-from kgtui.settings.paths import find_paths
+from kgtui.settings.paths import absolute, find_paths
 from sessions import Reader, RunRow, SessionRow, open_store
 from sessions.export import as_csv, as_json, as_jsonl, as_markdown
 

@@ -7,14 +7,13 @@ import shlex
 
 from engine.errors import UsageError
 from kgtui.cli.argument_groups import add_former, positive_integer
-from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.runs.saved_runs import named_run
 from kgtui.files import disk
 from kgtui.files.kernel_folder import KernelFolder
 from kgtui.files.templates import scaffold
-from kgtui.settings.paths import find_paths
+from kgtui.settings.paths import absolute, find_paths
 from sessions import open_store
 
 SUMMARY = "Write the source of a run into a new file."

@@ -8,14 +8,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.errors import UsageError
-from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.suites import known_suites
 from kgtui.cli.resolved_settings import load_quietly
 from kgtui.cli.setting_names import write_changed
 from kgtui.settings.file_edit import edited
-from kgtui.settings.paths import with_home
+from kgtui.settings.paths import absolute, with_home
 from problems.suites.source import SuiteSource, suite_at
 
 SUMMARY = "Add a checkout, a file or an export of a suite."

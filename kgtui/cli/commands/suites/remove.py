@@ -6,14 +6,13 @@ import argparse
 import os
 
 from engine.errors import UsageError
-from kgtui.cli.choices import absolute
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.suites import known_suites
 from kgtui.cli.resolved_settings import load_quietly
 from kgtui.cli.setting_names import write_changed
 from kgtui.settings.file_edit import edited, without
-from kgtui.settings.paths import with_home
+from kgtui.settings.paths import absolute, with_home
 
 SUMMARY = "Remove a suite from the settings; its files are kept."
 
