@@ -2,9 +2,9 @@
 
 Any rank, any strides.  Both operands are converted to the dtype of the result first, by PyTorch's promotion.  Without a
 mode integers and booleans give float32; 1 / 0 is inf and 0 / 0 NaN.  "trunc" truncates the rounded quotient of floats;
-"floor" is `floor_divide`: the largest whole number that is not above the exact quotient, NaN for an infinite self.
-Integers keep their dtype in both modes and are not divided by 0.  Subnormal divisors and special values of complex
-numbers are outside of the contract.
+"floor" is `floor_divide`: the largest whole number that is not above the exact quotient, NaN for an infinite self
+unless other is 0.  Integers keep their dtype in both modes and are not divided by 0.  Subnormal divisors and special
+values of complex numbers are outside of the contract.
 
 Overloads: div.Tensor, div.Scalar, div.Tensor_mode and div.Scalar_mode (tested), and their .out forms.
 """
