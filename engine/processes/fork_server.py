@@ -121,7 +121,6 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c in the terminal is the parent's business
     killer = UserKiller()
     try:
-        import_late()
         if family is Family.CANDIDATES:
             _import_for_candidates()
         else:
@@ -138,6 +137,7 @@ def main() -> None:
 def _import_for_candidates() -> None:
     """Import and run once whatever the children need; nothing of it may start a thread or open a device."""
     # The candidate's child must not import our modules after it has started: a file of the same name may be beside it.
+    import_late()
     for kind, module in _MODULES.items():
         if kind not in _OF_REFERENCES:
             importlib.import_module(module)
@@ -158,6 +158,7 @@ def _import_for_candidates() -> None:
 
 def _import_for_references(*, preloads: bool) -> None:
     """Import our modules for reference processes, and the libraries that code of suites commonly needs."""
+    import_late()
     for kind in _OF_REFERENCES:
         importlib.import_module(_MODULES[kind])
     if preloads:

@@ -26,6 +26,7 @@ from engine.processes.fork_server import (
     _ForkServer,
 )
 from engine.processes.user_killer import UserKiller
+from engine.sandbox.variables import MACHINE_VARIABLE, WARM_TARGET_VARIABLE
 from tests.descriptors import open_files
 
 ORDER = msgspec.json.encode(Fork(kind="worker", folder="/workspaces/1", environment={}, confinement=None))
@@ -98,3 +99,19 @@ def test_kill_does_not_wait_for_exit(
         os.close(fork_server._children[running.pid].handle)
     assert killed == [(running.pid, signal.SIGKILL)]
     killer.end()
+
+
+@pytest.mark.parametrize("imports", ["_import_for_candidates()", "_import_for_references(preloads=False)"])
+def test_server_has_every_late_name_before_forks(imports: str) -> None:
+    code = (
+        f"import engine.model as model, engine.processes.fork_server as server; server.{imports}; "
+        "print([name for names in model.LATE.values() for name in names if name not in vars(model)])"
+    )
+    started = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, MACHINE_VARIABLE: "0", WARM_TARGET_VARIABLE: "sm_90"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert started.stdout == "[]\n", started.stderr
