@@ -76,7 +76,11 @@ def eager(
 
 
 def tolerance(case: Case) -> Tolerance:
-    """A product over K with weights that may be rounded to float16, which changes only fine scales."""
+    """A product over K with weights that may be rounded to float16, which changes only fine scales.
+
+    The rounding of a weight is at most half a unit, of either sign: over a sum less than one unit of a typical output,
+    and two are allowed, besides one rounding of the answer and one of the expected value.
+    """
     return product_tolerance(F16, case.size("k"))
 
 
