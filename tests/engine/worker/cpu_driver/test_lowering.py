@@ -8,7 +8,6 @@ from engine import protocol
 from engine.protocol.compiling import LoweredKernel
 from engine.worker.cpu_driver.lowering import LoweringRun
 from engine.worker.cpu_driver.shared_modules import SharedModules
-from engine.worker.launches.tuning import Tuning
 
 
 class Launches:
@@ -23,13 +22,20 @@ class Launches:
         self.suppressed = True
 
 
+class Tuning:
+    """That of a worker whose kernels have no tuner."""
+
+    def stop_measuring(self) -> None:
+        pass
+
+
 COMMAND = protocol.RunDry(id="a", case="one", arguments=(protocol.ScalarSpec(value=3),), storages=(16,))
 KERNEL = LoweredKernel(key="1" * 64, ttir="module {}")
 
 
 def test_kernels_made_before_an_error_are_returned() -> None:
     launches = Launches()
-    run = LoweringRun(launches, Tuning())  # type: ignore[arg-type]  # the double at the seam
+    run = LoweringRun(launches, Tuning())  # type: ignore[arg-type]  # doubles at the seam
 
     def entry(number: int) -> None:
         assert number == 3
@@ -42,6 +48,6 @@ def test_kernels_made_before_an_error_are_returned() -> None:
 
 def test_kernels_of_earlier_calls_are_not_returned_again() -> None:
     launches = Launches()
-    run = LoweringRun(launches, Tuning())  # type: ignore[arg-type]  # the double at the seam
+    run = LoweringRun(launches, Tuning())  # type: ignore[arg-type]  # doubles at the seam
     run.call(lambda _: launches.shared_modules.keep(KERNEL.key, KERNEL.ttir), COMMAND)
     assert run.call(lambda _: None, COMMAND) == protocol.DryRunDone(id="a", kernels=())
