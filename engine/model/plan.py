@@ -89,8 +89,8 @@ class Plan:
     of findings.  `seeds` repeat the inputs of the cases that they name. All random draws of the run follow from
     `draw_seed`; None draws new numbers, and may reuse inputs of earlier runs. Timed calls always draw new ones.  A run
     that `chooses_seed` draws it once the candidate is loaded.  One that `sanitizes` runs compute-sanitizer on a call of
-    a candidate that passed.  A run with `one_worker`, which times nothing, makes on a GPU no dry run and records its
-    kernels in the worker that verified, unless something has to be confirmed in another one.
+    a candidate that passed.  A run with `one_worker`, which times nothing, makes on a GPU no dry run and probes in the
+    worker that verified, unless something has to be confirmed in another one.
     """
 
     problem: Problem
@@ -109,6 +109,11 @@ class Plan:
     def __post_init__(self) -> None:
         if self.one_worker and self.benchmark is not None:
             raise ValueError("a run with one worker times nothing: leave out its benchmark")
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether a right candidate is to be timed."""
+        return self.benchmark is not None and bool(self.benchmark.cases)
 
     @staticmethod
     def for_tiers(

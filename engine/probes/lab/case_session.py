@@ -94,6 +94,12 @@ class Lab:
         """The candidate's problem."""
         return self.plan.problem
 
+    @property
+    def is_proven(self) -> bool:
+        """Whether there is a proof of every case that has an answer, and one has."""
+        answered = [one for one in self.passed if one.elements]
+        return bool(answered) and all(one.case.name in self.proven for one in answered)
+
     def size_of(self, case: Case) -> int:
         """The least work of a case, in operations and bytes, for ordering cases."""
         cost = self.problem.cost(case)

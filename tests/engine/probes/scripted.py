@@ -127,6 +127,10 @@ class ScriptedLab:
             cost=lambda case: Cost(flops=case.size("size"), bytes_read=0, bytes_written=0),
         ).problem("toy_problems")
 
+    @property
+    def is_proven(self) -> bool:
+        return self.proven.issuperset(one.case.name for one in self.passed)
+
     def size_of(self, case: Case) -> int:
         return case.size("size")
 

@@ -63,10 +63,12 @@ class FakeLab:
     renewed: int = 0
     native: NativeKernels | None = None
     one_worker: bool = False
+    is_timed: bool = False
+    is_proven: bool = False
 
     @property
     def plan(self) -> SimpleNamespace:
-        return SimpleNamespace(one_worker=self.one_worker)
+        return SimpleNamespace(one_worker=self.one_worker, is_timed=self.is_timed)
 
     @property
     def device(self) -> SimpleNamespace:
@@ -107,6 +109,20 @@ async def test_second_call_of_largest_case_uses_new_worker() -> None:
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
     assert (lab.recorded, lab.renewed) == (["large", "large"], 1)
     assert report.facts[0].value.startswith("100% of 0.05 us in large")
+
+
+async def test_untimed_run_with_all_cases_proven_makes_no_record() -> None:
+    lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k"), is_proven=True)
+    findings, report = await reported(lab)
+    assert (findings, report.coverage) == ([], Coverage.NOT_ASKED)
+    assert report.why == "the kernels of every case are proven, and nothing is timed"
+    assert (lab.recorded, lab.renewed) == ([], 0)
+
+
+async def test_timed_run_with_all_cases_proven_is_recorded() -> None:
+    lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k"), is_proven=True, is_timed=True)
+    _, report = await reported(lab)
+    assert (report.coverage, lab.recorded) == (Coverage.CHECKED, ["c", "c"])
 
 
 async def test_clear_record_of_batch_needs_no_worker() -> None:

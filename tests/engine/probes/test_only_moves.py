@@ -73,6 +73,7 @@ async def test_copying_kernel_of_a_proven_case_passes(proven: str, found: int) -
     lab = LookedAt(passed=[passed("c", (1,))], looked=lambda _: looked, proven=frozenset({proven}))
     findings, report = await observed(only_moves.probe, lab)
     assert (len(findings), report.coverage) == (found, Coverage.CHECKED)
+    assert len(lab.asked) == found
 
 
 async def test_computing_kernel_has_no_finding() -> None:
