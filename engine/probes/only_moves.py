@@ -4,8 +4,8 @@ A last kernel that copies the output makes the output depend on it, even if torc
 computed it on numbers, or unobserved code did.  A kernel that only moves its input does not count as computing, and
 neither does a kernel without which the output is right.  An output that is right without computing, a copy or one
 value, gives no evidence.  An honest kernel may only move data beside one that computes, or alone if the operator may be
-left to the framework or if it copies its arguments instead of arithmetic.  In a proven case its kernels give the answer,
-even if they only move data, as from a number that the host read: such cases are left out.
+left to the framework or if it copies its arguments instead of arithmetic.  Proven cases are left out: their kernels
+give the answer, even if they only move data, as from a number that the host read.
 """
 
 from __future__ import annotations
