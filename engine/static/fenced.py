@@ -98,10 +98,22 @@ def _module(text: str) -> ast.Module | None:
 
 
 def _names(statement: ast.stmt) -> tuple[str, ...]:
+    """The names that a statement at the top level defines or assigns."""
     match statement:
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return (name,)
         case ast.Assign(targets=targets):
-            return tuple(target.id for target in targets if isinstance(target, ast.Name))
+            return tuple(node.id for target in targets for node in _elements(target) if isinstance(node, ast.Name))
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            return (name,)
         case _:
             return ()
+
+
+def _elements(target: ast.expr) -> Iterator[ast.expr]:
+    """A target, or the targets in a tuple or list of them."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from _elements(element)
+    else:
+        yield target.value if isinstance(target, ast.Starred) else target
