@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from engine.judge.inputs.copies import private_copies
+from engine.judge.inputs.onednn import without_onednn
 from engine.model import CalledCase, Case, ProblemDefinition, Tier
 from engine.problem_source import ProblemDescription
 from problems.kit import torch
@@ -73,7 +74,8 @@ class Trial:
 
     def eager_on(self, arguments: Arguments) -> Outputs:
         """Returned values of eager for these arguments, then the content of the arguments that it writes."""
-        returned = as_tuple(self.problem.eager(*arguments))
+        with without_onednn():
+            returned = as_tuple(self.problem.eager(*arguments))
         count = self.problem.returns
         if count is not None and len(returned) != count:
             raise ValueError(f"eager returns {len(returned)} tensors, the problem declares {count}")

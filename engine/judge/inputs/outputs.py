@@ -14,6 +14,7 @@ from engine import protocol
 from engine.errors import ReferenceFaultError
 from engine.judge.compare.compare import of_another_kind
 from engine.judge.inputs.copies import private_copies
+from engine.judge.inputs.onednn import without_onednn
 from engine.model import Outcome, OutputReport, ProblemDefinition
 from engine.model.problems.problem import returned_names
 from engine.protocol import tensors
@@ -140,7 +141,8 @@ def expected_outputs(problem: ProblemDefinition, arguments: Arguments) -> tuple[
 def eager_outputs(problem: ProblemDefinition, arguments: Arguments) -> tuple[torch.Tensor, ...]:
     """Outputs of `eager` for these arguments, which are not changed: returned ones, and those written in place."""
     own = private_copies(arguments)
-    returned = as_tensors(problem.eager(*own))
+    with without_onednn():
+        returned = as_tensors(problem.eager(*own))
     value_by_name = dict(zip(problem.arguments, own, strict=True))
     written = (tensor for name in problem.mutates for tensor in tensors.tensors_in(value_by_name[name]))
     return (*returned[: problem.returns], *written)
