@@ -1,10 +1,11 @@
 """Platforms that candidates run on: one file each, found by scanning this folder.
 
-A platform module defines `NAME`, `VISIBLE_ENV` (the variable that chooses among its devices, or
-None), `TORCH_DEVICE` (the torch device string of device 0), `EXECUTED_ON_CPU` (whether kernels are
-executed without machine code of theirs), `HAS_ACTIVITY_RECORD` (whether the device itself records which kernels
-ran) and `detect()`, which names what is there without importing torch and without opening a device context.  A module
-that lacks one of them is refused when it is found.  How child processes use the device is in `runtimes/`.
+A platform module defines `NAME`, `VISIBLE_ENV` (the variable that chooses among its devices, or None), `TORCH_DEVICE`
+(the torch device string of device 0), `EXECUTED_ON_CPU` (whether kernels are executed without machine code of theirs),
+`HAS_ACTIVITY_RECORD` (whether the device itself records which kernels ran), `QUEUES_ENV` (the variable with the number of
+hardware queues of a process, or None) and `detect()`, which names what is there without importing torch and without
+opening a device context.  A module that lacks one of them is refused when it is found.  How child processes use the
+device is in `runtimes/`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Protocol
 
 from engine.errors import EngineError, UsageError
 
-_REQUIRED = ("NAME", "VISIBLE_ENV", "TORCH_DEVICE", "EXECUTED_ON_CPU", "HAS_ACTIVITY_RECORD", "detect")
+_REQUIRED = ("NAME", "VISIBLE_ENV", "TORCH_DEVICE", "EXECUTED_ON_CPU", "HAS_ACTIVITY_RECORD", "QUEUES_ENV", "detect")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,7 @@ class Platform(Protocol):
     TORCH_DEVICE: str
     EXECUTED_ON_CPU: bool
     HAS_ACTIVITY_RECORD: bool
+    QUEUES_ENV: str | None
 
     def detect(self) -> tuple[Device, ...]:
         """The devices of this platform on this machine; () if there are none."""

@@ -12,6 +12,7 @@ VISIBLE_ENV = None
 TORCH_DEVICE = "cpu"
 EXECUTED_ON_CPU = True
 HAS_ACTIVITY_RECORD = False
+QUEUES_ENV = None
 
 
 def detect() -> tuple[Device, ...]:

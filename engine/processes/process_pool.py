@@ -40,6 +40,8 @@ _LONG_S: Mapping[type[protocol.Command], float] = {
 """Commands for which the judge may take longer than _JUDGE_S."""
 _OF_REFERENCE = (protocol.FailureKind.PROBLEM, protocol.FailureKind.ENGINE)
 """Kinds of failure that the judge reports for a reference that failed, or got no time on a busy machine."""
+_QUEUES: Mapping[str, int] = {"judge": 1, "reference": 1, "replayer": 1, "worker": 2}
+"""Hardware queues by kind of process where nothing is timed: only a candidate may use several streams."""
 _NEVER_LEFT = (protocol.PrepareBaseline, protocol.MeasurePeaks)
 """Commands that end with their run: no later run may wait for them or share the device with them."""
 
@@ -80,6 +82,7 @@ class ProcessPool:
         interpreted: bool,
         target: str | None = None,
         toolchain: Toolchain | None = None,
+        queues_variable: str | None = None,
     ) -> None:
         self.interpreted = interpreted
         self.shares_device = not interpreted
@@ -91,6 +94,7 @@ class ProcessPool:
         self._fork_servers = fork_servers
         self._limits = limits
         self._environment = {DEVICE_VARIABLE: torch_device}
+        self._queues_variable = queues_variable
         self._judge: PooledProcess | None = None
         self._failed_judge: Child | None = None
         self._judge_failures = 0
@@ -316,6 +320,8 @@ class ProcessPool:
     ) -> PooledProcess:
         workspace = self.directories.open_workspace()
         environment = {**workspace.environment(), **self._environment}
+        if self._queues_variable is not None and kind in _QUEUES:
+            environment[self._queues_variable] = str(_QUEUES[kind])
         confinement = None
         if confined:
             confinement = workspace.confinement(self._limits, address_space=self.interpreted, starts_tool=starts_tool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import cast
 
 import pytest
@@ -35,6 +35,8 @@ class FakeForkServer:
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
         self.forked: list[str] = []
+        self.environments: list[Mapping[str, str]] = []
+        """The environments of the children, in the order of their forks."""
         self.ready = True
         self.serving = 0
         """The pid of the child that is being asked."""
@@ -54,9 +56,10 @@ class FakeForkServer:
         """The pids of the children of this kind, in the order of their forks."""
         return [pid for pid, forked in enumerate(self.forked, start=FORK_SERVER_PID + 1) if forked == kind]
 
-    async def fork(self, kind: str, *, log_bytes: int, **_: object) -> Child:
+    async def fork(self, kind: str, *, log_bytes: int, environment: Mapping[str, str], **_: object) -> Child:
         await asyncio.sleep(0)
         self.forked.append(kind)
+        self.environments.append(environment)
         (their_commands, commands), (replies, their_replies) = os.pipe(), os.pipe()
         (stdout, their_stdout), (stderr, their_stderr) = os.pipe(), os.pipe()
         pid = self.youngest
@@ -127,7 +130,11 @@ async def employ(directories: EngineDirectories) -> AsyncIterator[Employ]:
     pools: list[ProcessPool] = []
 
     def employ(
-        answer: Answer = obedient, *, target: str | None = None, references: FakeForkServer | None = None
+        answer: Answer = obedient,
+        *,
+        target: str | None = None,
+        references: FakeForkServer | None = None,
+        queues_variable: str | None = None,
     ) -> tuple[FakeForkServer, ProcessPool]:
         fake = FakeForkServer(answer)
         fork_server = cast(ForkServerClient, fake)  # the double at the seam
@@ -142,6 +149,7 @@ async def employ(directories: EngineDirectories) -> AsyncIterator[Employ]:
             torch_device="cuda" if target else "cpu",
             interpreted=target is None,
             target=target,
+            queues_variable=queues_variable,
         )
         pools.append(process_pool)
         return fake, process_pool

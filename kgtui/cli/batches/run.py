@@ -207,6 +207,7 @@ class _Running:
                 artefacts=self._artefacts,
                 environment=self._console.environment,
                 warm_target=request.target,
+                times=request.timed,
             )
 
         return BatchEngine(make, request, recording=self._recording, trouble=self._printing.say)

@@ -48,7 +48,13 @@ class EngineFactory(Protocol):
     """Makes an engine that is not started yet."""
 
     def __call__(
-        self, *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], warm_target: str | None
+        self,
+        *,
+        device: str,
+        artefacts: ArtefactStore,
+        environment: Mapping[str, str],
+        warm_target: str | None,
+        times: bool = True,
     ) -> StartedEngine: ...
 
 
@@ -128,7 +134,12 @@ def print_state(request: Request, console: Console, line: PlainLine) -> None:
 
 
 def real_engine(
-    *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], warm_target: str | None
+    *,
+    device: str,
+    artefacts: ArtefactStore,
+    environment: Mapping[str, str],
+    warm_target: str | None,
+    times: bool = True,
 ) -> StartedEngine:
     """The engine that starts processes."""
     from engine.engine import Engine  # imported late: a file that does not parse needs no engine
@@ -139,6 +150,7 @@ def real_engine(
         environment=environment,
         warm_target=warm_target,
         peaks_folder=find_paths(environment).peaks,
+        times=times,
     )
 
 

@@ -27,7 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 COMPLETE = (
-    "NAME = '{name}'\nVISIBLE_ENV = None\nTORCH_DEVICE = 'x'\nEXECUTED_ON_CPU = False\nHAS_ACTIVITY_RECORD = False\n"
+    "NAME = '{name}'\nVISIBLE_ENV = None\nTORCH_DEVICE = 'x'\nEXECUTED_ON_CPU = False\n"
+    "HAS_ACTIVITY_RECORD = False\nQUEUES_ENV = None\n"
     "def detect():\n    return {found}\n"
 )
 
@@ -70,7 +71,7 @@ def test_cpu_is_last_among_all_devices(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "missing", ["NAME", "VISIBLE_ENV", "TORCH_DEVICE", "EXECUTED_ON_CPU", "HAS_ACTIVITY_RECORD", "detect"]
+    "missing", ["NAME", "VISIBLE_ENV", "TORCH_DEVICE", "EXECUTED_ON_CPU", "HAS_ACTIVITY_RECORD", "QUEUES_ENV", "detect"]
 )
 def test_platform_without_required_name_is_refused(folder: Path, missing: str) -> None:
     text = COMPLETE.format(name="half", found="()").replace(missing, "other")

@@ -24,6 +24,18 @@ async def test_simultaneous_judge_requests_share_one_judge(employ: Employ) -> No
     assert fake.forked == ["judge"]
 
 
+@pytest.mark.parametrize(("variable", "queues"), [("QUEUES", ["1", "2", None]), (None, [None, None, None])])
+async def test_processes_with_context_get_few_queues(
+    employ: Employ, variable: str | None, queues: list[str | None]
+) -> None:
+    fake, process_pool = employ(target="sm_90", queues_variable=variable)
+    process_pool.worker.prepare(most=1)
+    process_pool.compiler.prepare(most=1)
+    await asyncio.gather(process_pool.judge(), process_pool.worker.settle(), process_pool.compiler.settle())
+    by_kind = dict(zip(fake.forked, fake.environments, strict=True))
+    assert [by_kind[kind].get("QUEUES") for kind in ("judge", "worker", "compiler")] == queues
+
+
 async def test_simultaneous_judge_commands_run_one_by_one(employ: Employ) -> None:
     fake, process_pool = employ()
     asked: list[protocol.AnyCommand] = []

@@ -111,13 +111,21 @@ class PreparedEngine:
     asked_for: list[tuple[str, ...]] = field(default_factory=list)
     on_event: Callable[[Event], None] = lambda event: None
     plans: list[Plan] = field(default_factory=list)
+    times: list[bool] = field(default_factory=list)
     closed: int = 0
     device_name: str = "a device"
 
     def __call__(
-        self, *, device: str, artefacts: ArtefactStore, environment: Mapping[str, str], warm_target: str | None
+        self,
+        *,
+        device: str,
+        artefacts: ArtefactStore,
+        environment: Mapping[str, str],
+        warm_target: str | None,
+        times: bool = True,
     ) -> PreparedEngine:
         self.artefacts = artefacts
+        self.times.append(times)
         return self
 
     async def __aenter__(self) -> PreparedEngine:

@@ -53,6 +53,12 @@ def test_each_candidate_is_a_row_with_its_run(batch):
     assert ended.out.endswith("batch 1: 4/4 candidates: 3 passed, 1 not run\n")
 
 
+@pytest.mark.parametrize(("arguments", "times"), [((), True), (("--no-timing",), False)])
+def test_engine_is_told_whether_it_times(batch, engine, arguments, times):
+    batch(*arguments)
+    assert engine.times == [times]
+
+
 def test_a_seed_is_refused(batch):
     with pytest.raises(UsageError, match="--seed is for one kernel file; leave it out with --candidates"):
         batch("--seed", "7")
