@@ -2,8 +2,8 @@
 
 A platform module defines `NAME`, `VISIBLE_ENV` (the variable that chooses among its devices, or None), `TORCH_DEVICE`
 (the torch device string of device 0), `EXECUTED_ON_CPU` (whether kernels are executed without machine code of theirs),
-`HAS_ACTIVITY_RECORD` (whether the device itself records which kernels ran), `QUEUES_ENV` (the variable with the number of
-hardware queues of a process, or None) and `detect()`, which names what is there without importing torch and without
+`HAS_ACTIVITY_RECORD` (whether the device itself records which kernels ran), `QUEUES_ENV` (the variable with the number
+of hardware queues of a process, or None) and `detect()`, which names what is there without importing torch and without
 opening a device context.  A module that lacks one of them is refused when it is found.  How child processes use the
 device is in `runtimes/`.
 """
