@@ -163,7 +163,7 @@ def _untimed(run: RunRecord) -> str:
     if _executed_on_cpu(run):
         return EXECUTED_ON_CPU
     reasons = (report.why for report in run.layers if report.layer is Layer.TIMING and report.why)
-    return next(reasons, "no case was to be timed")
+    return next(reasons, "no case was selected for timing")
 
 
 def _unchecked(run: RunRecord, layers: Sequence[LayerSeen], untimed: str) -> Iterator[Unchecked]:

@@ -279,7 +279,7 @@ class Run:
         """Time a right candidate; returns the reason why it is not right, when a timed call was wrong."""
         plan = self._plan.benchmark
         if plan is None or not plan.cases:
-            self._emitter.report(not_timed(Coverage.NOT_ASKED, "no case was to be timed"))
+            self._emitter.report(not_timed(Coverage.NOT_ASKED, "no case was selected for timing"))
             return None
         dry_run = self._readiness.dry_run
         if self._measurement_context is None or dry_run is None:

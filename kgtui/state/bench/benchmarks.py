@@ -170,7 +170,7 @@ def why_nothing(view: RunRecord, problem: Problem) -> str:
         return "nothing was timed: only passing candidates are timed; see the cases"
     if view.verdict is not None and view.verdict.outcome is not Outcome.PASS:
         return (
-            f"nothing was timed: the run ended before ({outcome_words(view.verdict.outcome)}); b times the bench cases"
+            f"nothing was timed: the run ended first ({outcome_words(view.verdict.outcome)}); b times the bench cases"
         )
     if view.running:
         return "the bench cases are timed once all cases pass"

@@ -199,7 +199,7 @@ def test_supported_claim_leaves_headline_unchanged():
         ({"device": "cpu"}, EXECUTED_ON_CPU),
         ({"cases": (result("a", Outcome.WRONG_VALUE),)}, "only passing kernels are timed"),
         ({"layers": (report(Layer.TIMING, Coverage.NOT_ASKED),)}, "it broke"),
-        ({}, "no case was to be timed"),
+        ({}, "no case was selected for timing"),
     ],
 )
 def test_claim_without_timing_is_not_measured(facts, why):

@@ -349,7 +349,7 @@ def test_empty_tab_states_reason_and_next_step(candidate: Candidate, plan: Plan,
         "nothing was timed: only passing candidates are timed; see the cases",
         "the bench cases are timed once all cases pass",
         "nothing was timed: no precise timer here",
-        "nothing was timed: the run ended before (cancelled); b times the bench cases",
+        "nothing was timed: the run ended first (cancelled); b times the bench cases",
     ]
     _, without, _ = fakes.catalogue()
     assert why_nothing(NO_RUN, without) == "vllm::rms_norm has no bench cases, so there is nothing to time"
