@@ -1,4 +1,4 @@
-"""A bar at the bottom of a terminal while a batch runs; written only to a terminal."""
+"""A bar at the bottom of a terminal while a batch or an audit runs; written only to a terminal."""
 
 from __future__ import annotations
 
@@ -17,17 +17,22 @@ class ProgressLine:
         self._stream = console.err
         self._is_shown = console.err.isatty() and console.environment.get("TERM") != "dumb"
         self._width = console.width
-        self._full, self._empty = "█░" if console.can_write("█░") else "#."
-        self._text = ""
+        self._signs = ("█", "░") if console.can_write("█░") else ("#", ".")
 
     def draw(self, progress: Progress, *, now_s: float) -> None:
         """Show how far the batch is."""
-        self._text = bar_text(progress, now_s=now_s, signs=(self._full, self._empty))[: self._width - 1]
-        self._write(f"{_ERASE}{self._text}")
+        self._show(bar_text(progress, now_s=now_s, signs=self._signs))
+
+    def count(self, done: int, total: int) -> None:
+        """Show how many of several things are done."""
+        self._show(_bar(done, total, signs=self._signs))
 
     def erase(self) -> None:
         """Erase the bar before a line of output; the next `draw` shows it again."""
         self._write(_ERASE)
+
+    def _show(self, text: str) -> None:
+        self._write(f"{_ERASE}{text[: self._width - 1]}")
 
     def _write(self, text: str) -> None:
         if self._is_shown:
@@ -37,9 +42,13 @@ class ProgressLine:
 
 def bar_text(progress: Progress, *, now_s: float, signs: tuple[str, str]) -> str:
     """The bar, the number of finished candidates, the remaining time, and the running candidates."""
-    full, empty = signs
-    filled = _BAR * progress.done // progress.total if progress.total else _BAR
     left_s = progress.left_s(now_s=now_s)
     left = f"  {duration_text(left_s)} left" if left_s is not None else ""
     running = f"  {', '.join(progress.running)}" if progress.running else ""
-    return f"{full * filled}{empty * (_BAR - filled)} {progress.done}/{progress.total}{left}{running}"
+    return f"{_bar(progress.done, progress.total, signs=signs)}{left}{running}"
+
+
+def _bar(done: int, total: int, *, signs: tuple[str, str]) -> str:
+    full, empty = signs
+    filled = _BAR * done // total if total else _BAR
+    return f"{full * filled}{empty * (_BAR - filled)} {done}/{total}"

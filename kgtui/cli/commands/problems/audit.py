@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from engine.errors import EngineError, UsageError
 from engine.model import Problem, ProblemId
 from kgtui.cli.argument_groups import add_json, add_problems, positive_integer
+from kgtui.cli.batches.progress_line import ProgressLine
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.cli.operators.audits import Health, audit_own, audit_tasks_here
+from kgtui.cli.operators.audits import Health, OnHealth, audit_own, audit_tasks_here
 from kgtui.cli.operators.index import problem_index
 from kgtui.cli.operators.patterns import operators_named, suite_or_typed
 from kgtui.settings.paths import find_paths
@@ -42,18 +43,20 @@ def run(options: argparse.Namespace, console: Console) -> int:
     index = problem_index(options, console)
     names = _named(options, console, index)
     found: dict[str, Health] = {}
+    line = ProgressLine(console)
 
     def on_health(name: str, health: Health) -> None:
         found[name] = health
+        line.erase()
         if not options.json:
             _say(console, name, health)
+        line.count(len(found), len(names))
 
-    foreign = [name for name in names if index.is_foreign(name)]
-    own = [(index.describe(name).source, name) for name in names if not index.is_foreign(name)]
-    audit_own(own, jobs=options.jobs, environment=console.environment, on_health=on_health)
-    if foreign:
-        problems = list(_found(foreign, index, on_health))
-        audit_tasks_here(problems, jobs=options.jobs, environment=console.environment, on_health=on_health)
+    line.count(0, len(names))
+    try:
+        _audit(names, index, jobs=options.jobs, console=console, on_health=on_health)
+    finally:
+        line.erase()
     _keep(found, index, console)
     if options.json:
         document = {"schema": JSON_SCHEMA, "problems": [{"name": name, **_plain(one)} for name, one in found.items()]}
@@ -61,6 +64,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
     else:
         console.say(_summary(found))
     return Exit.FAILED if any(one.weaknesses or one.error for one in found.values()) else Exit.PASSED
+
+
+def _audit(names: Sequence[str], index: ProblemIndex, *, jobs: int, console: Console, on_health: OnHealth) -> None:
+    """Audit the catalogue's and the user's own operators, then tasks of suites."""
+    foreign = [name for name in names if index.is_foreign(name)]
+    own = [(index.describe(name).source, name) for name in names if not index.is_foreign(name)]
+    audit_own(own, jobs=jobs, environment=console.environment, on_health=on_health)
+    if foreign:
+        problems = list(_found(foreign, index, on_health))
+        audit_tasks_here(problems, jobs=jobs, environment=console.environment, on_health=on_health)
 
 
 def _named(options: argparse.Namespace, console: Console, index: ProblemIndex) -> tuple[str, ...]:
@@ -79,7 +92,7 @@ def _named(options: argparse.Namespace, console: Console, index: ProblemIndex) -
     return operators_named([f"{LIBRARY}::*"], index.names, resolve=index.resolve)
 
 
-def _found(names: Sequence[str], index: ProblemIndex, on_health: Callable[[str, Health], None]) -> Iterator[Problem]:
+def _found(names: Sequence[str], index: ProblemIndex, on_health: OnHealth) -> Iterator[Problem]:
     """The problems with these names; a problem that is unavailable at the given sizes is printed with the reason."""
     for name in names:
         try:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from kgtui.cli.command_line import parse
+from kgtui.cli.commands.problems import audit
 from kgtui.schemas import schema_text
 
 SILU = (Path(__file__).parents[4] / "problems" / "aten" / "silu.py").read_text()
@@ -47,3 +50,11 @@ def test_broken_reference_is_marked_until_file_changes(typed, problems, console)
 def test_empty_audit_error_lists_accepted_arguments(typed):
     ended = typed("problems", "audit")
     assert (ended.exit_code, "--problems DIR" in ended.err) == (2, True)
+
+
+def test_terminal_shows_how_many_are_audited(problems, console, terminal):
+    shown = replace(console, err=terminal(), environment={**console.environment, "COLUMNS": "60"})
+    options = parse(["problems", "audit", "--problems", str(problems)]).options
+    assert audit.run(options, shown) == 1
+    drawn = shown.err.getvalue().split("\r\x1b[2K")
+    assert drawn == ["", f"{'░' * 24} 0/1", "", f"{'█' * 24} 1/1", ""]
