@@ -176,7 +176,7 @@ _OVER = (
     Page(name="help-searched", screen="help", says=("zoom",), keys=("f1", "slash", *"zoom")),
     Page(name="manual", screen="manual", says=("concepts", "keys"), keys=("f1", "m")),
     Page(name="manual-table", screen="manual", says=("aten::_softmax", "normalisation"),
-         keys=("f1", "m", "G", *"k" * 13, "enter")),
+         keys=("f1", "m", "G", *"k" * 14, "enter")),
     Page(name="palette", screen="palette", says=("run",), keys=("ctrl+p",)),
     Page(name="palette-searched", screen="palette", says=("zoom",), keys=("ctrl+p", *"zoom")),
 )  # fmt: skip
