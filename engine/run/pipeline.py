@@ -271,9 +271,8 @@ class Run:
     @property
     def _is_timed(self) -> bool:
         """Whether a right candidate is timed in this run."""
-        plan = self._plan.benchmark
         is_measured = self._measurement_context is not None and self._readiness.dry_run is not None
-        return bool(plan and plan.cases) and is_measured
+        return self._plan.is_timed and is_measured
 
     async def _time(self) -> Stop | None:
         """Time a right candidate; returns the reason why it is not right, when a timed call was wrong."""
