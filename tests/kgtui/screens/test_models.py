@@ -225,11 +225,15 @@ async def test_curves_are_drawn_against_cost_or_answers(bench: Any) -> None:
         assert "speed-up (all) against answers of each operator  replay:alpha: no speed-up" in str(about.render())
 
 
-async def test_prepared_batch_fills_matrix_without_open_file(make_replayed: Callable[..., Any]) -> None:
+def silu_of_one_model() -> PreparedBatch:
+    """The part of the demo's batch in which the second model answers for one operator."""
     order = demo_order()
     request = replace(order.request, models=MODELS[1:], operators=("aten::silu",))
-    batch = PreparedBatch(order=replace(order, request=request, tasks=order.tasks[:1]), prices=demo_prices())
-    bench = make_replayed(opened=False, batch=batch)
+    return PreparedBatch(order=replace(order, request=request, tasks=order.tasks[:1]), prices=demo_prices())
+
+
+async def test_prepared_batch_fills_matrix_without_open_file(make_replayed: Callable[..., Any]) -> None:
+    bench = make_replayed(opened=False, batch=silu_of_one_model())
     async with bench.app.run_test(size=(120, 36)) as pilot:
         generation = bench.app.runs.generation
         await bench.until(pilot, lambda: generation.progress.ended is not None)
@@ -239,10 +243,7 @@ async def test_prepared_batch_fills_matrix_without_open_file(make_replayed: Call
 
 
 async def test_tables_without_open_file_offer_only_working_keys(make_replayed: Callable[..., Any]) -> None:
-    order = demo_order()
-    request = replace(order.request, models=MODELS[1:], operators=("aten::silu",))
-    batch = PreparedBatch(order=replace(order, request=request, tasks=order.tasks[:1]), prices=demo_prices())
-    bench = make_replayed(opened=False, batch=batch)
+    bench = make_replayed(opened=False, batch=silu_of_one_model())
     async with bench.app.run_test(size=(120, 36)) as pilot:
         generation = bench.app.runs.generation
         await bench.until(pilot, lambda: generation.progress.ended is not None)
