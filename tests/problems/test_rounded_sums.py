@@ -9,6 +9,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from engine.model import Case, DType
+from problems.kit.blas import matrix_of, operand_of
 from problems.rules.trial import Trial
 from tests.operators import definition, described
 
@@ -133,3 +134,16 @@ def test_pixel_gradients_rounded_between_rows_are_rejected(dim: int) -> None:
         pixels = grad.float().unfold(2, 20, 20).unfold(3, 20, 20).sum(dim)
         assert trial.accepts(case, (summed_in_blocks(pixels, torch.float32, 1).to(wanted.dtype),))
         assert not trial.accepts(case, (summed_in_blocks(pixels, wanted.dtype, 1),))
+
+
+@pytest.mark.parametrize("carried", [torch.float32, torch.float16])
+def test_hgemm_rejects_half_sums_but_no_half_epilogue(carried: torch.dtype) -> None:
+    (trial, case), *others = cases_of("cublas::cublasHgemmStridedBatched", "detour")
+    _, _, m, n, k, _, a, lda, stride_a, b, ldb, stride_b, *_ = trial.given(case)
+    left = operand_of(a, lda, m, k, "T", batch=2, stride=stride_a).unsqueeze(-2)
+    right = operand_of(b, ldb, k, n, "N", batch=2, stride=stride_b).mT.unsqueeze(-3)
+    assert others == []
+    for block in BLOCKS:
+        answer = trial.copies(case)[13]
+        matrix_of(answer, m, m, n, batch=2, stride=m * n).copy_(summed_in_blocks(left * right, carried, block).half())
+        assert trial.accepts(case, (answer, answer)) is (carried is torch.float32)

@@ -5,17 +5,22 @@ Shapes: op(A): (m, k), op(B): (k, n), C: (m, n), each `batch` times.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.model import Case, Cost, Tolerance
 from problems.kit.blas.buffers import SPECIAL, batch_of, fill_padding, matrix_buffer, placed, special_lines
 from problems.kit.blas.scalars import parts_of, scalar_of
 from problems.kit.blas.views import matrix_of, operand_of, scaled_or_zero, widened
 from problems.kit.cases import Arguments
 from problems.kit.deferred import torch
+from problems.kit.products import repeated_ends, with_detour
 from problems.kit.tolerances import rounded
 from problems.kit.values import Special
 
 NOTHING_READ = "nothing to read"
 """Value of the case parameter `values` if alpha or k is 0: all elements of A and B are NaN."""
+DETOUR = "detour"
+"""Value of the case parameter `values` if partial sums are far larger than the sums."""
 
 _ROWS = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.SUBNORMAL]
 _COLUMNS = [Special.NAN, Special.NEGATIVE_INF]
@@ -27,7 +32,7 @@ def gemm_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
     The `padding` rows after the rows of a matrix must not change. If beta is 0, C is NaN and must not be read.
     "special" has special values in rows of op(A), columns of op(B) and in C, and NaN in the padding.  In "nothing to
-    read" all elements of A and B are NaN.
+    read" all elements of A and B are NaN.  "detour" is `problems.kit.products.with_detour`.
     """
     (a, lda, _), (b, ldb, _), (c, ldc, _) = gemm_buffers(case, rng)
     a, b, c = placed(case, a, b, c)
@@ -77,6 +82,8 @@ def gemm_buffers(case: Case, rng: torch.Generator) -> tuple[tuple[torch.Tensor, 
     made = tuple(matrix_buffer(case, *shape, padding, rng, batch=batch, gap=gap) for shape in shapes)
     if case.word("values") == SPECIAL:
         _make_special(case, made, shapes, rng)
+    if case.word("values") == DETOUR:
+        _make_detour(made, transa, transb, sizes=(m, n, k), batch=batch)
     if case.word("values") == NOTHING_READ:
         made[0][0].fill_(torch.nan)
         made[1][0].fill_(torch.nan)
@@ -99,6 +106,23 @@ def _make_special(
         first = buffer[: stride or None]
         special_lines(matrix_of(first, leading, *shape)[0], case.dtype, rng, dim=dim, rows=kinds)
         fill_padding(first[: leading * shape[1]], leading, shape[0])
+
+
+def _make_detour(
+    made: tuple[tuple[torch.Tensor, int, int], ...],
+    transa: str,
+    transb: str,
+    *,
+    sizes: tuple[int, int, int],
+    batch: int,
+) -> None:
+    """Large partial sums in all matrices of the batch, which cancel at the end of K."""
+    (a, lda, stride_a), (b, ldb, stride_b), _ = made
+    m, n, k = sizes
+    left = operand_of(a, lda, m, k, transa, batch=batch, stride=stride_a)
+    right = operand_of(b, ldb, k, n, transb, batch=batch, stride=stride_b)
+    left.copy_(with_detour(left))
+    right.copy_(repeated_ends(right).abs())
 
 
 def add_product(matrix: torch.Tensor, left: torch.Tensor, right: torch.Tensor, alpha: complex, beta: complex) -> None:
@@ -161,6 +185,18 @@ def strided_gemm_eager(
 def gemm_tolerance(case: Case) -> Tolerance:
     """Sums over K and the sum with C, which may cancel; a complex product has two terms."""
     return rounded(case.dtype, terms=parts_of(case.dtype) * case.size("k") + 4)
+
+
+def half_gemm_tolerance(case: Case) -> Tolerance:
+    """Sums over K in float32; the sum, its products with alpha and beta, and the answer may each be rounded to float16.
+
+    With e = 2 ** -10, the expected value y, the sum S and old values C, the roundings of y, of the answer, of S and of
+    alpha * S are e / 2 of each at most, and that of beta * C likewise: e * (2 * |y| + 1.5 * |beta * C|) in all, since
+    |alpha * S| <= |y| + |beta * C|.  Allowed are three units of y and one of the root mean square of all outputs.  A
+    sum that is carried in float16 loses several units and is rejected.
+    """
+    tolerance = rounded(case.dtype, roundings=2, terms=case.size("k") + 4)
+    return replace(tolerance, absolute=tolerance.absolute + case.dtype.epsilon / 2)
 
 
 def gemm_cost(case: Case) -> Cost:

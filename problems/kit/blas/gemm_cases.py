@@ -6,7 +6,7 @@ from functools import partial
 
 from engine.model import Case, DType, Tier
 from problems.kit.blas.buffers import SPECIAL
-from problems.kit.blas.gemm import NOTHING_READ
+from problems.kit.blas.gemm import DETOUR, NOTHING_READ
 from problems.kit.blas.scalars import COMPLEX_DTYPES, scalar_parameter
 from problems.kit.blas.tables import CaseTable, case_table
 from problems.kit.layouts import Layout
@@ -68,5 +68,6 @@ def product_rows(dtype: DType, rows: CaseTable) -> tuple[Case, ...]:
         *rows(Tier.FULL, m=7, n=5, k=6, trans=["tn", "Cc"], padding=1),
         *rows(Tier.FULL, m=9, n=17, k=13, trans=["NN", "TT"], beta=scale(-0.5), padding=2, values=SPECIAL),
         *rows(Tier.FULL, m=17, n=9, k=21, trans="TN", beta=scale(0.5), padding=1, layout=Layout.OFFSET),
+        *(rows(Tier.FULL, m=5, n=8, k=512, trans="TN", values=DETOUR) if dtype is DType.FLOAT16 else ()),
         *rows(Tier.BENCH, m=128, n=256, k=64, beta=half),
     )
