@@ -18,19 +18,22 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 from textual.app import App
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Event, InputEvent, Key, Resize
 from textual.geometry import Size
 from textual.notifications import SeverityLevel
 from textual.widgets import Input
 
 from kgtui.app.arenas import release_free_memory
+from kgtui.app.input_driver import InputDriver
 from kgtui.app.while_active import WhileActive
 from kgtui.highlighting.cleaning import harmless_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-LOOK_S = 1.0
+LOOK_S = 2.0
 BRACKETED_PASTE = "\x1b[?2004h"
 HUNG_UP = 129  # exit status of a program that SIGHUP ended
 
@@ -49,6 +52,11 @@ class TerminalApp(App[None]):
     _key_modes: list[Any] | None = None  # terminal modes of this application; Any: numbers and a list of them
     _wanted_end: Callable[[], None] | None = None
     _active_timers: tuple[WhileActive, ...] = ()
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's driver for this platform; that of Linux and macOS with a thread that waits without a timer."""
+        chosen = super().get_driver_class()
+        return InputDriver if chosen is LinuxDriver else chosen
 
     def on_mount(self) -> None:
         """Start the checks."""

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from kgtui.screens.base.host import Host
     from sessions.rows import RunRow
 
-LOOK_EVERY_S = 1.0
+LOOK_EVERY_S = 2.0
 _NEWEST = 20
 
 
 class AgentRuns:
-    """Looks for runs of agents once a second; `follows` shows each new one on the open operator while it runs."""
+    """Looks for runs of agents every two seconds; `follows` shows each new one on the open operator while it runs."""
 
     def __init__(self, host: Host, *, app: TerminalApp, refresh: Callable[[], None]) -> None:
         self.follows = False
