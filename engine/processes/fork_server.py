@@ -62,6 +62,10 @@ _MODULES = {
 }
 """The modules whose `serve` is the main loop of a kind of child."""
 _OF_REFERENCES = ("reference",)
+_LATE_MODULES = ("torch.fx.experimental.symbolic_shapes",)
+"""What `torch.broadcast_shapes` imports when it is first called, which takes 0.4 s in a process."""
+_QUIET_S = 2.0
+"""Seconds without orders after which the late modules are imported: nothing waits for a fork then."""
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork", tag_field="type"):
@@ -127,7 +131,7 @@ def main() -> None:
             _import_for_references(preloads=family is Family.REFERENCES)
         _require_one_thread()
         gc.freeze()
-        _ForkServer(control, killer).serve()
+        _ForkServer(control, killer, late_modules=_LATE_MODULES if family is Family.CANDIDATES else ()).serve()
     finally:
         killer.end()
     for folder in folders:  # the parent removes them when it ends in order; this is for when it was killed
@@ -142,8 +146,10 @@ def _import_for_candidates() -> None:
         if kind not in _OF_REFERENCES:
             importlib.import_module(module)
     if os.environ.get(MACHINE_VARIABLE) == "1":
+        import engine.compiler.cache_keys
         import engine.worker.cpu_driver.warm
 
+        engine.compiler.cache_keys.name_by_version()
         engine.worker.cpu_driver.warm.warm_up(os.environ[WARM_TARGET_VARIABLE])
     else:
         import engine.compiler.main
@@ -186,9 +192,18 @@ class _Child:
 
 
 class _ForkServer:
-    def __init__(self, control: socket.socket, killer: UserKiller) -> None:
+    def __init__(
+        self,
+        control: socket.socket,
+        killer: UserKiller,
+        *,
+        late_modules: tuple[str, ...] = (),
+        quiet_s: float = _QUIET_S,
+    ) -> None:
         self._control = control
         self._killer = killer
+        self._late_modules = late_modules
+        self._quiet_s = quiet_s
         self._children: dict[int, _Child] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ)
@@ -196,7 +211,10 @@ class _ForkServer:
     def serve(self) -> None:
         self._send(ImportsDone())
         while True:
-            for key, _ in self._selector.select():
+            ready = self._selector.select(self._quiet_s if self._late_modules else None)
+            if not ready:
+                self._import_late_modules()
+            for key, _ in ready:
                 if key.data is not None:
                     self._reap(key.data)
                 elif not self._obey():
@@ -206,6 +224,15 @@ class _ForkServer:
                     for child in children:
                         self._reap(child)
                     return
+
+    def _import_late_modules(self) -> None:
+        """Import them for all children from now on; a module that this torch does not have is left out."""
+        for module in self._late_modules:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(module)
+        self._late_modules = ()
+        _require_one_thread()
+        gc.freeze()
 
     def _obey(self) -> bool:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -25,6 +26,9 @@ from engine.verdict.decide import Stop
 _MOST_JOBS = 2048
 _MOST_LAUNCHERS = 64
 _LIMIT_S = 600.0
+_THREADS_A_WARP = 32
+_MOST_DIGITS = 10
+_LARGE_ELEMENTS = 32  # elements a thread; compiling takes several times as long as with half as many
 
 
 @dataclass(kw_only=True)
@@ -55,14 +59,16 @@ class _Turn:
 
 
 _FIRST, _REST, _END = range(3)
+_AT_ONCE = 2  # launches of a compiler that is idle while the binary of one of them is built
 
 
 class Builder:
     """Compiles the launches of one run, each specialisation once.
 
-    For the device itself they are compiled in order of arrival, for cases wait for them.  For another target, which has
-    no `publication`, the first specialisation of every kernel comes before the rest, so that build errors are known
-    early.
+    For the device itself they are compiled in order of arrival, for cases wait for them; but those that take long come
+    first, since cases would wait for the last of them alone.  While a binary is built in another process, a compiler
+    begins the next launch.  For another target, which has no `publication`, the first specialisation of every kernel
+    comes before the rest, so that build errors are known early.
     """
 
     def __init__(
@@ -89,6 +95,7 @@ class Builder:
         self._profile = profile
         self._on_kernel = on_kernel
         self._publication = publication
+        self._at_once = _AT_ONCE if publication is not None and publication.build is not None else 1
         self._needed: set[asyncio.Future[None]] = set()
         self._jobs: asyncio.PriorityQueue[_Turn] = asyncio.PriorityQueue()
         self._arrivals = itertools.count()
@@ -160,7 +167,7 @@ class Builder:
         """Declare that no more launches will be added; `run` returns after the last."""
         self.release()
         self._begin_sessions(len(self._sessions))
-        for _ in self._sessions:
+        for _ in range(self._at_once * len(self._sessions)):
             self._jobs.put_nowait(_Turn(rank=_END, arrival=next(self._arrivals), job=None))
 
     def _begin_sessions(self, count: int) -> None:
@@ -172,10 +179,14 @@ class Builder:
         self._begin_sessions(self.unfinished)
         if self._over:
             _settle(job)  # no compiler is left: the worker compiles it at its launch
-        kernel = (job.launch.kernel, job.launch.line)
-        rank = _REST if self._publication is None and kernel in self._met else _FIRST
+        self._jobs.put_nowait(_Turn(rank=self._rank(job.launch), arrival=next(self._arrivals), job=job))
+
+    def _rank(self, launch: Launch) -> int:
+        if self._publication is not None:
+            return _FIRST if _elements_a_thread(launch) >= _LARGE_ELEMENTS else _REST
+        kernel, others = (launch.kernel, launch.line), len(self._met)
         self._met.add(kernel)
-        self._jobs.put_nowait(_Turn(rank=rank, arrival=next(self._arrivals), job=job))
+        return _FIRST if len(self._met) > others else _REST
 
     def _launcher(self, specialisation: str) -> tuple[asyncio.Future[None], ...]:
         """Launchers that must be built beside the kernel before it can be launched."""
@@ -211,7 +222,7 @@ class Builder:
             self._compiler.begin()
             async with asyncio.TaskGroup() as group:
                 for place in range(len(self._sessions)):
-                    group.create_task(self._serve(place))
+                    group.create_task(self._serve(place, group))
         except ExceptionGroup as group_error:  # an internal error affects all of them, so one is reported
             raise group_error.exceptions[0] from group_error
         finally:
@@ -229,7 +240,7 @@ class Builder:
         """Kill the compilers.  Safe to call twice."""
         await asyncio.gather(*(session.clear() for session in self._sessions))
 
-    async def _serve(self, place: int) -> None:
+    async def _serve(self, place: int, group: asyncio.TaskGroup) -> None:
         session = self._sessions[place]
         await self._needed_sessions[place].wait()
         if self._publication is not None and place < self._ahead:
@@ -237,27 +248,38 @@ class Builder:
                 await self._compiler.load(session)
             except (EngineError, OSError):
                 await session.clear()  # retried and reported when there is something to compile
-        while (job := (await self._jobs.get()).job) is not None:
-            if job.specialisation and not job.launched and not self._expects:
+        turn = asyncio.Lock()
+        group.create_task(self._work(session, turn, (await self._jobs.get()).job))
+        for _ in range(1, self._at_once):  # behind the first launches of all other compilers
+            group.create_task(self._work(session, turn, (await self._jobs.get()).job))
+
+    async def _work(self, session: CandidateSession, turn: asyncio.Lock, job: _Job | None) -> None:
+        """Compile this job and further ones; `turn` is held while the compiler is asked."""
+        while job is not None:
+            await self._compile(session, turn, job)
+            job = (await self._jobs.get()).job
+
+    async def _compile(self, session: CandidateSession, turn: asyncio.Lock, job: _Job) -> None:
+        if job.specialisation and not job.launched and not self._expects:
+            self._pass_over(job)
+            _settle(job)
+            return
+        try:
+            kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation, turn)
+        finally:
+            _settle(job)
+        if job.specialisation and kernel.outcome is not Outcome.PASS:
+            if not job.launched:
+                # A tuner skips a configuration that does not build.
                 self._pass_over(job)
-                _settle(job)
-                continue
-            try:
-                kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation)
-            finally:
-                _settle(job)
-            if job.specialisation and kernel.outcome is not Outcome.PASS:
-                if not job.launched:
-                    # A tuner skips a configuration that does not build.
-                    self._pass_over(job)
-                    continue
-                job.specialisation = ""
-                kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation)
-            self.unfinished -= 1
-            self.kernels.append(kernel)
-            if binary is not None:
-                self._binaries.append((len(self.kernels), binary))
-            self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
+                return
+            job.specialisation = ""
+            kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation, turn)
+        self.unfinished -= 1
+        self.kernels.append(kernel)
+        if binary is not None:
+            self._binaries.append((len(self.kernels), binary))
+        self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
 
     def _pass_over(self, job: _Job) -> None:
         """Skip a job without a report, unless it is launched after all."""
@@ -270,3 +292,9 @@ def _settle(job: _Job) -> None:
     """Release the callers that wait for this job."""
     if not job.done.done():
         job.done.set_result(None)
+
+
+def _elements_a_thread(launch: Launch) -> int:
+    """The elements of the largest tensor that the constants of a launch may describe, divided by its threads."""
+    sizes = [int(value) for value in launch.constants.values() if value.isdecimal() and len(value) < _MOST_DIGITS]
+    return math.prod(size for size in sizes if size > 1) // (max(launch.num_warps, 1) * _THREADS_A_WARP)

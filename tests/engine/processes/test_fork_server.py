@@ -77,6 +77,27 @@ def test_fork_server_exits_with_unread_reports(control: tuple[socket.socket, soc
     killer.end()
 
 
+def test_late_modules_are_imported_once_without_orders(
+    control: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parents, server_end = control
+    killer = UserKiller()
+    imported: list[str] = []
+
+    def import_module(name: str) -> None:
+        imported.append(name)
+        if name == "missing":
+            raise ModuleNotFoundError(name)
+        parents.close()
+
+    monkeypatch.setattr("engine.processes.fork_server.importlib.import_module", import_module)
+    monkeypatch.setattr("engine.processes.fork_server._require_one_thread", lambda: imported.append("threads counted"))
+    monkeypatch.setattr("engine.processes.fork_server.gc.freeze", lambda: imported.append("frozen"))
+    _ForkServer(server_end, killer, late_modules=("missing", "present"), quiet_s=0.0).serve()
+    killer.end()
+    assert imported == ["missing", "present", "threads counted", "frozen"]
+
+
 def test_kill_does_not_wait_for_exit(
     control: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
