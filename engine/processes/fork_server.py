@@ -226,9 +226,11 @@ class _ForkServer:
                     return
 
     def _import_late_modules(self) -> None:
-        """Import them for all children from now on; a module that this torch does not have is left out."""
+        """Import them for all children from now on."""
         for module in self._late_modules:
-            with contextlib.suppress(ImportError):
+            with contextlib.suppress(
+                Exception
+            ):  # of a library: a child that needs it imports it, and reports the error
                 importlib.import_module(module)
         self._late_modules = ()
         _require_one_thread()

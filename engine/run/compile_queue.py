@@ -59,16 +59,14 @@ class _Turn:
 
 
 _FIRST, _REST, _END = range(3)
-_AT_ONCE = 2  # launches of a compiler that is idle while the binary of one of them is built
 
 
 class Builder:
     """Compiles the launches of one run, each specialisation once.
 
     For the device itself they are compiled in order of arrival, for cases wait for them; but those that take long come
-    first, since cases would wait for the last of them alone.  While a binary is built in another process, a compiler
-    begins the next launch.  For another target, which has no `publication`, the first specialisation of every kernel
-    comes before the rest, so that build errors are known early.
+    first, since the last cases would wait for one of them alone.  For another target, which has no `publication`, the
+    first specialisation of every kernel comes before the rest, so that build errors are known early.
     """
 
     def __init__(
@@ -95,7 +93,6 @@ class Builder:
         self._profile = profile
         self._on_kernel = on_kernel
         self._publication = publication
-        self._at_once = _AT_ONCE if publication is not None and publication.build is not None else 1
         self._needed: set[asyncio.Future[None]] = set()
         self._jobs: asyncio.PriorityQueue[_Turn] = asyncio.PriorityQueue()
         self._arrivals = itertools.count()
@@ -167,7 +164,7 @@ class Builder:
         """Declare that no more launches will be added; `run` returns after the last."""
         self.release()
         self._begin_sessions(len(self._sessions))
-        for _ in range(self._at_once * len(self._sessions)):
+        for _ in self._sessions:
             self._jobs.put_nowait(_Turn(rank=_END, arrival=next(self._arrivals), job=None))
 
     def _begin_sessions(self, count: int) -> None:
@@ -184,9 +181,10 @@ class Builder:
     def _rank(self, launch: Launch) -> int:
         if self._publication is not None:
             return _FIRST if _elements_a_thread(launch) >= _LARGE_ELEMENTS else _REST
-        kernel, others = (launch.kernel, launch.line), len(self._met)
+        kernel = (launch.kernel, launch.line)
+        rank = _REST if kernel in self._met else _FIRST
         self._met.add(kernel)
-        return _FIRST if len(self._met) > others else _REST
+        return rank
 
     def _launcher(self, specialisation: str) -> tuple[asyncio.Future[None], ...]:
         """Launchers that must be built beside the kernel before it can be launched."""
@@ -222,7 +220,7 @@ class Builder:
             self._compiler.begin()
             async with asyncio.TaskGroup() as group:
                 for place in range(len(self._sessions)):
-                    group.create_task(self._serve(place, group))
+                    group.create_task(self._serve(place))
         except ExceptionGroup as group_error:  # an internal error affects all of them, so one is reported
             raise group_error.exceptions[0] from group_error
         finally:
@@ -240,7 +238,7 @@ class Builder:
         """Kill the compilers.  Safe to call twice."""
         await asyncio.gather(*(session.clear() for session in self._sessions))
 
-    async def _serve(self, place: int, group: asyncio.TaskGroup) -> None:
+    async def _serve(self, place: int) -> None:
         session = self._sessions[place]
         await self._needed_sessions[place].wait()
         if self._publication is not None and place < self._ahead:
@@ -248,38 +246,27 @@ class Builder:
                 await self._compiler.load(session)
             except (EngineError, OSError):
                 await session.clear()  # retried and reported when there is something to compile
-        turn = asyncio.Lock()
-        group.create_task(self._work(session, turn, (await self._jobs.get()).job))
-        for _ in range(1, self._at_once):  # behind the first launches of all other compilers
-            group.create_task(self._work(session, turn, (await self._jobs.get()).job))
-
-    async def _work(self, session: CandidateSession, turn: asyncio.Lock, job: _Job | None) -> None:
-        """Compile this job and further ones; `turn` is held while the compiler is asked."""
-        while job is not None:
-            await self._compile(session, turn, job)
-            job = (await self._jobs.get()).job
-
-    async def _compile(self, session: CandidateSession, turn: asyncio.Lock, job: _Job) -> None:
-        if job.specialisation and not job.launched and not self._expects:
-            self._pass_over(job)
-            _settle(job)
-            return
-        try:
-            kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation, turn)
-        finally:
-            _settle(job)
-        if job.specialisation and kernel.outcome is not Outcome.PASS:
-            if not job.launched:
-                # A tuner skips a configuration that does not build.
+        while (job := (await self._jobs.get()).job) is not None:
+            if job.specialisation and not job.launched and not self._expects:
                 self._pass_over(job)
-                return
-            job.specialisation = ""
-            kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation, turn)
-        self.unfinished -= 1
-        self.kernels.append(kernel)
-        if binary is not None:
-            self._binaries.append((len(self.kernels), binary))
-        self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
+                _settle(job)
+                continue
+            try:
+                kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation)
+            finally:
+                _settle(job)
+            if job.specialisation and kernel.outcome is not Outcome.PASS:
+                if not job.launched:
+                    # A tuner skips a configuration that does not build.
+                    self._pass_over(job)
+                    continue
+                job.specialisation = ""
+                kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation)
+            self.unfinished -= 1
+            self.kernels.append(kernel)
+            if binary is not None:
+                self._binaries.append((len(self.kernels), binary))
+            self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
 
     def _pass_over(self, job: _Job) -> None:
         """Skip a job without a report, unless it is launched after all."""
@@ -296,5 +283,5 @@ def _settle(job: _Job) -> None:
 
 def _elements_a_thread(launch: Launch) -> int:
     """The elements of the largest tensor that the constants of a launch may describe, divided by its threads."""
-    sizes = [int(value) for value in launch.constants.values() if value.isdecimal() and len(value) < _MOST_DIGITS]
+    sizes = [int(value) for value in launch.constants.values() if value.isdecimal() and len(value) <= _MOST_DIGITS]
     return math.prod(size for size in sizes if size > 1) // (max(launch.num_warps, 1) * _THREADS_A_WARP)

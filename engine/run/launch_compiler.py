@@ -6,7 +6,6 @@ For the device that the candidate runs on, the results are published in a folder
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,17 +74,14 @@ class LaunchCompiler:
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
 
     async def compile(
-        self, session: CandidateSession, launch: Launch, specialisation: str, turn: asyncio.Lock
+        self, session: CandidateSession, launch: Launch, specialisation: str
     ) -> tuple[CompiledKernel, Binary | None]:
         """The compiled kernel, and its NVIDIA binary if it has one.
 
-        `specialisation` is Triton's own description of an expected launch, "" for one that was launched.  `turn` is
-        held while the compiler of the session is loaded, asked or cleared.
+        `specialisation` is Triton's own description of an expected launch, "" for one that was launched.
         """
         with self._profile.span("compile") as span:
-            reply = await self._ask(session, launch, specialisation, turn)
-        # No `await` from the reply to the end: the files that it names are removed when another launch clears the
-        # session.
+            reply = await self._ask(session, launch, specialisation)
         if isinstance(reply, protocol.Compiled) and self._publication is not None:
             with self._profile.span("publish"):
                 self._cache_bytes_left -= publish(
@@ -100,50 +96,33 @@ class LaunchCompiler:
         binary = Binary(session=session, folder=session.shared, name=cubin) if cubin is not None else None
         return kernel, binary
 
-    async def _ask(
-        self, session: CandidateSession, launch: Launch, specialisation: str, turn: asyncio.Lock
-    ) -> protocol.AnyReply | Stop:
+    async def _ask(self, session: CandidateSession, launch: Launch, specialisation: str) -> protocol.AnyReply | Stop:
         now_s = asyncio.get_running_loop().time()
         if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
             message = f"compilation took more than {self._patience_s:g} s, so the rest was left out"
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
-        reply = await self._ask_once(session, launch, specialisation, turn)
+        reply = await self._ask_once(session, launch, specialisation)
         if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:
-            return await self._ask_once(session, launch, specialisation, turn)  # by another compiler: this one exited
+            return await self._ask_once(session, launch, specialisation)  # by another compiler, since this one exited
         return reply
 
     async def _ask_once(
-        self, session: CandidateSession, launch: Launch, specialisation: str, turn: asyncio.Lock
+        self, session: CandidateSession, launch: Launch, specialisation: str
     ) -> protocol.AnyReply | Stop:
-        prebuilt, published = None, self._publication
-        if published is not None and published.build is not None and (specialisation or published.builds_launched):
-            lower = protocol.Lower(id=protocol.new_id(), launch=launch, target=self._target)
-            async with turn:
-                lowered = await self._answer(session, lambda: lower)
-            if isinstance(lowered, Stop):
-                return lowered
-            if isinstance(lowered, protocol.Lowered):
-                prebuilt = await published.build(launch, lowered)
-
-        def command() -> protocol.Compile:
-            return protocol.Compile(
-                id=protocol.new_id(), launch=launch, target=self._target, folder=str(session.shared),
-                specialisation=specialisation, prebuilt=prebuilt,
-            )  # fmt: skip
-
-        async with turn:
-            return await self._answer(session, command)
-
-    async def _answer(
-        self, session: CandidateSession, command: Callable[[], protocol.AnyCommand]
-    ) -> protocol.AnyReply | Stop:
-        """The reply of the compiler to a command, which is made once the candidate is loaded."""
         try:
             if not session.occupied and self.trouble is None:
                 await self.load(session)
             if self.trouble is not None:
                 return self.trouble
-            return await session.ask(command(), deadline_s=self._limits.compile_s)
+            limit_s, prebuilt = self._limits.compile_s, None
+            published = self._publication
+            if published is not None and (specialisation or published.builds_launched):
+                prebuilt = await published.prebuilt(session, launch, target=self._target, deadline_s=limit_s)
+            command = protocol.Compile(
+                id=protocol.new_id(), launch=launch, target=self._target, folder=str(session.shared),
+                specialisation=specialisation, prebuilt=prebuilt,
+            )  # fmt: skip
+            return await session.ask(command, deadline_s=limit_s)
         except (DeadlineError, WireError) as error:
             await session.clear()
             stop = outcome_mapping.of_worker_error(error, "while compiling")

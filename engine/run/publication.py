@@ -9,6 +9,7 @@ from pathlib import Path
 from engine import protocol
 from engine.model import Launch
 from engine.processes.builds.launchers import Launchers
+from engine.processes.candidate_session import CandidateSession
 from engine.protocol.proof.binaries import Prebuilt
 
 
@@ -27,3 +28,17 @@ class Publication:
     loads_ahead: int | None = None
     build: Callable[[Launch, protocol.Lowered], Awaitable[Prebuilt | None]] | None = None
     builds_launched: bool = False
+
+    async def prebuilt(
+        self, session: CandidateSession, launch: Launch, *, target: str, deadline_s: float
+    ) -> Prebuilt | None:
+        """The binary of a launch, built from TTIR made by a compiler with the candidate; None if there is none.
+
+        Raises:
+            EngineError: that compiler failed.
+        """
+        if self.build is None:
+            return None
+        command = protocol.Lower(id=protocol.new_id(), launch=launch, target=target)
+        lowered = await session.ask(command, deadline_s=deadline_s)
+        return await self.build(launch, lowered) if isinstance(lowered, protocol.Lowered) else None

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import textual.pilot
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 from kgtui.app.application import WorkbenchApp
@@ -22,6 +24,7 @@ from tests.kgtui import fakes
 _SCHEDULED = Path("/proc/self/schedstat")  # nanoseconds on a processor, and waiting for one, of the main thread
 _IDLE_NS = 5_000_000  # a quarter of the time that Textual looks at
 _MOST_WAITS = 50
+_PARSED: dict[tuple[Any, ...], list[RuleSet]] = {}  # Any: the arguments of Textual's parser
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +50,20 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
                 return
 
     monkeypatch.setattr(textual.pilot, "wait_for_idle", wait)
+
+
+@pytest.fixture(autouse=True)
+def parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each style sheet is parsed once in a process of the tests, not by every application."""
+    parse_rules = Stylesheet._parse_rules
+
+    def parsed(sheet: Stylesheet, css: str, read_from: tuple[str, str], *given: Any, **named: Any) -> list[RuleSet]:
+        key = (css, read_from, given, *named.items(), *sorted(sheet._variables.items()))
+        if key not in _PARSED:
+            _PARSED[key] = parse_rules(sheet, css, read_from, *given, **named)
+        return _PARSED[key]
+
+    monkeypatch.setattr(Stylesheet, "_parse_rules", parsed)
 
 
 def _kept_waiting_ns() -> int:

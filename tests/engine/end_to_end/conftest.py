@@ -107,6 +107,7 @@ def evaluate(engine: Engine) -> Evaluate:
         sass: bool = True,
         draw_seed: int = DRAW_SEED,
         chooses_seed: bool = False,
+        one_worker: bool = False,
     ) -> Evaluated:
         if isinstance(source, Path):
             content, filename = source.read_bytes(), source.name
@@ -116,7 +117,7 @@ def evaluate(engine: Engine) -> Evaluate:
         plan = Plan.for_tiers(find(problem), tiers=tiers, device="cpu", target=target, limits=limits)
         chosen = (*plan.cases, *map(plan.problem.case, also))
         cases = tuple({case.name: case for case in chosen}.values())
-        plan = replace(plan, cases=cases, draw_seed=draw_seed, chooses_seed=chooses_seed)
+        plan = replace(plan, cases=cases, draw_seed=draw_seed, chooses_seed=chooses_seed, one_worker=one_worker)
         collected: list[events.Event] = []
         async with aclosing(engine.evaluate(candidate, plan)) as running:
             async for event in running:

@@ -68,11 +68,11 @@ async def test_honest_kernel_passes_and_builds(evaluate, path, record_property):
     if path in OVER_ALL_CASES:
         judged = await _judge(evaluate, path, target=None)
         _assert_left_alone(judged, record_property)
-        judged = await _judge(evaluate, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False)
+        judged = await _judge(evaluate, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False, one_worker=True)
     elif path in ONLY_FILES:
         judged = await _judge(evaluate, path, target=None, tiers=(), also=_share(path))
         _assert_left_alone(judged, record_property)
-        judged = await _judge(evaluate, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False)
+        judged = await _judge(evaluate, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False, one_worker=True)
     else:
         judged = await _judge(evaluate, path, target="sm_90", tiers=(Tier.SMOKE,), also=_share(path), sass=False)
         _assert_left_alone(judged, record_property)
@@ -118,10 +118,11 @@ async def _judge(
     tiers: tuple[Tier, ...] = ALL_TIERS,
     also: tuple[str, ...] = (),
     sass: bool = True,
+    one_worker: bool = False,
 ) -> Evaluated:
     return await evaluate(
         path, problem=stated(path).op, tiers=tiers, target=target, limits=limits, also=also, sass=sass,
-        draw_seed=DRAW_SEED,
+        draw_seed=DRAW_SEED, one_worker=one_worker,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine import protocol
-from engine.model import Case, DType, Tier
+from engine.model import Case, DType, Launch, Tier
 from engine.model.events import CaseFinished
 from engine.processes.directories import EngineDirectories
 from tests.engine.run.compile_site import Site, described, warps
@@ -123,6 +123,16 @@ async def test_kernels_for_the_own_device_keep_their_order(site: Site) -> None:
         site.builder.add(launch)
     await site.run()
     assert site.compiled == [1, 2, 3]
+
+
+async def test_large_launches_for_the_own_device_come_first(site: Site) -> None:
+    def tile(count: int, elements: int) -> Launch:
+        return replace(warps(count), constants={"ROWS": "2", "COLS": str(elements // 2), "EPS": "1e-06", "ALONE": "1"})
+
+    for launch in (tile(1, 512), tile(2, 1024), tile(4, 8192), tile(8, 8192)):
+        site.builder.add(launch)
+    await site.run()
+    assert site.compiled == [4, 8, 1, 2]
 
 
 async def test_expected_launches_are_skipped_once_not_awaited(site: Site) -> None:
