@@ -113,7 +113,9 @@ class ProcessPool:
             ask_judge=self.ask_judge,
             not_preloaded=lambda: fork_servers.references.not_preloaded,
         )
-        self.binaries = Binaries(self._start_compiler, most=min(_MOST_BINARIES, os.cpu_count() or 2))
+        # On a device each module is compiled by a process of its own before its kernel is launched.
+        self.module_compiler = WarmPool(self._start_compiler, depth=0 if interpreted else self.most_compilers)
+        self.binaries = Binaries(self.module_compiler.take_or_make, most=min(_MOST_BINARIES, os.cpu_count() or 2))
         self.extensions = Extensions(
             spare=self.compiler,
             folder=directories.open_extensions(),
@@ -155,12 +157,17 @@ class ProcessPool:
     def compilers_after(self, started: asyncio.Task[None]) -> None:
         """Set the task after which the fork server of the compilers runs."""
         self._compilers_started = started
+        self.prepare_compilers()
+
+    def prepare_compilers(self) -> None:
+        """Start making missing compilers, of candidates and of modules."""
         self.compiler.prepare()
+        self.module_compiler.prepare()
 
     async def wait_until_warm(self) -> None:
         """Wait until the judge and the warm pools are ready."""
         await asyncio.gather(self.judge(), self.worker.wait(), self.compiler.wait())
-        await asyncio.gather(self.worker.settle(), self.compiler.settle())
+        await asyncio.gather(self.worker.settle(), self.compiler.settle(), self.module_compiler.settle())
 
     async def judge(self) -> Child:
         """The judge, restarted if it has exited."""
@@ -255,6 +262,8 @@ class ProcessPool:
             await self.launchers.close()
         await self.worker.close()
         await self.compiler.close()
+        await self.module_compiler.close()
+        await self.binaries.settle()
         await self.replayer.close()
         await self.references.close()
         if self._compilers_started is not None:

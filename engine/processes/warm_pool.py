@@ -83,6 +83,23 @@ class WarmPool:
             self._waiting.popleft()
             return process
 
+    async def take_or_make(self) -> PooledProcess:
+        """A child that is warm, else a new one; callers do not wait for each other, and the next one is begun.
+
+        Raises:
+            EngineError: none could be made.
+        """
+        while self._waiting and self._waiting[0].done():
+            made = self._waiting.popleft()
+            if made.cancelled() or made.exception() is not None:
+                continue
+            process = made.result()
+            if process.child.alive and process.child.fault is None:
+                self.prepare()
+                return process
+            await process.end()
+        return await self._make()
+
     def put_back(self, process: PooledProcess) -> bool:
         """Have the next caller take this process, which is as good as a new one; False where there are enough."""
         if self._closed or len(self._waiting) >= self._depth:

@@ -99,6 +99,7 @@ class RunProcesses:
             if folder is not None:
                 await asyncio.to_thread(self._process_pool.directories.clear_kernel_cache, folder)
         if self._group is not None:
+            await self._process_pool.binaries.settle()  # a group with processes cannot be removed
             self._group.close()
         self.prepare_next()
         if self._has_memory_for_spare:
@@ -110,7 +111,7 @@ class RunProcesses:
     def prepare_next(self) -> None:
         """Start a warm worker and a warm compiler."""
         self._process_pool.prepare_workers(one_worker=self._plan.one_worker)
-        self._process_pool.compiler.prepare()
+        self._process_pool.prepare_compilers()
 
     def _open_session(
         self, spare: WarmPool, *, candidate: Candidate | None = None,

@@ -41,6 +41,7 @@ class Binaries:
         self._most_kept_bytes = most_kept_bytes
         self._kept: OrderedDict[str, protocol.KernelBinary | str] = OrderedDict()
         self._kept_bytes = 0
+        self._ending: set[asyncio.Task[None]] = set()
 
     async def build(
         self, request: protocol.BinaryRequest, *, group: ControlGroup | None = None
@@ -94,7 +95,7 @@ class Binaries:
             )
             reply = await process.child.ask(command, deadline_s=_BUILD_S)
         finally:
-            await asyncio.shield(process.end())
+            self._end(process)
         match reply:
             case protocol.BinaryBuilt():
                 return reply.binary
@@ -103,6 +104,17 @@ class Binaries:
             case protocol.Failed():
                 raise EngineError(f"the compiler failed: {reply.message}")
         raise EngineError(f"the compiler answered with {type(reply).__name__}")
+
+    def _end(self, process: PooledProcess) -> None:
+        """End a process without waiting; `settle` does."""
+        ending = asyncio.create_task(process.end())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+    async def settle(self) -> None:
+        """Wait until the processes of finished builds have ended."""
+        if self._ending:
+            await asyncio.wait(self._ending)
 
     def _keep(self, key: str, built: protocol.KernelBinary | str) -> None:
         if key in self._kept:

@@ -188,8 +188,8 @@ async def test_compilers_start_when_their_fork_server_is_up(employ: Employ) -> N
         await asyncio.sleep(0)
     assert fake.forked == []
     up.set()
-    await process_pool.compiler.settle()
-    assert fake.forked == ["compiler"] * process_pool.most_compilers
+    await asyncio.gather(process_pool.compiler.settle(), process_pool.module_compiler.settle())
+    assert fake.forked == ["compiler"] * 2 * process_pool.most_compilers  # of candidates and of modules
 
 
 async def _wait(event: asyncio.Event) -> None:

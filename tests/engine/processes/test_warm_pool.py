@@ -183,3 +183,24 @@ async def test_directory_of_dismissed_child_is_removed_in_thread(pair: Pair, mon
     assert not process.workspace.folder.exists()
     assert len(removed_in) == 1
     assert removed_in[0] != threading.get_ident()
+
+
+async def test_warm_process_is_taken_and_replaced_at_once(pair: Pair) -> None:
+    await pair.warm()
+    pair.taken.append(await pair.spare.take_or_make())
+    await pair.spare.settle()
+    assert pair.fork_server.forked == ["worker"] * 3
+    assert len({process.child.pid for process in (pair.taken[0], await pair.take(), await pair.take())}) == 3
+
+
+async def test_process_is_made_where_none_is_warm(pair: Pair) -> None:
+    pair.taken += await asyncio.gather(pair.spare.take_or_make(), pair.spare.take_or_make())
+    assert len({process.child.pid for process in pair.taken}) == 2
+    assert pair.fork_server.forked == ["worker"] * 2
+
+
+async def test_dead_warm_process_is_not_taken(pair: Pair) -> None:
+    await pair.warm()
+    pair.fork_server.die(pair.fork_server.youngest)
+    pair.taken += [await pair.spare.take_or_make(), await pair.spare.take_or_make()]
+    assert [process.child.alive for process in pair.taken] == [True, True]

@@ -14,6 +14,7 @@ from engine.protocol.proof.binaries import BinaryRequest, CompileOptions
 from tests.engine.replay.tapes import launch_record
 
 if TYPE_CHECKING:
+    from engine.processes.warm_pool import PooledProcess
     from tests.engine.conftest import Employ
 
 Answer = Callable[[protocol.BuildBinary], protocol.AnyReply | bytes]
@@ -55,7 +56,8 @@ class Compilers:
             return next(turns, last)(command)
 
         self.fork_server, pool = employ(reply, target="sm_90")
-        self.binaries = Binaries(pool._start_compiler, most=2, most_kept_bytes=most_kept_bytes)
+        self.start = pool._start_compiler
+        self.binaries = Binaries(self.start, most=2, most_kept_bytes=most_kept_bytes)
 
     @property
     def compilers(self) -> int:
@@ -74,6 +76,23 @@ async def test_each_module_has_a_compiler_of_its_own(employ: Employ) -> None:
     for one in (request("a"), request("b"), request("b", num_warps=8), request("b", target="sm_80")):
         await compilers.binaries.build(one)
     assert (compilers.compilers, len(compilers.asked)) == (4, 4)
+
+
+async def test_compilers_of_builds_have_ended_once_settled(employ: Employ) -> None:
+    compilers = Compilers(employ, built)
+    started: list[PooledProcess] = []
+
+    async def start() -> PooledProcess:
+        started.append(await compilers.start())
+        return started[-1]
+
+    binaries = Binaries(start, most=2)
+    await binaries.settle()
+    for text in ("a", "b"):
+        await binaries.build(request(text))
+    await binaries.settle()
+    assert [process.child.alive for process in started] == [False, False]
+    assert [process.workspace.folder.exists() for process in started] == [False, False]
 
 
 async def test_module_that_does_not_compile_is_tried_once(employ: Employ) -> None:
