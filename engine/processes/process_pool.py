@@ -114,7 +114,9 @@ class ProcessPool:
             not_preloaded=lambda: fork_servers.references.not_preloaded,
         )
         # On a device each module is compiled by a process of its own before its kernel is launched.
-        self.module_compiler = WarmPool(self._start_compiler, depth=0 if interpreted else self.most_compilers)
+        self.module_compiler = WarmPool(
+            self._start_compiler, depth=0 if interpreted or queues_variable is not None else self.most_compilers
+        )
         self.binaries = Binaries(self.module_compiler.take_or_make, most=min(_MOST_BINARIES, os.cpu_count() or 2))
         self.extensions = Extensions(
             spare=self.compiler,
