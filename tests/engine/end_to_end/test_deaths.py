@@ -58,8 +58,8 @@ async def judged(engine: Engine, kind: str, *, at: Stage | None) -> tuple[Verdic
 def processes_of(engine: Engine) -> Iterator[int]:
     """The fork servers, and what they started."""
     for fork_server in fork_servers_of(engine):
-        yield fork_server
-        yield from children_of(fork_server)
+        with contextlib.suppress(OSError):  # killed in the stage before, and not needed since
+            yield from (fork_server, *children_of(fork_server))
 
 
 def name_of(pid: int) -> str:
