@@ -184,6 +184,20 @@ def _require_one_thread() -> None:
         raise RuntimeError(f"the fork server has {threads} threads and cannot fork safely")
 
 
+def _is_harmless(module: str) -> bool:
+    """Whether a module can be imported here and starts no thread; tried in a fork, which can be thrown away."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            importlib.import_module(module)
+            _require_one_thread()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitpid(pid, 0)[1] == 0
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Child:
     pid: int
@@ -226,14 +240,11 @@ class _ForkServer:
                     return
 
     def _import_late_modules(self) -> None:
-        """Import them for all children from now on."""
+        """Import them for all children from now on, those that start no thread; a fork of this process tries it."""
         for module in self._late_modules:
-            with contextlib.suppress(
-                Exception
-            ):  # of a library: a child that needs it imports it, and reports the error
+            if _is_harmless(module):
                 importlib.import_module(module)
         self._late_modules = ()
-        _require_one_thread()
         gc.freeze()
 
     def _obey(self) -> bool:

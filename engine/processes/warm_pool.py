@@ -84,7 +84,7 @@ class WarmPool:
             return process
 
     async def take_or_make(self) -> PooledProcess:
-        """A child that is warm, else a new one; callers do not wait for each other, and the next one is begun.
+        """A child that is warm, and begin the next one; else a new one.  Callers do not wait for each other.
 
         Raises:
             EngineError: none could be made.

@@ -109,7 +109,11 @@ class Binaries:
         """End a process without waiting; `settle` does."""
         ending = asyncio.create_task(process.end())
         self._ending.add(ending)
-        ending.add_done_callback(self._ending.discard)
+        ending.add_done_callback(self._ended)
+
+    def _ended(self, ending: asyncio.Task[None]) -> None:
+        self._ending.discard(ending)
+        ending.cancelled() or ending.exception()  # or asyncio would print it: a folder that could not be removed
 
     async def settle(self) -> None:
         """Wait until the processes of finished builds have ended."""

@@ -86,16 +86,31 @@ def test_late_modules_are_imported_once_without_orders(
 
     def import_module(name: str) -> None:
         imported.append(name)
-        if name == "missing":
-            raise ModuleNotFoundError(name)
-        parents.close()
+        if name == "last":
+            parents.close()
 
+    monkeypatch.setattr("engine.processes.fork_server._is_harmless", lambda module: module != "harmful")
     monkeypatch.setattr("engine.processes.fork_server.importlib.import_module", import_module)
-    monkeypatch.setattr("engine.processes.fork_server._require_one_thread", lambda: imported.append("threads counted"))
     monkeypatch.setattr("engine.processes.fork_server.gc.freeze", lambda: imported.append("frozen"))
-    _ForkServer(server_end, killer, late_modules=("missing", "present"), quiet_s=0.0).serve()
+    _ForkServer(server_end, killer, late_modules=("first", "harmful", "last"), quiet_s=0.0).serve()
     killer.end()
-    assert imported == ["missing", "present", "threads counted", "frozen"]
+    assert imported == ["first", "last", "frozen"]
+
+
+def test_module_that_starts_a_thread_or_fails_is_not_harmless(tmp_path: Path) -> None:
+    (tmp_path / "quiet.py").write_text("")
+    (tmp_path / "failing.py").write_text("raise ValueError")
+    (tmp_path / "threaded.py").write_text("import threading, time\nthreading.Thread(target=input, daemon=True).start()")
+    code = (
+        "from engine.processes.fork_server import _is_harmless as h; "
+        "print([h(name) for name in ('quiet', 'failing', 'threaded', 'missing')])"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), *filter(None, sys.path)))}
+    with subprocess.Popen(
+        [sys.executable, "-c", code], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as started:  # its input stays open: the thread waits for it
+        assert started.stdout is not None
+        assert started.stdout.read() == "[True, False, False, False]\n"
 
 
 def test_kill_does_not_wait_for_exit(
