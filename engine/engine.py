@@ -52,8 +52,7 @@ class Engine:
 
     Use as an async context manager, or `start` and `aclose`.  `environment` is filtered before any child gets it;
     `warm_target` is the target for which the warm compilers prepare.  An engine that `times` nothing, as one of several
-    for a batch, uses few hardware queues of the device, so that processes start faster beside each other.  `cores` is
-    the number of processor cores that a run may keep busy, None for all: fewer for an engine beside other work.
+    for a batch, uses few hardware queues of the device, so that processes start faster beside each other.
     """
 
     def __init__(
@@ -66,7 +65,6 @@ class Engine:
         warm_target: str | None = None,
         peaks_folder: Path | None = None,
         times: bool = True,
-        cores: int | None = None,
     ) -> None:
         self._platform = platform_named(device)
         self._device = first_device(device)
@@ -78,7 +76,6 @@ class Engine:
         self._runs = RunsInProgress()
         self._peaks_folder = peaks_folder
         self._times = times
-        self._cores = cores
         self._measurement_context: MeasurementContext | None = None
         self._directories: EngineDirectories | None = None
         self._fork_servers: tuple[ForkServerClient, ...] = ()
@@ -138,7 +135,6 @@ class Engine:
             target=self._device.target,
             toolchain=find_toolchain(self._environment),
             queues_variable=None if self._times else self._platform.QUEUES_ENV,
-            cores=self._cores,
         )
         if not interpreted:
             name = device_id(self._device.platform, self._device.index)

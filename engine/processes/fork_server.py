@@ -64,7 +64,7 @@ _MODULES = {
 _OF_REFERENCES = ("reference",)
 _LATE_MODULES = ("torch.fx.experimental.symbolic_shapes",)
 """What `torch.broadcast_shapes` imports when it is first called, which takes 0.4 s in a process."""
-_QUIET_S = 2.0
+_QUIET_S = 10.0
 """Seconds without orders after which the late modules are imported: nothing waits for a fork then."""
 
 
@@ -131,11 +131,17 @@ def main() -> None:
             _import_for_references(preloads=family is Family.REFERENCES)
         _require_one_thread()
         gc.freeze()
-        _ForkServer(control, killer, late_modules=_LATE_MODULES if family is Family.CANDIDATES else ()).serve()
+        _ForkServer(control, killer, late_modules=_LATE_MODULES if _forks_workers(family) else ()).serve()
     finally:
         killer.end()
     for folder in folders:  # the parent removes them when it ends in order; this is for when it was killed
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _forks_workers(family: Family) -> bool:
+    """Whether candidates are called in children of this server: without a device, another one forks compilers."""
+    has_device = bool(os.environ.get(DRIVER_VARIABLE))
+    return family is Family.CANDIDATES and (has_device or os.environ.get(MACHINE_VARIABLE) == "1")
 
 
 def _import_for_candidates() -> None:

@@ -27,7 +27,7 @@ from engine.sandbox.variables import DEVICE_VARIABLE
 
 _THREADS = 16  # threads for each process of a run: libraries start some, and a control group counts them
 _READY_S = 120.0
-_BUSY_PROCESSES = 3  # parent, judge and worker: with more cores than these, compiling delays no case
+_BUSY_PROCESSES = 3
 _MOST_BINARIES = 16  # concurrent builds
 _JUDGE_S = 60.0
 _LONG_S: Mapping[type[protocol.Command], float] = {
@@ -83,16 +83,14 @@ class ProcessPool:
         target: str | None = None,
         toolchain: Toolchain | None = None,
         queues_variable: str | None = None,
-        cores: int | None = None,
     ) -> None:
         self.interpreted = interpreted
         self.shares_device = not interpreted
         self.unshared = ""
         self._has_opened_memory = False
         self.directories = directories
-        self.cores = cores or os.cpu_count() or 1
-        self.most_compilers = _most_compilers(self.cores, interpreted=interpreted)
-        self.compiles_beside_cases = self.cores > _BUSY_PROCESSES
+        self.most_compilers = _most_compilers(interpreted=interpreted)
+        self.compiles_beside_cases = _has_idle_cores()
         self._fork_servers = fork_servers
         self._limits = limits
         self._environment = {DEVICE_VARIABLE: torch_device}
@@ -119,7 +117,7 @@ class ProcessPool:
         self.module_compiler = WarmPool(
             self._start_compiler, depth=0 if interpreted or queues_variable is not None else self.most_compilers
         )
-        self.binaries = Binaries(self.module_compiler.take_or_make, most=min(_MOST_BINARIES, self.cores))
+        self.binaries = Binaries(self.module_compiler.take_or_make, most=min(_MOST_BINARIES, os.cpu_count() or 2))
         self.extensions = Extensions(
             spare=self.compiler,
             folder=directories.open_extensions(),
@@ -367,6 +365,12 @@ class ProcessPool:
         return process
 
 
-def _most_compilers(cores: int, *, interpreted: bool) -> int:
+def _has_idle_cores() -> bool:
+    """Whether there are cores beyond those of parent, judge and worker, so that compiling delays no case."""
+    return (os.cpu_count() or 2) > _BUSY_PROCESSES
+
+
+def _most_compilers(*, interpreted: bool) -> int:
     """Number of spare cores; on a device nothing can be called before it is compiled."""
+    cores = os.cpu_count() or 2
     return max(1, min(8 if interpreted else 14, cores - 1 if interpreted else cores - 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable
 
 from engine.model import Candidate, CompiledKernel, Plan, Stream
@@ -44,7 +45,7 @@ class RunProcesses:
         self.cache_folder = None if pool.interpreted else pool.directories.open_kernel_cache()
         self._group = pool.open_group(self._limits)
         self._launchers = pool.launchers
-        lowers_ahead = pool.interpreted and lowering.is_useful(plan, pool.cores)
+        lowers_ahead = pool.interpreted and lowering.is_useful(plan, os.cpu_count() or 1)
         self._lowered_folder = pool.directories.open_kernel_cache() if lowers_ahead else None
         own_folders = (self.cache_folder, self._lowered_folder)
         published = (self._launchers.cache_folder if self._launchers else None, *own_folders)

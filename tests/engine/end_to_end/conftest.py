@@ -80,14 +80,14 @@ def artefacts(tmp_path_factory: pytest.TempPathFactory) -> ArtefactStore:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def engine(artefacts: ArtefactStore) -> AsyncIterator[Engine]:
-    """One engine for all tests of this process; the processes of the tests share the cores."""
+    """One engine for all tests of this process."""
     environment = {
         **os.environ,
         "SOME_API_KEY": "not for candidates",
         "ACCESS_TOKEN": "nor this",
         "A_SECRET": "nor that",
     }
-    async with Engine(device="cpu", artefacts=artefacts, environment=environment, limits=SMALL, cores=1) as running:
+    async with Engine(device="cpu", artefacts=artefacts, environment=environment, limits=SMALL) as running:
         yield running
 
 
