@@ -48,12 +48,16 @@ class SharedModules:
         return tuple(LoweredKernel(key=key, ttir=ttir) for key, ttir in kept.items())
 
     def key_of(self, source: Any, target: Any, options: Any) -> str:
-        """The name of a specialisation; "" where nothing is looked up or kept, or Triton has no hash for it."""
-        if not self._prefix or not (self._folders or self._collected is not None):
-            return ""
+        """The name of a specialisation; "" where nothing is looked up or kept, or Triton has no hash for it.
+
+        The source is hashed in any case, as by Triton's own compile: from then on Triton refuses launches after a global
+        variable of the kernel has changed, whether there is another worker or not.
+        """
         try:
             described = f"{source.hash()} {target} {sorted(vars(options).items())}"
         except Exception:  # of the candidate's kernel, for which the frontend raises its own error
+            return ""
+        if not self._prefix or not (self._folders or self._collected is not None):
             return ""
         return hashlib.sha256(described.encode()).hexdigest()
 

@@ -88,3 +88,15 @@ def test_worker_that_does_not_collect_keeps_nothing(tmp_path: Path) -> None:
     modules = reader(tmp_path)
     modules.keep("1" * 64, "module {}")
     assert modules.take() == ()
+
+
+def test_source_is_hashed_where_nothing_is_shared() -> None:
+    hashed: list[str] = []
+
+    class Hashed(Source):
+        def hash(self) -> str:
+            hashed.append("once")
+            return super().hash()
+
+    assert SharedModules().key_of(Hashed("a"), "sm_90", Options()) == ""
+    assert hashed == ["once"]
