@@ -50,8 +50,8 @@ class SharedModules:
     def key_of(self, source: Any, target: Any, options: Any) -> str:
         """The name of a specialisation; "" where nothing is looked up or kept, or Triton has no hash for it.
 
-        The source is hashed in any case, as by Triton's own compile: from then on Triton refuses launches after a global
-        variable of the kernel has changed, whether there is another worker or not.
+        The source is hashed in any case, as by Triton's own compile: from then on Triton refuses launches once a global
+        variable of the kernel has changed, with another worker or without.
         """
         try:
             described = f"{source.hash()} {target} {sorted(vars(options).items())}"
