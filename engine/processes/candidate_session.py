@@ -94,6 +94,11 @@ class CandidateSession:
         """Whether a worker has the candidate loaded; False for one that was lost with its fork server."""
         return self._process is not None and not self._process.child.lost
 
+    @property
+    def lost(self) -> bool:
+        """Whether its worker was lost with its fork server, and what was laid out in its folder with it."""
+        return self._process is not None and self._process.child.lost
+
     async def load(self) -> protocol.Loaded | protocol.Done:
         """Take a warm worker and load the candidate; retry with another one unless the candidate is at fault.
 

@@ -108,13 +108,14 @@ class Lab:
     async def ask(self, command: protocol.AnyCommand, *, verified_s: float = 0.0) -> protocol.AnyReply:
         """Have the worker that verified, or its replacement, carry out a command.
 
-        `verified_s` is the duration of its case in verification, from which the time limit follows.
+        A lost worker is not replaced here: the command may name files in its folder.  `verified_s` is the duration of
+        its case in verification, from which the time limit follows.
 
         Raises:
             EngineError: it could not be loaded, or did not reply properly; it is closed then.
         """
         try:
-            if not self.session.occupied:
+            if not self.session.occupied and not self.session.lost:
                 await self.session.load()
             # A first call imports, tunes and compiles, which counted as verification time before.
             patience_s = self.limits.case_s if self.session.untried else max(_CALL_S, _SLOWER * verified_s)

@@ -59,7 +59,7 @@ class Stand:
     def __init__(self, employ: Employ) -> None:
         self.asked: list[protocol.AnyCommand] = []
         self.changes: Changes = lambda kind, command: None
-        _, process_pool = employ(self._play)
+        self.fork_server, process_pool = employ(self._play)
         loop = asyncio.get_running_loop()
         self.emitted = EventEmitter(loop.time, started=loop.time())
         self.session = CandidateSession(
@@ -223,6 +223,14 @@ async def test_worker_tampering_with_channel_is_lost(stand: Stand) -> None:
     replayed = await stand.call()
     assert (replayed.lost, replayed.outputs, stand.session.occupied) == (True, (), False)
     assert replayed.trouble
+
+
+async def test_worker_lost_before_its_call_counts_as_killed(stand: Stand) -> None:
+    async with stand.lab.at(CASE) as bench:
+        stand.fork_server.lose_all()
+        made = await bench.make(poison=7, content=None)
+    assert made == Replayed(trouble="the worker ended together with the engine's other processes", lost=True)
+    assert (stand.session.kills, stand.count(protocol.Call), stand.count(protocol.Load)) == (1, 0, 1)
 
 
 async def test_judge_failure_leaves_the_layer_unchecked(stand: Stand) -> None:
