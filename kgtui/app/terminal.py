@@ -26,7 +26,7 @@ from textual.notifications import SeverityLevel
 from textual.widgets import Input
 
 from kgtui.app.arenas import release_free_memory
-from kgtui.app.input_driver import InputDriver
+from kgtui.app.terminal_driver import TerminalDriver
 from kgtui.app.while_active import WhileActive
 from kgtui.highlighting.cleaning import harmless_lines
 
@@ -56,7 +56,7 @@ class TerminalApp(App[None]):
     def get_driver_class(self) -> type[Driver]:
         """Textual's driver for this platform; that of Linux and macOS with a thread that waits without a timer."""
         chosen = super().get_driver_class()
-        return InputDriver if chosen is LinuxDriver else chosen
+        return TerminalDriver if chosen is LinuxDriver else chosen
 
     def on_mount(self) -> None:
         """Start the checks."""

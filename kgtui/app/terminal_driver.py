@@ -1,16 +1,20 @@
-"""Textual's driver of a terminal, with a thread that waits for input without a timer.
+"""Textual's driver of a terminal, with an input thread without a timer, and output that outlives its terminal.
 
-Textual's own thread wakes ten times a second, because an escape character may be the key or the start of a sequence,
-which only a pause can tell.  Here it wakes at that interval right after input, and otherwise sleeps.
+Textual's own input thread wakes ten times a second, because an escape character may be the key or the start of a
+sequence, which only a pause can tell.  Here it wakes at that interval right after input, and otherwise sleeps.
+
+Textual's output thread ends at the first error, that of a closed terminal; then its queue fills up, and the program
+waits for it forever.  Here such errors are ignored.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 from codecs import getincrementaldecoder
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
 from textual import constants
 from textual._xterm_parser import XTermParser
@@ -18,6 +22,7 @@ from textual.drivers.linux_driver import LinuxDriver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from io import TextIOWrapper
 
     from textual.app import App
     from textual.message import Message
@@ -56,8 +61,30 @@ class ReadableEvent(Event):
         os.close(self._writing)
 
 
-class InputDriver(LinuxDriver):
-    """Waits for input or the end; has no wake-ups while there is none."""
+class DroppingOutput:
+    """A file whose errors are ignored: what cannot be written is dropped."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write the text, if that is possible; returns its length."""
+        with contextlib.suppress(OSError):
+            self._file.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the file, if that is possible."""
+        with contextlib.suppress(OSError):
+            self._file.flush()
+
+    def fileno(self) -> int:
+        """The descriptor of the file."""
+        return self._file.fileno()
+
+
+class TerminalDriver(LinuxDriver):
+    """Waits for input or the end, with no wake-ups while there is none; drops what a closed terminal does not take."""
 
     exit_event: ReadableEvent
 
@@ -65,6 +92,8 @@ class InputDriver(LinuxDriver):
         self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
+        assert self._file is not None
+        self._file = cast("TextIOWrapper", DroppingOutput(self._file))  # cast: it has what Textual uses of a file
         self.exit_event = ReadableEvent()  # open until the program ends: a driver is closed and used again
 
     def run_input_thread(self) -> None:
@@ -86,7 +115,9 @@ def post_input(fileno: int, end: ReadableEvent, post: Callable[[Message], None],
             messages: list[Message] = []
             if any(key.fd == fileno for key, _ in ready):
                 ticks_left = _TICKS_AFTER_INPUT
-                read = os.read(fileno, _MOST_BYTES)
+                read = b""
+                with contextlib.suppress(OSError):  # as Linux reports the end of a terminal
+                    read = os.read(fileno, _MOST_BYTES)
                 if not read:
                     selector.unregister(fileno)  # closed: it would stay readable
                 elif text := decode(read):

@@ -1,23 +1,29 @@
-"""The input thread posts keys as Textual's own does, and waits without a timer when there is none."""
+"""Keys are posted as by Textual's own driver, without a timer in between; a closed terminal blocks nothing."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import queue
 import select
 import selectors
+import signal
+import sys
 import tty
 from collections.abc import Iterator
 from threading import Thread
+from typing import cast
 
 import pytest
+from textual.app import App
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.events import Key
 from textual.message import Message
 
-from kgtui.app.input_driver import InputDriver, ReadableEvent, post_input
 from kgtui.app.terminal import TerminalApp
+from kgtui.app.terminal_driver import ReadableEvent, TerminalDriver, post_input
 
 DEADLINE_S = 60.0
 
@@ -74,6 +80,15 @@ def keyboard(endless: queue.SimpleQueue[None]) -> Iterator[tuple[int, Reader]]:
     os.close(writing)
 
 
+@pytest.fixture
+def signal_handlers() -> Iterator[None]:
+    """The handlers that a driver replaces come back."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTSTP, signal.SIGCONT)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize(
     ("typed", "keys"),
     [
@@ -109,6 +124,40 @@ def test_closed_input_is_not_read_again(endless: queue.SimpleQueue[None]) -> Non
     reader.stop()
 
 
+def test_hung_up_terminal_is_not_read_again(keyboard: tuple[int, Reader], endless: queue.SimpleQueue[None]) -> None:
+    writing, reader = keyboard
+    os.write(writing, b"a")
+    assert reader.key() == "a"
+    endless.get(timeout=DEADLINE_S)
+    os.dup2(os.open(os.devnull, os.O_RDWR), writing)  # closes the terminal, and leaves a descriptor to close at the end
+    endless.get(timeout=DEADLINE_S)
+    assert reader.messages.empty()
+
+
+def write_often(output: WriterThread) -> None:
+    """Write more than the queue of the output holds, and wait until it has ended."""
+    for _ in range(3 * MAX_QUEUED_WRITES):
+        output.write("x")
+    output.stop()
+
+
+async def test_closed_terminal_takes_all_output(monkeypatch: pytest.MonkeyPatch, signal_handlers: None) -> None:
+    ours, theirs = pty.openpty()
+    os.close(ours)
+    with os.fdopen(theirs, "w") as closed:
+        monkeypatch.setattr(sys, "__stderr__", closed)
+        driver = TerminalDriver(cast(App[object], TerminalApp()))  # cast: what the application returns is not used
+        assert driver._file is not None
+        output = WriterThread(driver._file)
+        output.start()
+        writing = Thread(target=write_often, args=(output,), daemon=True)
+        writing.start()
+        writing.join(DEADLINE_S)
+        assert not writing.is_alive()
+        with contextlib.suppress(OSError):  # what was not written
+            closed.close()
+
+
 def test_event_is_readable_while_it_is_set() -> None:
     event = ReadableEvent()
     for _ in range(2):
@@ -122,6 +171,6 @@ def test_event_is_readable_while_it_is_set() -> None:
 
 
 def test_application_replaces_only_the_driver_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert TerminalApp().driver_class is InputDriver
+    assert TerminalApp().driver_class is TerminalDriver
     monkeypatch.setattr("textual.constants.DRIVER", "textual.drivers.headless_driver:HeadlessDriver")
     assert TerminalApp().driver_class is HeadlessDriver
