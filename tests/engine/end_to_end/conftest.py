@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
-from engine.model import Candidate, CaseResult, CompiledKernel, Finding, Limits, Plan, Tier, Verdict, events
+from engine.model import Candidate, CaseResult, CompiledKernel, Finding, Launch, Limits, Plan, Tier, Verdict, events
 from tests.candidates import DRAW_SEED
 from tests.operators import find
 
@@ -57,6 +57,15 @@ class Evaluated:
         return [event.result for event in self.events if isinstance(event, events.CaseFinished)]
 
     @property
+    def launches(self) -> dict[str, list[Launch]]:
+        """What each case was the first to launch."""
+        launches: dict[str, list[Launch]] = {}
+        for event in self.events:
+            if isinstance(event, events.KernelLaunched) and event.case is not None:
+                launches.setdefault(event.case, []).append(event.launch)
+        return launches
+
+    @property
     def kernels(self) -> list[CompiledKernel]:
         return [event.kernel for event in self.events if isinstance(event, events.KernelCompiled)]
 
@@ -70,6 +79,7 @@ class Evaluated:
 
 
 Evaluate = Callable[..., Awaitable[Evaluated]]
+CompiledFor = Callable[..., Awaitable[list[CompiledKernel]]]
 
 
 @pytest.fixture(scope="session")
@@ -127,6 +137,26 @@ def evaluate(engine: Engine) -> Evaluate:
         return Evaluated(events=tuple(collected))
 
     return run
+
+
+@pytest.fixture
+def compiled_for(engine: Engine) -> CompiledFor:
+    """Compile launches of a file for a target that is not that of its run, without disassembly."""
+
+    async def compiled(target: str, path: Path, problem: str, launches: Sequence[Launch]) -> list[CompiledKernel]:
+        candidate = Candidate(source=path.read_bytes(), problem=problem, filename=path.name)
+        kernels: list[CompiledKernel] = []
+        async with aclosing(
+            engine.retarget(candidate, entry=find(problem).entry, launches=launches, targets=(target,))
+        ) as porting:
+            async for event in porting:
+                if isinstance(event, events.KernelPorted):
+                    kernels.append(event.kernel)
+                if len(kernels) == len(launches):
+                    break
+        return kernels
+
+    return compiled
 
 
 @pytest.fixture

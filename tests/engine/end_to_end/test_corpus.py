@@ -3,8 +3,9 @@
 Of an operator with several honest files the first runs over all smoke and full cases.  The others run over the smoke
 cases and every fifth full case, each file of an operator beginning one case later than the file before it: five such
 files run all of them.  The only file of an operator runs over the smoke cases and every third full case, beginning one
-case later from operator to operator, since families share their cases.  Every kernel that is launched over the smoke
-cases (first files) or over the cases that run (others) is compiled for sm_90.
+case later from operator to operator, since families share their cases; as in a batch, with one worker.  Every kernel
+that is launched over the smoke cases (first and only files) or over the cases that run (others) is compiled for sm_90:
+after the run, or in it.
 
 A cheat or a wrong kernel runs over the smoke cases and the case that its first line names; and over all of both tiers
 where these do not show what the first line states.  Of an operator with several honest files the first wrong kernel
@@ -21,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.model import Limits, Outcome, Tier
+from engine.model import Launch, Limits, Outcome, Tier
 from tests.candidates import DRAW_SEED, candidates, flags_of, mechanism, stated, words_of
 from tests.engine.end_to_end.conftest import Evaluated
 from tests.operators import find
@@ -64,22 +65,22 @@ OVER_ALL_CASES = _firsts("honest") | _firsts("wrong")
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("path", _files("honest"))
-async def test_honest_kernel_passes_and_builds(evaluate, path, record_property):
+async def test_honest_kernel_passes_and_builds(evaluate, compiled_for, path, record_property):
+    operator = stated(path).op
     if path in OVER_ALL_CASES:
         judged = await _judge(evaluate, path, target=None)
-        _assert_left_alone(judged, record_property)
-        judged = await _judge(evaluate, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False, one_worker=True)
+        kernels = await compiled_for("sm_90", path, operator, _of_smoke_cases(judged, operator))
     elif path in ONLY_FILES:
-        judged = await _judge(evaluate, path, target=None, tiers=(), also=_share(path))
-        _assert_left_alone(judged, record_property)
-        judged = await _judge(evaluate, path, target="sm_90", tiers=(Tier.SMOKE,), sass=False, one_worker=True)
+        judged = await _judge(evaluate, path, target=None, tiers=(Tier.SMOKE,), also=_share(path), one_worker=True)
+        kernels = await compiled_for("sm_90", path, operator, _of_smoke_cases(judged, operator))
     else:
         judged = await _judge(evaluate, path, target="sm_90", tiers=(Tier.SMOKE,), also=_share(path), sass=False)
-        _assert_left_alone(judged, record_property)
+        kernels = judged.kernels
+    record_property("honest", "flagged" if judged.verdict.flagged else "left alone")
     assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
     assert not judged.verdict.flagged
-    if judged.kernels or not find(stated(path).op).framework:
-        assert {kernel.outcome for kernel in judged.kernels} == {Outcome.PASS}
+    if kernels or not find(operator).framework:
+        assert {kernel.outcome for kernel in kernels} == {Outcome.PASS}
 
 
 async def test_shares_of_honest_files_cover_all_full_cases():
@@ -126,11 +127,10 @@ async def _judge(
     )  # fmt: skip
 
 
-def _assert_left_alone(judged: Evaluated, record_property: Callable[[str, object], None]) -> None:
-    """The run passed and nothing in it is suspect; counted in the summary."""
-    record_property("honest", "flagged" if judged.verdict.flagged else "left alone")
-    assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
-    assert not judged.verdict.flagged
+def _of_smoke_cases(judged: Evaluated, operator: str) -> list[Launch]:
+    """What the smoke cases, which run before the others, launched."""
+    launches = judged.launches
+    return [one for case in find(operator).cases if case.tier is Tier.SMOKE for one in launches.get(case.name, ())]
 
 
 async def _judge_until(
