@@ -10,20 +10,24 @@ from __future__ import annotations
 from problems.kit.deferred import torch
 
 COLUMNS = 32
+_PARTS = ((2, 4, 2), (2, 2, 8))
+"""What k % 16 and n % 32 consist of, from the highest part to the lowest."""
+_ORDER = (4, 7, 0, 2, 5, 6, 1, 3)
+"""The parts of (k, n), k // 16 and n // 32 first, in the order in which they are stored."""
 
 
 def to_interleaved(weights: torch.Tensor) -> torch.Tensor:
     """(K, N) -> (N, K) bytes, the storage of (N / 4, 4 K); K in multiples of 16, N of 32."""
     rows, columns = weights.shape
-    stored = torch.empty(weights.numel(), dtype=weights.dtype, device=weights.device)
-    stored[_places(rows, columns).to(weights.device)] = weights.flatten()
-    return stored.reshape(columns, rows)
+    return weights.reshape(_parts(rows, columns)).permute(_ORDER).reshape(columns, rows)
 
 
 def from_interleaved(stored: torch.Tensor) -> torch.Tensor:
     """The (K, N) weights from the result of `to_interleaved`."""
     columns, rows = stored.shape
-    return stored.reshape(-1)[_places(rows, columns).to(stored.device)].reshape(rows, columns)
+    parts = _parts(rows, columns)
+    as_stored = stored.reshape([parts[part] for part in _ORDER])
+    return as_stored.permute([_ORDER.index(part) for part in range(len(_ORDER))]).reshape(rows, columns)
 
 
 def scale_places(columns: int) -> torch.Tensor:
@@ -32,8 +36,7 @@ def scale_places(columns: int) -> torch.Tensor:
     return n // 32 * 32 + n % 8 * 4 + n % 32 // 8
 
 
-def _places(rows: int, columns: int) -> torch.Tensor:
-    """(K * N,): the flat position of every weight, in row-major order."""
-    k, n = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
-    column = k // 16 * 64 + k % 8 // 2 * 16 + n % 32 // 16 * 8 + n % 16 // 8 * 4 + k % 16 // 8 * 2 + k % 2
-    return ((n // 32 * 8 + n % 8) * 4 * rows + column).flatten()
+def _parts(rows: int, columns: int) -> tuple[int, ...]:
+    """The shape of (K, N) weights with K and N divided into their parts."""
+    of_rows, of_columns = _PARTS
+    return (rows // 16, *of_rows, columns // COLUMNS, *of_columns)
