@@ -191,41 +191,14 @@ def lay_out(
 
     Tensors at the positions `on_cpu` belong in host memory; their bytes are sent on the device of the others.
     """
-    storages: list[torch.Tensor] = []
-    numbers: dict[int, int] = {}
-
-    def spec_of(value: Value) -> protocol.ValueSpec:
-        if isinstance(value, torch.Tensor):
-            return _tensor_spec(value, storages, numbers)
-        if isinstance(value, torch.dtype):
-            return protocol.DTypeSpec(name=dtype_name(value))
-        if isinstance(value, float):
-            return protocol.FloatSpec(hex=value.hex())
-        if isinstance(value, complex):
-            return protocol.ComplexSpec(real=value.real.hex(), imaginary=value.imag.hex())
-        if isinstance(value, PointerArray):
-            return protocol.PointersSpec(items=tuple(_tensor_spec(item, storages, numbers) for item in value.tensors))
-        if isinstance(value, list | tuple):
-            return protocol.SequenceSpec(
-                items=tuple(spec_of(item) for item in value), is_tuple=isinstance(value, tuple)
-            )
-        if isinstance(value, dict):
-            return protocol.MappingSpec(keys=tuple(value), items=tuple(spec_of(item) for item in value.values()))
-        if isinstance(value, PlainObject):
-            return ObjectSpec(
-                name=value.name,
-                of_kind=value.kind,
-                keys=tuple(value.attributes),
-                items=tuple(spec_of(item) for item in value.attributes.values()),
-            )
-        return protocol.ScalarSpec(value=value)
-
+    laid_out = _LaidOut()
     specs = tuple(
         msgspec.structs.replace(spec, on_cpu=True)
         if isinstance(spec, protocol.TensorSpec) and place in on_cpu
         else spec
-        for place, spec in enumerate(spec_of(value) for value in values)
+        for place, spec in enumerate(map(laid_out.spec_of, values))
     )
+    storages = laid_out.storages
     device = next((storage.device for storage in storages if storage.device.type != "cpu"), torch.device("cpu"))
     return specs, [storage.to(device) for storage in storages]
 
@@ -342,19 +315,47 @@ def value_of(spec: protocol.ValueSpec, storages: Sequence[torch.Tensor]) -> Valu
             return spec.value
 
 
-def _tensor_spec(tensor: torch.Tensor, storages: list[torch.Tensor], numbers: dict[int, int]) -> protocol.TensorSpec:
-    storage = tensor.untyped_storage()
-    number = numbers.get(storage.data_ptr()) if storage.nbytes() else None
-    if number is None:
-        number = len(storages)
-        numbers[storage.data_ptr()] = number
-        storages.append(torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage))
-    return protocol.TensorSpec(
-        storage=number,
-        dtype=dtype_name(tensor.dtype),
-        shape=tuple(tensor.shape),
-        strides=tuple(tensor.stride()),
-        first=int(tensor.storage_offset()),
-        conjugated=tensor.is_conj(),
-        negated=tensor.is_neg(),
-    )
+class _LaidOut:
+    """The storages that specs of values refer to, by their place in `storages`."""
+
+    def __init__(self) -> None:
+        self.storages: list[torch.Tensor] = []
+        self._numbers: dict[int, int] = {}
+
+    def spec_of(self, value: Value) -> protocol.ValueSpec:
+        """The spec of a value, whose storages are added."""
+        if isinstance(value, torch.Tensor):
+            return self._tensor_spec(value)
+        if isinstance(value, torch.dtype):
+            return protocol.DTypeSpec(name=dtype_name(value))
+        if isinstance(value, float):
+            return protocol.FloatSpec(hex=value.hex())
+        if isinstance(value, complex):
+            return protocol.ComplexSpec(real=value.real.hex(), imaginary=value.imag.hex())
+        if isinstance(value, PointerArray):
+            return protocol.PointersSpec(items=tuple(map(self._tensor_spec, value.tensors)))
+        if isinstance(value, list | tuple):
+            return protocol.SequenceSpec(items=tuple(map(self.spec_of, value)), is_tuple=isinstance(value, tuple))
+        if isinstance(value, dict):
+            return protocol.MappingSpec(keys=tuple(value), items=tuple(map(self.spec_of, value.values())))
+        if isinstance(value, PlainObject):
+            items = tuple(map(self.spec_of, value.attributes.values()))
+            return ObjectSpec(name=value.name, of_kind=value.kind, keys=tuple(value.attributes), items=items)
+        return protocol.ScalarSpec(value=value)
+
+    def _tensor_spec(self, tensor: torch.Tensor) -> protocol.TensorSpec:
+        storage = tensor.untyped_storage()
+        number = self._numbers.get(storage.data_ptr()) if storage.nbytes() else None
+        if number is None:
+            number = len(self.storages)
+            self._numbers[storage.data_ptr()] = number
+            self.storages.append(torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage))
+        return protocol.TensorSpec(
+            storage=number,
+            dtype=dtype_name(tensor.dtype),
+            shape=tuple(tensor.shape),
+            strides=tuple(tensor.stride()),
+            first=int(tensor.storage_offset()),
+            conjugated=tensor.is_conj(),
+            negated=tensor.is_neg(),
+        )

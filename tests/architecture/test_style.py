@@ -35,6 +35,8 @@ PICKLES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})
 
 PLATFORM_NAMES = frozenset({"cuda", "cuda:0", "hip"})
 
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
 BARE_EXCEPTION = re.compile(r"#\s*(?:noqa(?!:)|type:\s*ignore(?!\[))")
 TOP_LEVEL = ("*.md", "*.toml", "*.txt", "Makefile", ".ci/run", ".gitignore")
 TEXTS = ("*.py", "*.md", "*.tcss", "*.txt", "*.json", "*.svg")
@@ -113,6 +115,18 @@ def test_every_class_has_one_job():
         if (methods := [part for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)])
     }
     assert {place: count for place, count in methods_by_class.items() if count > MOST_METHODS_OF_A_CLASS} == {}
+
+
+def test_no_nested_function_calls_itself():
+    """One that does keeps alive what it encloses, such as tensors, until the garbage collector runs."""
+    outer = [(name, node) for name, _, tree in modules() for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
+    nested = [(name, part) for name, node in outer for part in ast.walk(node) if part is not node]
+    assert [
+        f"{name} {part.name}"
+        for name, part in nested
+        if isinstance(part, FUNCTIONS)
+        and part.name in {node.id for node in ast.walk(part) if isinstance(node, ast.Name)}
+    ] == []
 
 
 def test_constructors_have_few_parameters():

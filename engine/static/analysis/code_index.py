@@ -182,23 +182,14 @@ class CodeIndex:
 
     @cached_property
     def _is_live(self) -> dict[Scope, bool]:
-        live = self._live_definitions
-        known: dict[Scope, bool] = {}
+        return {scope: not any(map(self._is_dead, scope.with_parents())) for scope in set(self.layout.scopes.values())}
 
-        def runs(scope: Scope) -> bool:
-            if scope not in known:
-                dead = scope.as_script or scope.node in self.kernels
-                dead |= (
-                    self.entry is not None
-                    and isinstance(scope.node, Function | ast.ClassDef)
-                    and scope.node not in live
-                )
-                known[scope] = not dead and (scope.parent is None or runs(scope.parent))
-            return known[scope]
-
-        for scope in set(self.layout.scopes.values()):
-            runs(scope)
-        return known
+    def _is_dead(self, scope: Scope) -> bool:
+        """Whether the code of a scope itself does not run on the host."""
+        if scope.as_script or scope.node in self.kernels:
+            return True
+        is_definition = isinstance(scope.node, Function | ast.ClassDef)
+        return self.entry is not None and is_definition and scope.node not in self._live_definitions
 
     @cached_property
     def _live_definitions(self) -> set[ast.AST]:

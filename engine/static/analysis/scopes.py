@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
@@ -53,6 +53,13 @@ class Scope:
     bindings: defaultdict[str, list[Binding]] = field(default_factory=lambda: defaultdict(list))
     elsewhere: dict[str, Scope] = field(default_factory=dict)  # `global` and `nonlocal`
     as_script: bool = False
+
+    def with_parents(self) -> Iterator[Scope]:
+        """This scope and those that contain it, from the inside."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
 
     def find(self, name: str) -> list[Binding]:
         """Bindings that may give `name` its value in this scope."""

@@ -94,19 +94,20 @@ def _reduced(operation: Any, given: Any) -> list[Any]:
 
 
 def _scanned(operation: Any, given: Any) -> list[Any]:
-    dtypes, axis = [one.dtype for one in given], operation.axis
-
-    def scanned(blocks: Sequence[Any]) -> list[Any]:
-        if blocks[0].shape[axis] == 1:
-            return list(blocks)
-        first, second = _every_second(blocks, axis, 0), _every_second(blocks, axis, 1)
-        odd = scanned(_combined(operation, first, second, dtypes))
-        # Whole blocks, since their sizes are powers of two; the element rolled in at the front is discarded.
-        even = _combined(operation, [np.roll(block, 1, axis) for block in odd], first, dtypes)
-        return [_interleaved(*three, axis) for three in zip(blocks, even, odd, strict=True)]
-
-    scans = scanned([one.handle.data for one in given])
+    dtypes = [one.dtype for one in given]
+    scans = _scan(operation, [one.handle.data for one in given], dtypes)
     return [operation.to_tensor(scan, dtype) for scan, dtype in zip(scans, dtypes, strict=True)]
+
+
+def _scan(operation: Any, blocks: Sequence[Any], dtypes: Sequence[Any]) -> list[Any]:
+    axis = operation.axis
+    if blocks[0].shape[axis] == 1:
+        return list(blocks)
+    first, second = _every_second(blocks, axis, 0), _every_second(blocks, axis, 1)
+    odd = _scan(operation, _combined(operation, first, second, dtypes), dtypes)
+    # Whole blocks, since their sizes are powers of two; the element rolled in at the front is discarded.
+    even = _combined(operation, [np.roll(block, 1, axis) for block in odd], first, dtypes)
+    return [_interleaved(*three, axis) for three in zip(blocks, even, odd, strict=True)]
 
 
 def _every_second(blocks: Sequence[Any], axis: int, start: int) -> list[Any]:

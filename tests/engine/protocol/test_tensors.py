@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,6 +54,18 @@ def arrived(path: Path, *values: Any) -> Iterator[tuple[list[Any], tensors.Arena
 def raw(tensor: torch.Tensor) -> bytes:
     content: bytes = tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
     return content
+
+
+def test_laid_out_storages_are_freed_without_garbage_collector() -> None:
+    gc.disable()
+    try:
+        specs, storages = tensors.lay_out([[torch.ones(3)], torch.ones(2)])
+        kept = [weakref.ref(storage) for storage in storages]
+        del storages
+    finally:
+        gc.enable()
+    assert [reference() for reference in kept] == [None, None]
+    assert len(specs) == 2
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
