@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from engine.model import Problem, ProblemDefinition
 from engine.problem_source import ProblemDescription
 from problems.catalogue import Catalogue
@@ -11,16 +13,19 @@ _INDEX = open_index()
 NAMES = _INDEX.names
 
 
+@cache
 def find(name: str) -> Problem:
     """The problem called `name`, in full or bare."""
     return _INDEX.find(name)
 
 
+@cache
 def described(name: str) -> ProblemDescription:
     """What the file of the problem called `name` says of it."""
     return _INDEX.describe(name)
 
 
+@cache
 def definition(name: str) -> ProblemDefinition:
     """The code of the problem called `name`, in full or bare."""
     return Catalogue().load(_INDEX.resolve(name))
