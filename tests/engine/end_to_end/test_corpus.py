@@ -31,7 +31,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ALL_TIERS = (Tier.SMOKE, Tier.FULL)
 LIMITS = Limits(load_s=10.0, case_s=20.0, memory_bytes=2 << 30)
-IMPATIENT = Limits(load_s=10.0, case_s=3.0, memory_bytes=2 << 30)
+IMPATIENT = Limits(load_s=3.0, case_s=3.0, memory_bytes=2 << 30)
 SHARES = 5
 SHARES_OF_ONLY_FILES = 3
 

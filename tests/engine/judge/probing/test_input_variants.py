@@ -13,6 +13,7 @@ import torch
 
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceBlock
+from engine.draws import Draws
 from engine.judge.compare.outputs import right_counts
 from engine.judge.inputs import cases
 from engine.judge.probing.input_variants import Variants
@@ -66,7 +67,9 @@ class Judge:
             arena = cases.arena_on_device(content, self.memory)
         else:
             arena = cases.arena_in_file(content, self.file())
-        self.prepared = cases.PreparedCase(problem=judged, case=CASE, arena=arena, base=content, content=content)
+        self.prepared = cases.PreparedCase(
+            problem=judged, case=CASE, arena=arena, base=content, content=content, draws=Draws(7, "variants")
+        )
         cases.fill(self.prepared, content, 1)
 
     def file(self) -> Path:
