@@ -50,7 +50,7 @@ async def _shown(app: WorkbenchApp, *, mouse: bool) -> None:
 def _end(app: WorkbenchApp, number: signal.Signals) -> None:
     app.exit(return_code=_DIED_OF + number)
     if number is signal.SIGHUP:
-        # Nothing can be written to a closed terminal, and Textual may wait for it forever.
+        # A terminal may take no output without being closed, as after ctrl+s, and Textual waits for it forever.
         last_word = threading.Timer(_PATIENCE_S, os._exit, (_DIED_OF + number,))
         last_word.daemon = True
         last_word.start()

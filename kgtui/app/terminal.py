@@ -54,7 +54,7 @@ class TerminalApp(App[None]):
     _active_timers: tuple[WhileActive, ...] = ()
 
     def get_driver_class(self) -> type[Driver]:
-        """Textual's driver for this platform; that of Linux and macOS with a thread that waits without a timer."""
+        """Textual's driver for this platform; our own in place of that of Linux and macOS."""
         chosen = super().get_driver_class()
         return TerminalDriver if chosen is LinuxDriver else chosen
 

@@ -11,7 +11,7 @@ import selectors
 import signal
 import sys
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Thread
 from typing import cast
 
@@ -115,23 +115,16 @@ def test_sequence_in_parts_is_one_key(keyboard: tuple[int, Reader]) -> None:
     assert [reader.key(), reader.key()] == ["ä", "down"]
 
 
-def test_closed_input_is_not_read_again(endless: queue.SimpleQueue[None]) -> None:
-    reading, writing = os.pipe()
+@pytest.mark.parametrize("opened", [os.pipe, pty.openpty], ids=["end of file", "error"])
+def test_closed_input_is_not_read_again(
+    endless: queue.SimpleQueue[None], opened: Callable[[], tuple[int, int]]
+) -> None:
+    reading, writing = opened()
     os.close(writing)
     reader = Reader(reading)
     for _ in range(2):
         endless.get(timeout=DEADLINE_S)
     reader.stop()
-
-
-def test_hung_up_terminal_is_not_read_again(keyboard: tuple[int, Reader], endless: queue.SimpleQueue[None]) -> None:
-    writing, reader = keyboard
-    os.write(writing, b"a")
-    assert reader.key() == "a"
-    endless.get(timeout=DEADLINE_S)
-    os.dup2(os.open(os.devnull, os.O_RDWR), writing)  # closes the terminal, and leaves a descriptor to close at the end
-    endless.get(timeout=DEADLINE_S)
-    assert reader.messages.empty()
 
 
 def write_often(output: WriterThread) -> None:
