@@ -38,12 +38,13 @@ class Mutant:
 def mutants_of(source: str, *, kernel: str) -> tuple[Mutant, ...]:
     """All mutants of a candidate, in the order of its text."""
     tree = ast.parse(source)
-    known = {ast.dump(tree)}
+    known = set(enumerate(map(ast.dump, tree.body)))
     met: Counter[str] = Counter()
     mutants = []
     for edit in _edits(tree):
         mutated, before = _applied(edit, source)
-        form = ast.dump(ast.parse(mutated))
+        place = _statement_of(edit.node, tree)  # the others stay the same
+        form = place, ast.dump(ast.parse(mutated).body[place])
         if form in known:
             continue
         known.add(form)
@@ -96,6 +97,11 @@ def _grids(tree: ast.Module) -> Iterator[ast.expr]:
         if isinstance(found, ast.Tuple) and found not in met:
             met.add(found)
             yield found
+
+
+def _statement_of(node: ast.expr | ast.stmt, tree: ast.Module) -> int:
+    """The number of the statement of the module that a node is in."""
+    return next(place for place, one in enumerate(tree.body) if (one.end_lineno or one.lineno) >= node.lineno)
 
 
 def _applied(edit: Edit, source: str) -> tuple[str, str]:
