@@ -30,8 +30,8 @@ from engine.model.problems.health import Weakness
 from engine.model.proof import ReplayedCase
 from engine.processes.builds.extensions import find_toolchain
 from engine.processes.directories import EngineDirectories, base_environment
-from engine.processes.fork_server import Family
 from engine.processes.fork_server_client import ForkServerClient
+from engine.processes.preloading import Family
 from engine.processes.process_pool import ForkServers, ProcessPool
 from engine.protocol.proof.proof_file import ProofFile
 from engine.run.cancelling import RunsInProgress
@@ -122,12 +122,10 @@ class Engine:
         self._directories = EngineDirectories(private=(*_home(), self._artefacts.folder))
         interpreted = self._platform.EXECUTED_ON_CPU
         workers = self._fork_server(self._directories, interpreted=interpreted)
-        compilers = self._fork_server(self._directories, interpreted=False) if interpreted else workers
         references = self._fork_server(self._directories, interpreted=False, family=Family.REFERENCES)
-        started = tuple(dict.fromkeys((workers, compilers)))
-        self._fork_servers = (*started, references)  # the last server starts with the first foreign reference
+        self._fork_servers = (workers, references)  # the second starts with the first foreign reference
         self._process_pool = ProcessPool(
-            fork_servers=ForkServers(workers=workers, compilers=compilers, references=references),
+            fork_servers=ForkServers(workers=workers, references=references),
             directories=self._directories,
             limits=self._limits,
             torch_device=self._platform.TORCH_DEVICE,
@@ -144,15 +142,10 @@ class Engine:
                 peaks_folder=self._peaks_folder,
                 lock=DeviceLock(shared_folder(), device_id=name, command=_COMMAND),
             )
-        starting = [asyncio.create_task(fork_server.start()) for fork_server in started]
         try:
-            await starting[0]
+            await workers.start()
             self._process_pool.begin()
-            self._process_pool.compilers_after(starting[-1])
         except BaseException:
-            for task in starting:
-                task.cancel()
-            await asyncio.gather(*starting, return_exceptions=True)
             await self.aclose()
             raise
 

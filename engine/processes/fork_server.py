@@ -14,7 +14,6 @@ reveal nothing about those of the judge.
 from __future__ import annotations
 
 import contextlib
-import enum
 import gc
 import importlib
 import os
@@ -26,46 +25,24 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 import msgspec
 
-from engine.model import import_late
+from engine.processes import preloading
+from engine.processes.preloading import Family
 from engine.processes.user_killer import UserKiller
 from engine.sandbox import linux
 from engine.sandbox.confinement import Confinement, confine
 from engine.sandbox.inherited import reset_inherited_state
-from engine.sandbox.variables import DRIVER_VARIABLE, MACHINE_VARIABLE, WARM_TARGET_VARIABLE
 
 MAX_MESSAGE_BYTES = 1 << 16
-_SWEEP_S = 30.0  # bound for a process that forks as fast as it is killed; each look finds all that exist
-
-
-class Family(enum.StrEnum):
-    """Kinds of fork servers by their imports, which decide the children that they can fork."""
-
-    CANDIDATES = "candidates"
-    REFERENCES = "references"
-    PLAIN_REFERENCES = "plain references"
-    """Without the libraries that references commonly need: each process imports them itself."""
-
-
-_MODULES = {
-    "judge": "engine.judge.main",
-    "worker": "engine.worker.main",
-    "compiler": "engine.compiler.main",
-    "replayer": "engine.replay.main",
-    "reference": "engine.reference.main",
-    "sanitizer": "engine.worker.sanitized",
-}
-"""The modules whose `serve` is the main loop of a kind of child."""
-_OF_REFERENCES = ("reference",)
-_LATE_MODULES = ("torch.fx.experimental.symbolic_shapes",)
-"""What `torch.broadcast_shapes` imports when it is first called, which takes 0.4 s in a process."""
 _QUIET_S = 10.0
 """Seconds without orders after which the late modules are imported: nothing waits for a fork then."""
+_SWEEP_S = 30.0  # bound for a process that forks as fast as it is killed; each look finds all that exist
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork", tag_field="type"):
@@ -125,83 +102,18 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c in the terminal is the parent's business
     killer = UserKiller()
     try:
-        if family is Family.CANDIDATES:
-            _import_for_candidates()
-        else:
-            _import_for_references(preloads=family is Family.REFERENCES)
-        _require_one_thread()
+        preloading.import_all(family)
         gc.freeze()
-        _ForkServer(control, killer, late_modules=_LATE_MODULES if _forks_workers(family) else ()).serve()
+        _ForkServer(
+            control,
+            killer,
+            late_modules=preloading.LATE_MODULES if family is Family.CANDIDATES else (),
+            preparations=preloading.preparations(family),
+        ).serve()
     finally:
         killer.end()
     for folder in folders:  # the parent removes them when it ends in order; this is for when it was killed
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _forks_workers(family: Family) -> bool:
-    """Whether candidates are called in children of this server: without a device, another one forks compilers."""
-    has_device = bool(os.environ.get(DRIVER_VARIABLE))
-    return family is Family.CANDIDATES and (has_device or os.environ.get(MACHINE_VARIABLE) == "1")
-
-
-def _import_for_candidates() -> None:
-    """Import and run once whatever the children need; nothing of it may start a thread or open a device."""
-    # The candidate's child must not import our modules after it has started: a file of the same name may be beside it.
-    import_late()
-    for kind, module in _MODULES.items():
-        if kind not in _OF_REFERENCES:
-            importlib.import_module(module)
-    if os.environ.get(MACHINE_VARIABLE) == "1":
-        import engine.compiler.cache_keys
-        import engine.worker.cpu_driver.warm
-
-        engine.compiler.cache_keys.name_by_version()
-        engine.worker.cpu_driver.warm.warm_up(os.environ[WARM_TARGET_VARIABLE])
-    else:
-        import engine.compiler.main
-        import engine.replay.device.place
-
-        engine.compiler.main.warm_up(os.environ[WARM_TARGET_VARIABLE])
-    if backend := os.environ.get(DRIVER_VARIABLE):
-        import engine.compiler.offline
-
-        engine.compiler.offline.warm_backend(backend, os.environ[WARM_TARGET_VARIABLE])
-
-
-def _import_for_references(*, preloads: bool) -> None:
-    """Import our modules for reference processes, and the libraries that code of suites commonly needs."""
-    import_late()
-    for kind in _OF_REFERENCES:
-        importlib.import_module(_MODULES[kind])
-    if preloads:
-        import engine.reference.preload
-
-        engine.reference.preload.preload()
-
-
-def _require_one_thread() -> None:
-    """Require that this process has one thread.
-
-    Raises:
-        RuntimeError: a fork would copy the locks that other threads hold.
-    """
-    threads = len(list(Path("/proc/self/task").iterdir()))
-    if threads != 1:
-        raise RuntimeError(f"the fork server has {threads} threads and cannot fork safely")
-
-
-def _is_harmless(module: str) -> bool:
-    """Whether a module can be imported here and starts no thread; tried in a fork, which can be thrown away."""
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            importlib.import_module(module)
-            _require_one_thread()
-            status = 0
-        finally:
-            os._exit(status)
-    return os.waitpid(pid, 0)[1] == 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,11 +130,13 @@ class _ForkServer:
         killer: UserKiller,
         *,
         late_modules: tuple[str, ...] = (),
+        preparations: Mapping[str, Callable[[], None]] | None = None,
         quiet_s: float = _QUIET_S,
     ) -> None:
         self._control = control
         self._killer = killer
         self._late_modules = late_modules
+        self._preparations = dict(preparations or {})
         self._quiet_s = quiet_s
         self._children: dict[int, _Child] = {}
         self._selector = selectors.DefaultSelector()
@@ -248,7 +162,7 @@ class _ForkServer:
     def _import_late_modules(self) -> None:
         """Import them for all children from now on, those that start no thread; a fork of this process tries it."""
         for module in self._late_modules:
-            if _is_harmless(module):
+            if preloading.is_harmless(module):
                 importlib.import_module(module)
         self._late_modules = ()
         gc.freeze()
@@ -267,11 +181,12 @@ class _ForkServer:
                 _kill(child)  # reaped once it has exited: a driver takes 0.1 s to release a device, and forks wait here
             return True
         try:
+            self._prepare(order.kind)
             pid = os.fork()
-        except OSError as error:
+        except Exception as error:  # whatever a compiler raises for its first kernel
             for handle in handles:
                 os.close(handle)
-            self._send(ForkFailed(reason=error.strerror or str(error)))
+            self._send(ForkFailed(reason=(isinstance(error, OSError) and error.strerror) or str(error)))
             return True
         if pid == 0:
             self._control.close()
@@ -286,6 +201,13 @@ class _ForkServer:
         self._selector.register(child.handle, selectors.EVENT_READ, child)
         self._send(Forked(pid=pid))
         return True
+
+    def _prepare(self, kind: str) -> None:
+        """Do what precedes the first fork of a kind of child."""
+        prepare = self._preparations.pop(kind, None)
+        if prepare is not None:
+            prepare()
+            gc.freeze()
 
     def _reap(self, child: _Child) -> None:
         """Wait until a child has exited, kill all that it left behind, and report its end."""
@@ -389,7 +311,7 @@ def _arrange_descriptors(handles: list[int]) -> tuple[int, int]:
 
 
 def _serve(kind: str, commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    importlib.import_module(_MODULES[kind]).serve(commands, replies, in_force)
+    importlib.import_module(preloading.MODULES[kind]).serve(commands, replies, in_force)
 
 
 if __name__ == "__main__":

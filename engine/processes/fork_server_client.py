@@ -24,7 +24,6 @@ from engine.processes.exit_reason import error_line
 from engine.processes.fork_server import (
     MAX_MESSAGE_BYTES,
     ChildExited,
-    Family,
     Fork,
     Forked,
     ForkFailed,
@@ -32,6 +31,7 @@ from engine.processes.fork_server import (
     Kill,
     Report,
 )
+from engine.processes.preloading import Family
 from engine.processes.waiting import first_of
 from engine.sandbox.confinement import Confinement
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -48,21 +49,20 @@ _NEVER_LEFT = (protocol.PrepareBaseline, protocol.MeasurePeaks)
 
 @dataclass(frozen=True, kw_only=True)
 class ForkServers:
-    """The fork servers of one engine; compilers may share that of judge and workers."""
+    """The fork servers of one engine; compilers and replayers share that of judge and workers."""
 
     workers: ForkServerClient
-    compilers: ForkServerClient
     references: ForkServerClient
 
     @property
     def every(self) -> tuple[ForkServerClient, ...]:
         """Each fork server once."""
-        return tuple(dict.fromkeys((self.workers, self.compilers, self.references)))
+        return tuple(dict.fromkeys((self.workers, self.references)))
 
     @property
     def losses(self) -> int:
-        """Number of times that fork servers of judge, workers or references ended while they were needed."""
-        return sum(server.losses for server in dict.fromkeys((self.workers, self.references)))
+        """Number of times that one of them ended while it was needed."""
+        return sum(server.losses for server in self.every)
 
 
 class ProcessPool:
@@ -100,7 +100,7 @@ class ProcessPool:
         self._judge_failures = 0
         self._judges = asyncio.Lock()  # two concurrent callers must not each start a judge
         self._questions = asyncio.Lock()  # the judge executes one command at a time
-        self._compilers_started: asyncio.Task[None] | None = None
+        self._beginning: asyncio.Task[None] | None = None
         self.confinement: tuple[str, ...] = ()
         self.versions: dict[str, str] = {}
         # One worker computes while another makes dry runs, to find what must be compiled or to lower it.
@@ -133,8 +133,20 @@ class ProcessPool:
             self.launchers = Launchers(spare=self.compiler, cache_folder=directories.open_kernel_cache(), target=target)
 
     def begin(self) -> None:
-        """Start making the first worker and the judge."""
+        """Start making the first workers, and the first compilers: beside them, or after the first worker on the CPU.
+
+        There the fork server compiles its first kernel before it forks a compiler.
+        """
         self.worker.prepare()
+        if self.interpreted:
+            self._beginning = asyncio.create_task(self._prepare_compilers_later())
+        else:
+            self.prepare_compilers()
+
+    async def _prepare_compilers_later(self) -> None:
+        with contextlib.suppress(EngineError, OSError):  # reported to the run that takes the worker
+            await self.worker.wait()
+        self.prepare_compilers()
 
     def prepare_beside(self, *, one_worker: bool = False) -> None:
         """Start making the next worker while one is in use, unless that would disturb a measurement.
@@ -156,11 +168,6 @@ class ProcessPool:
         if not self.interpreted:
             self.replayer.prepare()
 
-    def compilers_after(self, started: asyncio.Task[None]) -> None:
-        """Set the task after which the fork server of the compilers runs."""
-        self._compilers_started = started
-        self.prepare_compilers()
-
     def prepare_compilers(self) -> None:
         """Start making missing compilers, of candidates and of modules."""
         self.compiler.prepare()
@@ -168,7 +175,10 @@ class ProcessPool:
 
     async def wait_until_warm(self) -> None:
         """Wait until the judge and the warm pools are ready."""
-        await asyncio.gather(self.judge(), self.worker.wait(), self.compiler.wait())
+        await asyncio.gather(self.judge(), self.worker.wait())
+        if self._beginning is not None:
+            await self._beginning
+        await self.compiler.wait()
         await asyncio.gather(self.worker.settle(), self.compiler.settle(), self.module_compiler.settle())
 
     async def judge(self) -> Child:
@@ -260,6 +270,9 @@ class ProcessPool:
 
     async def close(self) -> None:
         """End all children."""
+        if self._beginning is not None:
+            self._beginning.cancel()
+            await asyncio.gather(self._beginning, return_exceptions=True)
         if self.launchers is not None:
             await self.launchers.close()
         await self.worker.close()
@@ -268,9 +281,6 @@ class ProcessPool:
         await self.binaries.settle()
         await self.replayer.close()
         await self.references.close()
-        if self._compilers_started is not None:
-            self._compilers_started.cancel()
-            await asyncio.gather(self._compilers_started, return_exceptions=True)
         if self._judge is not None:
             await self._judge.end()
             self._judge = None
@@ -316,9 +326,7 @@ class ProcessPool:
         return await self._start(self._fork_servers.references, "reference")
 
     async def _start_compiler(self) -> PooledProcess:
-        if self._compilers_started is not None:
-            await asyncio.shield(self._compilers_started)
-        return await self._start(self._fork_servers.compilers, "compiler")
+        return await self._start(self._fork_servers.workers, "compiler")
 
     async def _start(
         self,

@@ -141,7 +141,6 @@ async def employ(directories: EngineDirectories) -> AsyncIterator[Employ]:
         process_pool = ProcessPool(
             fork_servers=ForkServers(
                 workers=fork_server,
-                compilers=fork_server,
                 references=cast(ForkServerClient, references or fake),
             ),
             directories=directories,

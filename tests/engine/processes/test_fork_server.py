@@ -26,10 +26,10 @@ from engine.processes.fork_server import (
     _ForkServer,
 )
 from engine.processes.user_killer import UserKiller
-from engine.sandbox.variables import MACHINE_VARIABLE, WARM_TARGET_VARIABLE
 from tests.descriptors import open_files
 
 ORDER = msgspec.json.encode(Fork(kind="worker", folder="/workspaces/1", environment={}, confinement=None))
+COMPILER_ORDER = ORDER.replace(b'"worker"', b'"compiler"')
 
 
 @pytest.fixture
@@ -54,8 +54,7 @@ def test_denied_fork_is_refused_and_leaks_no_descriptor(
     monkeypatch.setattr("engine.processes.fork_server.os.fork", denied)
     before = open_files()
     for _ in range(2):  # the first refusal is not its end
-        with Path(os.devnull).open() as null:
-            socket.send_fds(parents, [ORDER], [null.fileno()] * 4)
+        _order(parents, ORDER)
         assert fork_server._obey() is True
         report = msgspec.json.decode(parents.recv(MAX_MESSAGE_BYTES), type=Report)
         assert report == ForkFailed(reason="Resource temporarily unavailable")
@@ -89,7 +88,7 @@ def test_late_modules_are_imported_once_without_orders(
         if name == "last":
             parents.close()
 
-    monkeypatch.setattr("engine.processes.fork_server._is_harmless", lambda module: module != "harmful")
+    monkeypatch.setattr("engine.processes.preloading.is_harmless", lambda module: module != "harmful")
     monkeypatch.setattr("engine.processes.fork_server.importlib.import_module", import_module)
     monkeypatch.setattr("engine.processes.fork_server.gc.freeze", lambda: imported.append("frozen"))
     _ForkServer(server_end, killer, late_modules=("first", "harmful", "last"), quiet_s=0.0).serve()
@@ -97,20 +96,43 @@ def test_late_modules_are_imported_once_without_orders(
     assert imported == ["first", "last", "frozen"]
 
 
-def test_module_that_starts_a_thread_or_fails_is_not_harmless(tmp_path: Path) -> None:
-    (tmp_path / "quiet.py").write_text("")
-    (tmp_path / "failing.py").write_text("raise ValueError")
-    (tmp_path / "threaded.py").write_text("import threading, time\nthreading.Thread(target=input, daemon=True).start()")
-    code = (
-        "from engine.processes.fork_server import _is_harmless as h; "
-        "print([h(name) for name in ('quiet', 'failing', 'threaded', 'missing')])"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), *filter(None, sys.path)))}
-    with subprocess.Popen(
-        [sys.executable, "-c", code], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as started:  # its input stays open: the thread waits for it
-        assert started.stdout is not None
-        assert started.stdout.read() == "[True, False, False, False]\n"
+def test_first_fork_of_a_kind_is_prepared_once(
+    control: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parents, server_end = control
+    killer = UserKiller()
+    done: list[str] = []
+
+    def fork() -> int:
+        done.append("fork")
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("engine.processes.fork_server.os.fork", fork)
+    monkeypatch.setattr("engine.processes.fork_server.gc.freeze", lambda: done.append("frozen"))
+    fork_server = _ForkServer(server_end, killer, preparations={"compiler": lambda: done.append("prepared")})
+    for order in (ORDER, COMPILER_ORDER, COMPILER_ORDER):
+        _order(parents, order)
+        assert fork_server._obey() is True
+    killer.end()
+    assert done == ["fork", "prepared", "frozen", "fork", "fork"]
+
+
+def test_fork_whose_preparation_fails_is_refused(control: tuple[socket.socket, socket.socket]) -> None:
+    def fail() -> None:
+        raise RuntimeError("ptxas was not found")
+
+    parents, server_end = control
+    killer = UserKiller()
+    _order(parents, COMPILER_ORDER)
+    assert _ForkServer(server_end, killer, preparations={"compiler": fail})._obey() is True
+    killer.end()
+    report = msgspec.json.decode(parents.recv(MAX_MESSAGE_BYTES), type=Report)
+    assert report == ForkFailed(reason="ptxas was not found")
+
+
+def _order(parents: socket.socket, order: bytes) -> None:
+    with Path(os.devnull).open() as null:
+        socket.send_fds(parents, [order], [null.fileno()] * 4)
 
 
 def test_kill_does_not_wait_for_exit(
@@ -135,19 +157,3 @@ def test_kill_does_not_wait_for_exit(
         os.close(fork_server._children[running.pid].handle)
     assert killed == [(running.pid, signal.SIGKILL)]
     killer.end()
-
-
-@pytest.mark.parametrize("imports", ["_import_for_candidates()", "_import_for_references(preloads=False)"])
-def test_server_has_every_late_name_before_forks(imports: str) -> None:
-    code = (
-        f"import engine.model as model, engine.processes.fork_server as server; server.{imports}; "
-        "print([name for names in model.LATE.values() for name in names if name not in vars(model)])"
-    )
-    started = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, MACHINE_VARIABLE: "0", WARM_TARGET_VARIABLE: "sm_90"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert started.stdout == "[]\n", started.stderr

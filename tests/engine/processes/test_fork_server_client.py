@@ -13,8 +13,8 @@ import pytest
 from engine.errors import EngineError, EngineLostError
 from engine.processes.child import Child
 from engine.processes.exit_reason import error_line
-from engine.processes.fork_server import Family
 from engine.processes.fork_server_client import ForkServerClient
+from engine.processes.preloading import Family
 from tests.descriptors import open_files
 
 

@@ -160,7 +160,7 @@ async def test_device_has_separate_worker_for_dry_runs(employ: Employ) -> None:
     process_pool.begin()
     await process_pool.wait_until_warm()
     assert (fake.forked.count("judge"), fake.forked.count("worker")) == (1, 2)
-    assert fake.forked.count("compiler") == 1  # the others are made when the fork server of the compilers is up
+    assert fake.forked.count("compiler") == 2 * process_pool.most_compilers  # of candidates and of modules
 
 
 async def test_interpreter_pool_forks_two_workers(employ: Employ) -> None:
@@ -180,20 +180,21 @@ async def test_next_worker_is_warmed_early_only_without_timing(employ: Employ) -
         await process.end()
 
 
-async def test_compilers_start_when_their_fork_server_is_up(employ: Employ) -> None:
-    fake, process_pool = employ(target="sm_90")
-    up = asyncio.Event()
-    process_pool.compilers_after(asyncio.create_task(_wait(up)))
-    for _ in range(5):
-        await asyncio.sleep(0)
-    assert fake.forked == []
-    up.set()
-    await asyncio.gather(process_pool.compiler.settle(), process_pool.module_compiler.settle())
-    assert fake.forked == ["compiler"] * 2 * process_pool.most_compilers  # of candidates and of modules
-
-
-async def _wait(event: asyncio.Event) -> None:
-    await event.wait()
+async def test_without_device_first_compiler_waits_for_first_worker(
+    employ: Employ, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake, process_pool = employ()
+    withheld: list[tuple[int, bytes]] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(fake, "say", lambda pid, line: withheld.append((pid, line)))
+        process_pool.begin()
+        for _ in range(20):
+            await asyncio.sleep(0)
+    assert fake.forked == ["worker", "worker"]
+    for pid, line in withheld:
+        fake.say(pid, line)
+    await process_pool.wait_until_warm()
+    assert sorted(fake.forked) == ["compiler", "judge", "worker", "worker"]
 
 
 @pytest.mark.parametrize(
