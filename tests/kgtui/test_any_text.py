@@ -107,32 +107,35 @@ async def opened(bench: Any, pilot: Pilot[None]) -> None:
     await bench.settled(pilot)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def resized(bench: Any, pilot: Pilot[None], size: tuple[int, int]) -> None:
+    await pilot.resize_terminal(*size)
+    await bench.settled(pilot)
+
+
 @pytest.mark.parametrize("tab", pane_modules())
-async def test_every_pane_draws_text_unchanged(
-    make_bench: Any, problem: Problem, says_anything: Any, tab: str, size: tuple[int, int]
-) -> None:
+async def test_every_pane_draws_text_unchanged(make_bench: Any, problem: Problem, says_anything: Any, tab: str) -> None:
     bench = make_bench(says_anything, problem=problem, environment={})
-    async with bench.app.run_test(size=size) as pilot:
+    async with bench.app.run_test(size=SIZES[0]) as pilot:
         await opened(bench, pilot)
         bench.app.screen.action_tab(tab)
-        await bench.settled(pilot)
-        assert complaints(bench) == []
-        seen = "".join(text for text, _ in rows_of(bench))
-        assert SEEN.get(tab, "") in seen
+        for size in SIZES:
+            await resized(bench, pilot, size)
+            assert complaints(bench) == [], size
+            seen = "".join(text for text, _ in rows_of(bench))
+            assert SEEN.get(tab, "") in seen, size
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("screen_id", screen_ids())
 async def test_every_screen_draws_text_unchanged(
-    make_bench: Any, problem: Problem, says_anything: Any, screen_id: str, size: tuple[int, int]
+    make_bench: Any, problem: Problem, says_anything: Any, screen_id: str
 ) -> None:
     bench = make_bench(says_anything, problem=problem)
-    async with bench.app.run_test(size=size, notifications=True) as pilot:
+    async with bench.app.run_test(size=SIZES[0], notifications=True) as pilot:
         await opened(bench, pilot)
         bench.app.action_show(screen_id)
-        await bench.settled(pilot)
-        assert complaints(bench) == []
+        for size in SIZES:
+            await resized(bench, pilot, size)
+            assert complaints(bench) == [], size
 
 
 @pytest.mark.parametrize("tab", ["cases", "findings"])
