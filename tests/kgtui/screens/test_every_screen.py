@@ -95,21 +95,22 @@ def all_keys(screen: KgtuiScreen) -> list[str]:
     return [plain_text((segment.line,)) for segment in screen.query_one("#keys", Bar).segments]
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("screen_id", screen_ids())
-async def test_every_screen_is_drawn_with_focus_and_keys(
-    make_bench: Any, screen_id: str, size: tuple[int, int]
-) -> None:
+async def test_every_screen_is_drawn_with_focus_and_keys(make_bench: Any, screen_id: str) -> None:
     bench = make_bench()
-    async with bench.app.run_test(size=size) as pilot:
+    async with bench.app.run_test(size=SIZES[0]) as pilot:
         screen = await shown(bench, pilot, screen_id)
         await bench.until(pilot, lambda: screen.focused is not None)
-        assert text_of(bench).strip()
-        if isinstance(screen, KgtuiScreen):
-            assert Where(screen_id) is screen.WHERE
-            drawn = screen.query_one("#keys", Bar).render().plain.rstrip().split("  ")
-            assert drawn[-2:] == ["? help", "ctrl+q quit"]
-            assert "esc back" in drawn or "esc back" not in all_keys(screen)
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await bench.settled(pilot)
+            assert screen.focused is not None, size
+            assert text_of(bench).strip(), size
+            if isinstance(screen, KgtuiScreen):
+                assert Where(screen_id) is screen.WHERE
+                drawn = screen.query_one("#keys", Bar).render().plain.rstrip().split("  ")
+                assert drawn[-2:] == ["? help", "ctrl+q quit"], size
+                assert "esc back" in drawn or "esc back" not in all_keys(screen), size
 
 
 @pytest.mark.parametrize("screen_id", screen_ids())
