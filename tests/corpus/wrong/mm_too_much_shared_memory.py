@@ -1,5 +1,5 @@
 # kgtui: op=aten::mm expect=compile_error|runtime_error
-"""Tiles of 128 x 128 x 128 in eight stages: right on the CPU, far beyond the shared memory of any GPU."""
+"""Tiles of 64 x 64 x 128 in eight stages: right on the CPU, far beyond the shared memory of any GPU."""
 
 import torch
 import triton
@@ -23,8 +23,8 @@ def mm(self, mat2):
     (M, K), N = self.shape, mat2.shape[1]
     c = torch.empty((M, N), dtype=self.dtype, device=self.device)
     if c.numel():
-        grid = (triton.cdiv(M, 128), triton.cdiv(N, 128))
+        grid = (triton.cdiv(M, 64), triton.cdiv(N, 64))
         mm_kernel[grid](
-            self.contiguous(), mat2.contiguous(), c, M, N, K, BLOCK=128, BLOCK_K=128, num_warps=8, num_stages=8
+            self.contiguous(), mat2.contiguous(), c, M, N, K, BLOCK=64, BLOCK_K=128, num_warps=8, num_stages=8
         )
     return c
