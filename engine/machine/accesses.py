@@ -33,9 +33,11 @@ class Accesses:
     `tracked` are the storages that the kernel may write: reads of others can never conflict, and are not kept.
     """
 
-    def __init__(self, memory: Memory, limits: Limits, *, programs: int, tracked: frozenset[int]) -> None:
+    def __init__(
+        self, memory: Memory, limits: Limits, *, programs: int, tracked: frozenset[int], measures: bool = True
+    ) -> None:
         self._memory = memory
-        self.journal = Journal(limits)
+        self.journal = Journal(limits, measures=measures)
         self.changes = 0
         self._programs = programs
         self._tracked = tracked

@@ -36,11 +36,13 @@ def execute(
     *,
     limits: Limits = DEFAULT_LIMITS,
     seed: int = 0,
+    measures: bool = True,
 ) -> Execution:
     """Run the kernel for every program of `grid`; storages of `memory` change in place.
 
     `arguments` are those of the kernel's function, in order.  With seed 0 programs run in ascending order, with a
-    negative one in descending order, with any other in a permutation determined by the seed.
+    negative one in descending order, with any other in a permutation determined by the seed.  Unless it `measures`, the
+    numbers of accesses are 0, and operations are not counted.
 
     Raises:
         UnsupportedError: an operation, type or form that the machine does not execute; memory is unchanged.
@@ -54,8 +56,8 @@ def execute(
     plan = plan_module(module, limits)
     arguments = _with_descriptor_fields(kernel, arguments)
     values = _argument_values(kernel, arguments, memory)
-    accesses = Accesses(memory, limits, programs=programs, tracked=_tracked(plan, arguments, memory))
-    meter = Meter(limits=limits)
+    accesses = Accesses(memory, limits, programs=programs, tracked=_tracked(plan, arguments, memory), measures=measures)
+    meter = Meter(limits=limits, counts_operations=measures)
     for finding in _false_claims(kernel, arguments, memory):
         accesses.journal.note(finding)
     services = Services(memory=accesses, grid=grid, functions=plan.functions, call=_call)

@@ -53,6 +53,7 @@ class Meter:
     """Counts of a launch against its limits."""
 
     limits: Limits
+    counts_operations: bool = True
     steps: int = 0
     elements: int = 0
     elements_by_operation: dict[str, int] = field(default_factory=dict)
@@ -67,8 +68,9 @@ class Meter:
         self.steps += 1
         elements = step.elements * programs
         self.elements += elements
-        name = step.operation.name
-        self.elements_by_operation[name] = self.elements_by_operation.get(name, 0) + elements
+        if self.counts_operations:
+            name = step.operation.name
+            self.elements_by_operation[name] = self.elements_by_operation.get(name, 0) + elements
         if self.steps > self.limits.steps:
             raise LimitError(f"{where(step.operation)}more than {self.limits.steps} steps were executed")
         if self.elements > self.limits.elements:

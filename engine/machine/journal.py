@@ -46,10 +46,14 @@ class Access:
 
 
 class Journal:
-    """Findings and facts of one launch; events number its memory operations as they run."""
+    """Findings and facts of one launch; events number its memory operations as they run.
 
-    def __init__(self, limits: Limits) -> None:
+    Unless it `measures`, facts have only operations and storages.
+    """
+
+    def __init__(self, limits: Limits, *, measures: bool = True) -> None:
         self.steps: list[Step] = []
+        self._measures = measures
         self._limits = limits
         self._facts: dict[int, AccessFacts] = {}
         self._findings: dict[tuple[object, ...], MemoryFinding] = {}
@@ -125,11 +129,7 @@ class Journal:
 
     def tally(self, access: Access) -> None:
         """Add an access to the facts of its operation."""
-        lanes, unit = access.lanes, access.pointers.unit
-        times = access.frame.count if lanes.rows == 1 else 1
-        repeats = max(1, access.block_elements // max(1, math.prod(lanes.shape[1:])))
-        elements, sectors = lanes.distinct(unit, access.storage.base + access.pointers.start)
-        step = access.step
+        step, name = access.step, access.storage.name
         known = self._facts.get(id(step)) or AccessFacts(
             kind=access.kind,
             location=step.operation.location,
@@ -139,10 +139,17 @@ class Journal:
             distinct_bytes=0,
             sectors=0,
         )
-        name = access.storage.name
+        storages = known.storages if name in known.storages else (*known.storages, name)
+        if not self._measures:
+            self._facts[id(step)] = known if storages is known.storages else replace(known, storages=storages)
+            return
+        lanes, unit = access.lanes, access.pointers.unit
+        times = access.frame.count if lanes.rows == 1 else 1
+        repeats = max(1, access.block_elements // max(1, math.prod(lanes.shape[1:])))
+        elements, sectors = lanes.distinct(unit, access.storage.base + access.pointers.start)
         self._facts[id(step)] = replace(
             known,
-            storages=known.storages if name in known.storages else (*known.storages, name),
+            storages=storages,
             executions=known.executions + access.frame.count,
             requested_bytes=known.requested_bytes + lanes.flat.size * unit * times * repeats,
             distinct_bytes=known.distinct_bytes + elements * unit * times,

@@ -127,7 +127,8 @@ class HostMemory:
             ]
         )  # fmt: skip
         x, y, z = step.grid
-        execution = execute(kernel.module, (x, y, z), [_argument(value, used) for value in values], memory)
+        arguments = [_argument(value, used) for value in values]
+        execution = execute(kernel.module, (x, y, z), arguments, memory, measures=False)
         if not execution.is_complete:
             raise KernelStoppedError(f"{name}: {execution.findings[-1].message}")
         return Stored(used=frozenset(used), stored=_stored(execution))

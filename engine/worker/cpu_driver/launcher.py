@@ -34,7 +34,7 @@ from engine.worker.cpu_driver.reports import Reports
 from engine.worker.cpu_driver.shared_modules import SharedModules
 from engine.worker.cpu_driver.storages import argument_names, arguments_of
 from engine.worker.cpu_driver.traffic import traffic_of
-from engine.worker.launches.records import OPTIONS, LaunchLog, parts_of
+from engine.worker.launches.records import OPTIONS, LaunchLog, describe, parts_of
 from engine.worker.launches.withholding import Withholding
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter
@@ -174,21 +174,20 @@ class Launches:
             return
         values = dict(zip(launcher.names, args, strict=True))
         parts = dict(part for name, value in values.items() for part in parts_of(name, value))
-        record = functools.partial(
-            self._launch_log.record, function, (), {**values, **launcher.options}, _trimmed(x, y, z)
-        )
+        described = describe(function, (), {**values, **launcher.options}, _trimmed(x, y, z))
+        measures = not self._launch_log.has_traffic(described)
         try:
             with self._withholding.launching(function, parts.values()):
-                traffic = self._prepare_and_run(launcher, (x, y, z), values)
+                traffic = self._prepare_and_run(launcher, (x, y, z), values, measures=measures)
         except OutOfBoundsError:
-            record()  # not for other errors, which an autotuner may catch to skip a configuration
+            self._launch_log.add(described)  # not for other errors, which an autotuner may catch to skip a choice
             raise
-        record(traffic=traffic)
+        self._launch_log.add(described, traffic=traffic)
 
     def _prepare_and_run(
-        self, launcher: Launcher, grid: tuple[int, int, int], values: Mapping[str, Any]
+        self, launcher: Launcher, grid: tuple[int, int, int], values: Mapping[str, Any], *, measures: bool
     ) -> Traffic | None:
-        """Run a launch; its traffic where the machine executed it."""
+        """Run a launch; its traffic where the machine executed it and `measures` it."""
         others = self._case_storages if launcher.makes_pointers else None
         arguments, memory = arguments_of(launcher.signature, values, self.allocations, others)
         launch = KernelLaunch(
@@ -203,17 +202,18 @@ class Launches:
             memory=memory,
         )
         with self._recorder.launching(launch) if self._recorder is not None else contextlib.nullcontext():
-            execution = self._run(launcher, launch)
-        return traffic_of(execution, self._filename) if execution is not None else None
+            execution = self._run(launcher, launch, measures=measures)
+        return traffic_of(execution, self._filename) if execution is not None and measures else None
 
-    def _run(self, launcher: Launcher, launch: KernelLaunch) -> Execution | None:
+    def _run(self, launcher: Launcher, launch: KernelLaunch, *, measures: bool) -> Execution | None:
         """The one place where kernels run; the machine's report, None where the interpreter ran the kernel."""
         if launcher.refused is None and self._uses_machine:
             try:
                 seed = self._program_order.seed_of(launch.grid, waits=launcher.waits)
                 execution = execute(
-                    launcher.module, launch.grid, launch.arguments, launch.memory, limits=LIMITS, seed=seed
-                )
+                    launcher.module, launch.grid, launch.arguments, launch.memory,
+                    limits=LIMITS, seed=seed, measures=measures,
+                )  # fmt: skip
             except (UnsupportedError, MachineError) as error:
                 launcher.refused = error
             else:

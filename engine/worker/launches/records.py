@@ -38,11 +38,17 @@ class LaunchLog:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         grid: Sequence[int],
-        *,
-        traffic: Traffic | None = None,
     ) -> None:  # Any: kernels take everything
-        """Record one launch of the plain Python function `function` of a kernel; the first one's traffic is kept."""
-        launch = describe(function, args, kwargs, tuple(int(size) for size in grid))
+        """Record one launch of the plain Python function `function` of a kernel."""
+        self.add(describe(function, args, kwargs, tuple(int(size) for size in grid)))
+
+    def has_traffic(self, launch: Launch) -> bool:
+        """Whether the traffic of such a launch has been recorded; that of later ones is not used."""
+        known = self._launches.get(specialisation(launch))
+        return known is not None and known.traffic is not None
+
+    def add(self, launch: Launch, *, traffic: Traffic | None = None) -> None:
+        """Record one launch by its description; the first one's traffic is kept."""
         key = specialisation(launch)
         axes = {axis for axis, size in enumerate(launch.grid) if size > 1}
         known = self._launches.get(key)
@@ -55,7 +61,7 @@ class LaunchLog:
             first = known.traffic if known is not None else None
             self._launches[key] = replace(launch, count=count, traffic=first or traffic)
         else:
-            self._launches[key] = replace(known, count=known.count + 1)
+            self._launches[key] = replace(known, count=known.count + 1, traffic=known.traffic or traffic)
 
     def take_unreported(self) -> tuple[Launch, ...]:
         """The launches that were not reported yet, oldest first, as many as fit into a reply."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from engine.machine.executor import execute
 from engine.machine.memory import Address, Memory
+from engine.machine.results import AccessKind
 from tests.engine.machine.building import F32, I1, I32, FunctionBuilder, module, pointer, storage, tensor
 
 
@@ -41,3 +42,18 @@ def test_add_with_a_ragged_end_is_exact():
     np.testing.assert_array_equal(out, x + y)
     load = execution.accesses[0]
     assert (load.executions, load.requested_bytes, load.distinct_bytes, load.sectors) == (16, 4000, 4000, 125)
+
+
+def test_execution_without_measuring_has_storages_and_no_numbers():
+    x, out = np.ones(64, np.float32), np.zeros(64, np.float32)
+    memory = Memory([storage(name, a, F32, base=b << 20) for b, (name, a) in enumerate((("x", x), ("o", out)), 1)])
+    arguments = [Address(storage=0), Address(storage=0), Address(storage=1), 64]
+    execution = execute(add_kernel(64), (1, 1, 1), arguments, memory, measures=False)
+    np.testing.assert_array_equal(out, x + x)
+    assert [(facts.kind, facts.storages) for facts in execution.accesses] == [
+        (AccessKind.LOAD, ("x",)),
+        (AccessKind.LOAD, ("x",)),
+        (AccessKind.STORE, ("o",)),
+    ]
+    assert {facts.sectors for facts in execution.accesses} == {0}
+    assert execution.elements_by_operation == {}

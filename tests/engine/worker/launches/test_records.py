@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 from engine.loading import generated
-from engine.model import Launch
+from engine.model import Launch, Traffic
 from engine.protocol import MOST_LAUNCHES
 from engine.worker.launches.records import LaunchLog, bound_arguments
 
@@ -114,6 +114,17 @@ def test_the_same_specialisation_is_reported_once_and_counted() -> None:
     assert book.take_unreported() == ()
     book.record(kernel, (ALIGNED, 9), {}, (1,))
     assert book.take_unreported() == ()
+
+
+def test_traffic_is_wanted_until_a_launch_has_it() -> None:
+    book = LaunchLog()
+    described = launch(ALIGNED, 3)
+    wanted = []
+    for traffic in (None, Traffic(programs=1, accesses=(), operations={}), None):
+        wanted.append(not book.has_traffic(described))
+        book.add(described, traffic=traffic)
+    assert wanted == [True, True, False]
+    assert not book.has_traffic(launch(ALIGNED, 16))
 
 
 def test_grid_along_another_axis_is_reported_again() -> None:
