@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -374,10 +375,18 @@ def _below(engine: Engine, name: str) -> set[int]:
     found: set[int] = set()
     level = fork_servers_of(engine)
     while level:
-        level = [child for pid in level for child in children_of(pid)]
+        level = [child for pid in level for child in _children(pid)]
         found |= {pid for pid in level if _name(pid) == name}
     return found
 
 
+def _children(pid: int) -> list[int]:
+    with contextlib.suppress(OSError):  # it has ended meanwhile, as ptxas does
+        return children_of(pid)
+    return []
+
+
 def _name(pid: int) -> str:
-    return Path(f"/proc/{pid}/comm").read_text().strip()
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""

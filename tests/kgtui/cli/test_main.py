@@ -234,9 +234,10 @@ def _read_until(screen, wanted):
 
 
 def _children(pid):
-    """Every process below this one."""
+    """Every process below this one; one that ends meanwhile, as ptxas does, has none."""
     found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            found += [child, *_children(child)]
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (task / "children").read_text().split()):
+                found += [child, *_children(child)]
     return found
