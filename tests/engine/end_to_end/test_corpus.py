@@ -4,7 +4,8 @@ Of an operator with several honest files the first runs over all smoke and full 
 cases and every fifth full case, each file of an operator beginning one case later than the file before it: five such
 files run all of them.  The only file of an operator runs over the smoke cases and every third full case, beginning one
 case later from operator to operator, since families share their cases.  All but the first run as in a batch, with one
-worker.  Every kernel that is launched over the smoke cases is compiled for sm_90 after the run.
+worker.  Every kernel that is launched over the smoke cases (first and only files) or over the cases that run (others)
+is compiled for sm_90 after the run.
 
 A cheat or a wrong kernel runs over the smoke cases and the case that its first line names; and over all of both tiers
 where these do not show what the first line states.  Of an operator with several honest files the first wrong kernel
@@ -70,7 +71,11 @@ async def test_honest_kernel_passes_and_builds(evaluate, compiled_for, path, rec
         judged = await _judge(evaluate, path, target=None)
     else:
         judged = await _judge(evaluate, path, target=None, tiers=(Tier.SMOKE,), also=_share(path), one_worker=True)
-    kernels = await compiled_for("sm_90", path, operator, _of_smoke_cases(judged, operator))
+    if path in OVER_ALL_CASES or path in ONLY_FILES:
+        launches = _of_smoke_cases(judged, operator)
+    else:
+        launches = [launch for of_case in judged.launches.values() for launch in of_case]
+    kernels = await compiled_for("sm_90", path, operator, launches)
     record_property("honest", "flagged" if judged.verdict.flagged else "left alone")
     assert judged.verdict.outcome is Outcome.PASS, judged.verdict.sentence
     assert not judged.verdict.flagged
