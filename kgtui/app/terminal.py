@@ -68,9 +68,12 @@ class TerminalApp(App[None]):
         self.call_after_refresh(self._first_painted)
 
     def on_resize(self, event: Resize) -> None:
-        """Redraw everything if the size is the same: it differed for a moment, and the terminal discarded the rest."""
-        if event.size == self.size:
-            self.refresh()
+        """Redraw everything if the screen was laid out for this size: the terminal discarded parts at another one.
+
+        Textual waits until the size no longer changes, and then draws nothing if it is the old one.
+        """
+        if any(screen.region.size == event.size for screen in self.screen_stack[-1:]):
+            self.call_next(self.refresh)  # once the application has this size
 
     def while_active(self, every_s: float, work: Callable[[], bool]) -> None:
         """Call `work` at an interval, except while it is idle and no input arrives; then unused memory is released."""
