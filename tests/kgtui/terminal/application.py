@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from engine.sandbox.inherited import reset_inherited_state
 from kgtui.app.application import WorkbenchApp
 from kgtui.app.notifications import preserved_title
 from kgtui.app.services import Services
@@ -22,6 +23,7 @@ from tests.kgtui import fakes
 
 def main(folder: Path, breaks: str) -> int:
     """Run it as `kgtui open` does."""
+    reset_inherited_state()
     path = folder / "softmax.py"
     path.write_bytes(fakes.SOURCE)
 
