@@ -152,8 +152,8 @@ def compiled_for(engine: Engine) -> CompiledFor:
             async for event in porting:
                 if isinstance(event, events.KernelPorted):
                     kernels.append(event.kernel)
-                if len(kernels) == len(launches):
-                    break
+                    if event.number == event.total:  # launches of one specialisation are one
+                        break
         return kernels
 
     return compiled
