@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 import torch
-import torch._dynamo
-import torch._inductor.config
 
 from engine.devices import runtimes
 from engine.errors import EngineError, UsageError
@@ -108,6 +106,10 @@ def compiler_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def compiler(compiler_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    # Imported here: it takes more than a second in every process that collects the tests.
+    import torch._dynamo
+    import torch._inductor.config
+
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(compiler_cache))
     yield
     torch._dynamo.reset()
