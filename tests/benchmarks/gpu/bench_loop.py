@@ -26,7 +26,7 @@ from pathlib import Path
 
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
-from engine.model import BenchmarkPlan, Candidate, Plan, Tier, Verdict
+from engine.model import BenchmarkPlan, Candidate, Plan, Stage, Tier, Verdict
 from engine.model.benchmark import CaseBenchmark, Span
 from engine.model.events import (
     CaseBenchmarked,
@@ -36,6 +36,7 @@ from engine.model.events import (
     ProfileTaken,
     RunFinished,
     StageFinished,
+    StageStarted,
 )
 from engine.static.source import directives
 from problems.index import open_index
@@ -50,13 +51,15 @@ class Save:
     """Seconds after the save until each of these was known.
 
     `first_case_s` is the first case that launched a kernel, `interval_s` the first case with a timed interval,
-    None when none was asked for; `warm_again_s` is when every spare was ready for the next save.
+    None when none was asked for.  `spares_s` is when the spares begun before the proof were ready, for a save that
+    replaces this one, None if the run ended before; `warm_again_s` when all were ready after the run had ended.
     """
 
     first_case_s: float
     verified_s: float
     verdict_s: float
     interval_s: float | None = None
+    spares_s: float | None = None
     warm_again_s: float = 0.0
     verdict: Verdict
     kernels: int
@@ -73,6 +76,7 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
     started = time.perf_counter()
     first_case_s = verified_s = 0.0
     interval_s: float | None = None
+    warm: asyncio.Task[float] | None = None
     kernels = 0
     spans: tuple[Span, ...] = ()
     events = engine.evaluate(Candidate(source=content, problem=problem_name), plan)
@@ -89,6 +93,8 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
                 show(event.benchmark)
             elif isinstance(event, FindingRaised):
                 print(f"    {event.finding.severity} {event.finding.check}: {event.finding.message[:200]}")
+            elif isinstance(event, StageStarted) and event.stage is Stage.PROVE:
+                warm = asyncio.create_task(warm_at(engine))  # spares are begun when all kernels are compiled
             elif isinstance(event, KernelCompiled):
                 kernels += 1
             elif isinstance(event, ProfileTaken):
@@ -102,12 +108,19 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
                     kernels=kernels,
                     spans=spans,
                     interval_s=interval_s,
+                    spares_s=await warm - started if warm is not None else None,
                 )
             elif isinstance(event, StageFinished) and event.message:
                 print(f"    {event.stage}: {event.message}")
     finally:
         await events.aclose()
     raise RuntimeError("the run ended without a verdict")
+
+
+async def warm_at(engine: Engine) -> float:
+    """The time by the clock of this process at which every spare is ready."""
+    await engine.wait_until_warm()
+    return time.perf_counter()
 
 
 async def bench_saves(
@@ -219,7 +232,7 @@ def below(root: int) -> list[int]:
 def report(label: str, saves: list[Save]) -> None:
     """Median, 95th percentile and extremes of each figure in seconds, and the profile of the last save."""
     print(f"{len(saves)} saves of the sample, {saves[0].verdict.total} cases, {label}, warm spare:")
-    for name in ("first_case_s", "verified_s", "interval_s", "verdict_s", "warm_again_s"):
+    for name in ("first_case_s", "verified_s", "interval_s", "verdict_s", "spares_s", "warm_again_s"):
         values = sorted(value for save in saves if (value := getattr(save, name)) is not None)
         if not values:
             continue
