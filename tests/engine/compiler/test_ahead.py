@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +12,7 @@ from typing import Any
 import pytest
 
 from engine.processes.builds.kernel_cache import publish
+from tests.forking import forking
 
 pytestmark = pytest.mark.slow
 
@@ -40,24 +38,32 @@ class Ahead:
         return [met for case in self.dry_runs for met in case]
 
 
-def play(cache: Path, **asked: Any) -> Any:
-    """Have one of the processes do its part, with a Triton cache of its own."""
-    environment = {
-        "HOME": str(cache),
-        "TRITON_CACHE_DIR": str(cache),
-        "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(ROOT),
-    }
-    done = subprocess.run(
-        [sys.executable, str(HERE / "ahead.py")],
-        input=json.dumps(asked),
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+_PROGRAM = """
+import io, os, sys
+
+folder, cache, asked = sys.argv[1:]
+os.environ |= {"HOME": cache, "TRITON_CACHE_DIR": cache}
+sys.path.insert(0, folder)
+sys.stdin = io.StringIO(asked)
+import ahead
+
+ahead.main()
+"""
+
+Play = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
+    """Has one of the processes do its part, with a Triton cache of its own."""
+    with forking("engine.compiler.main", "engine.worker.main", folder=tmp_path_factory.mktemp("said")) as server:
+
+        def played(cache: Path, **asked: Any) -> Any:
+            done = server.run(_PROGRAM, str(HERE), str(cache), json.dumps(asked), cwd=cache.parent)
+            assert done.returncode == 0, done.stderr
+            return json.loads(done.stdout)
+
+        yield played
 
 
 CANDIDATES = {
@@ -67,7 +73,7 @@ CANDIDATES = {
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ahead]:
+def prepared(tmp_path_factory: pytest.TempPathFactory, play: Play) -> Callable[[str], Ahead]:
     """A candidate by its name: run dry in one process, compiled in another, and published; once for all tests."""
 
     @functools.cache
@@ -101,7 +107,7 @@ def ahead(request: pytest.FixtureRequest, prepared: Callable[[str], Ahead]) -> A
     return prepared(request.param)
 
 
-def launched(ahead: Ahead, cache_folder: Path, columns: list[int] = COLUMNS) -> int:
+def launched(play: Play, ahead: Ahead, cache_folder: Path, columns: list[int] = COLUMNS) -> int:
     """How many kernels are compiled at the launch."""
     place = ahead.cache / f"launching {cache_folder.name}"
     reported: int = play(
@@ -116,7 +122,7 @@ def launched(ahead: Ahead, cache_folder: Path, columns: list[int] = COLUMNS) -> 
     ids=["the same", "other options", "other module"],
 )
 def test_prebuilt_binary_requires_same_module_and_options(
-    prepared: Callable[[str], Ahead], tmp_path: Path, warps: int | None, changes_ttir: bool, made: int
+    play: Play, prepared: Callable[[str], Ahead], tmp_path: Path, warps: int | None, changes_ttir: bool, made: int
 ) -> None:
     ahead, cache_folder = prepared("sample"), tmp_path / "kernels"
     cache_folder.mkdir()
@@ -130,7 +136,7 @@ def test_prebuilt_binary_requires_same_module_and_options(
         assert reply["type"] == "compiled", reply.get("message")
         publish(tuple(reply["cache"]), tmp_path / "compiling", cache_folder)
     assert [reply["made"] for reply in replies] == [made] * 2
-    assert launched(ahead, cache_folder, COLUMNS[:2]) == 0
+    assert launched(play, ahead, cache_folder, COLUMNS[:2]) == 0
     own = [reply for reply in ahead.compiled if reply["type"] == "compiled"][:2]
     for one, other in zip(replies, own, strict=True):
         assert {name: one[name] for name in ("registers", "shared_bytes")} == {
@@ -139,7 +145,7 @@ def test_prebuilt_binary_requires_same_module_and_options(
         assert set(one["stages"]) == set(other["stages"])
 
 
-def test_launched_kernel_takes_prebuilt_binary(prepared: Callable[[str], Ahead], tmp_path: Path) -> None:
+def test_launched_kernel_takes_prebuilt_binary(play: Play, prepared: Callable[[str], Ahead], tmp_path: Path) -> None:
     """A launch that was made has no description of Triton's, and its compile has the same stages."""
     ahead = prepared("sample")
     (tmp_path / "stages").mkdir()
@@ -160,16 +166,16 @@ def test_every_case_reports_all_its_launches(ahead: Ahead) -> None:
     assert [len(case) > 0 for case in ahead.dry_runs] == [True] * len(COLUMNS)
 
 
-def test_dry_run_kernel_is_found_at_launch(ahead: Ahead) -> None:
-    assert launched(ahead, ahead.cache_folder) == 0
+def test_dry_run_kernel_is_found_at_launch(play: Play, ahead: Ahead) -> None:
+    assert launched(play, ahead, ahead.cache_folder) == 0
 
 
-def test_kernels_compile_at_launch_without_cache(ahead: Ahead) -> None:
-    assert launched(ahead, ahead.cache / "empty") > 0
+def test_kernels_compile_at_launch_without_cache(play: Play, ahead: Ahead) -> None:
+    assert launched(play, ahead, ahead.cache / "empty") > 0
 
 
-def test_kernel_without_dry_run_compiles_at_launch(ahead: Ahead) -> None:
-    assert launched(ahead, ahead.cache_folder, [300, *COLUMNS]) > 0
+def test_kernel_without_dry_run_compiles_at_launch(play: Play, ahead: Ahead) -> None:
+    assert launched(play, ahead, ahead.cache_folder, [300, *COLUMNS]) > 0
 
 
 def test_compiler_reports_new_files_of_its_cache_once(ahead: Ahead) -> None:
