@@ -6,11 +6,15 @@ import atexit
 import contextlib
 import gc
 import os
+import subprocess
+import sysconfig
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.forking import forking, without_settings
 from tests.sampling import OPTION, Sampling, add_option
 
 NOBODY = 65534
@@ -73,3 +77,25 @@ def _without_root() -> Iterator[None]:
     finally:
         os.seteuid(0)
         os.setegid(0)
+
+
+_SCRIPT = """
+import os, runpy, sys
+
+sys.argv = sys.argv[1:]
+sys.path.insert(0, os.path.dirname(sys.argv[0]))
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="session")
+def run_script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., subprocess.CompletedProcess[str]]]:
+    """Runs a script with arguments in a process that has imported torch and Triton, and can import nothing of ours."""
+    libraries, folder = sysconfig.get_path("purelib"), tmp_path_factory.mktemp("scripts")
+    variables = {**without_settings(os.environ), "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
+    with forking("torch", "triton", folder=folder, libraries=libraries, variables=variables) as server:
+
+        def run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+            return server.run(_SCRIPT, str(script), *arguments, cwd=script.parent)
+
+        yield run

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 _SERVER = """
 import gc, json, os, sys, threading, traceback
-for name in sys.argv[1:]:
+sys.path += json.loads(sys.argv[1])
+for name in sys.argv[2:]:
     __import__(name)
 gc.collect()
 gc.freeze()
@@ -73,10 +74,23 @@ class Forking:
 
 
 @contextmanager
-def forking(*modules: str, folder: Path) -> Iterator[Forking]:
-    """A server that has imported these modules, isolated as with `python -I`; its programs write to `folder`."""
-    command = [sys.executable, "-I", "-c", _SERVER, *modules]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+def forking(
+    *modules: str, folder: Path, libraries: str | None = None, variables: Mapping[str, str] | None = None
+) -> Iterator[Forking]:
+    """A server that has imported these modules, isolated as with `python -I`; its programs write to `folder`.
+
+    With `libraries` its programs can import what this folder has, and nothing else beside the standard library: also
+    nothing of ours.  `variables` replace the environment.
+    """
+    isolated = ["-I"] if libraries is None else ["-I", "-S"]
+    places = json.dumps([] if libraries is None else [libraries])
+    command = [sys.executable, *isolated, "-c", _SERVER, places, *modules]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables) as server:
         yield Forking(server, folder)
         assert server.stdin is not None
         server.stdin.close()
+
+
+def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without the variables that Python and Triton read."""
+    return {name: value for name, value in environment.items() if not name.startswith(("PYTHON", "TRITON"))}

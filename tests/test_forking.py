@@ -37,3 +37,11 @@ def test_forked_program_returns_exit_status(server: Forking, tmp_path: Path, pro
 
 def test_program_error_is_in_its_own_stream(server: Forking, tmp_path: Path) -> None:
     assert server.run("1 / 0", cwd=tmp_path).stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_program_with_libraries_imports_nothing_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "library.py").write_text("import os\nmark = os.environ['MARK']\n")
+    with forking("library", folder=tmp_path, libraries=str(tmp_path), variables={"MARK": "seen"}) as server:
+        assert server.run("import library\nprint(library.mark)", cwd=tmp_path).stdout == "seen\n"
+        refused = server.run("import engine", cwd=tmp_path)
+    assert refused.stderr.endswith("ModuleNotFoundError: No module named 'engine'\n")

@@ -13,7 +13,7 @@ from engine.model.events import CaseFinished
 from engine.static.source import directives
 from kgtui.standalone.script import FailedCase, standalone_script
 from tests.candidates import CORPUS, DRAW_SEED
-from tests.kgtui.standalone.test_script import ended, said
+from tests.kgtui.standalone.test_script import said
 from tests.operators import described, find
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sampled]
@@ -36,7 +36,7 @@ SUMS_OF_PRODUCTS = {"cublas_sgemm_leading_dimension_is_m"}
         ("moe_align_block_off_by_one", "9x2 of 4 by 8"),
     ],
 )
-async def test_script_finds_the_worst_element_of_its_run(engine, tmp_path, name, case):
+async def test_script_finds_the_worst_element_of_its_run(engine, run_script, tmp_path, name, case):
     source = (CORPUS / "wrong" / f"{name}.py").read_bytes()
     problem = find(directives(source.decode())["op"])
     result = await _judged(engine, problem, source, case)
@@ -50,7 +50,7 @@ async def test_script_finds_the_worst_element_of_its_run(engine, tmp_path, name,
     )
     script = tmp_path / "script.py"
     script.write_text(standalone_script(failed, name=script.name))
-    found = ended(script)
+    found = run_script(script)
     wrong = [report.message for report in result.outputs if report.outcome is not Outcome.PASS]
     assert (found.returncode, found.stderr) == (1, "")
     alike = _to_five_digits if name in SUMS_OF_PRODUCTS else said

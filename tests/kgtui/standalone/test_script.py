@@ -18,6 +18,7 @@ from engine.errors import UsageError
 from engine.model import CaseResult, Outcome, OutOfBounds
 from kgtui.standalone import inlining
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
+from tests.forking import without_settings
 from tests.operators import NAMES, described, find
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -40,19 +41,6 @@ def failed_case(problem: str, case: str, source: bytes, **facts) -> FailedCase:
     )
     return FailedCase(
         problem=found, described=described(problem), result=result, source=source, filename="kernel.py", device="cpu"
-    )
-
-
-def ended(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a script in a process that can import torch and Triton, and nothing of ours."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON"))}
-    return subprocess.run(
-        [sys.executable, "-S", str(script), *arguments],
-        cwd=script.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**clean, "PYTHONPATH": LIBRARIES, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"},
     )
 
 
@@ -110,12 +98,12 @@ def test_script_is_named_after_kernel_and_case():
     assert script_name("softmax_v3.py", "4x33 f32 dim -1") == "softmax_v3_case_4x33_f32_dim__1.py"
 
 
-def test_passing_replacement_of_candidate_passes(tmp_path):
+def test_passing_replacement_of_candidate_passes(run_script, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(standalone_script(failed_case("aten::silu", "1000 f32", b"silu = print\n"), name="script.py"))
-    wrong = ended(script)
+    wrong = run_script(script)
     assert (wrong.returncode, wrong.stdout.splitlines()[-1]) == (1, "return: a NoneType, expected a Tensor")
-    right = ended(script, str(CORPUS / "honest" / "silu_polynomial.py"))
+    right = run_script(script, str(CORPUS / "honest" / "silu_polynomial.py"))
     assert (right.returncode, right.stdout, right.stderr) == (0, "passed: 1000 f32, inputs from seed 1234\n", "")
 
 
@@ -129,18 +117,18 @@ def test_passing_replacement_of_candidate_passes(tmp_path):
     ],
     ids=["comparer", "pointers", "lists", "number"],
 )
-def test_script_of_each_value_kind_detects_errors(tmp_path, operator, honest, said_of_nothing):
+def test_script_of_each_value_kind_detects_errors(run_script, tmp_path, operator, honest, said_of_nothing):
     case = find(operator).cases[0].name
     source = f"def {find(operator).entry}(*arguments):\n    pass\n".encode()
     script = tmp_path / "script.py"
     script.write_text(standalone_script(failed_case(operator, case, source), name="script.py"))
-    wrong = ended(script)
+    wrong = run_script(script)
     assert (wrong.returncode, wrong.stdout[: len(said_of_nothing)], wrong.stderr) == (1, said_of_nothing, "")
-    right = ended(script, str(CORPUS / "honest" / f"{honest}.py"))
+    right = run_script(script, str(CORPUS / "honest" / f"{honest}.py"))
     assert (right.returncode, right.stdout, right.stderr) == (0, f"passed: {case}, inputs from seed 1234\n", "")
 
 
-def test_invalid_replacement_is_reported_and_not_run(tmp_path):
+def test_invalid_replacement_is_reported_and_not_run(run_script, tmp_path):
     script, notes, empty = (tmp_path / name for name in ("script.py", "notes.txt", "empty.py"))
     script.write_text(standalone_script(failed_case("aten::silu", "1000 f32", b"silu = print\n"), name="script.py"))
     notes.write_text("silu\n")
@@ -150,15 +138,24 @@ def test_invalid_replacement_is_reported_and_not_run(tmp_path):
         (notes, "not a Python file; name the kernel file to run instead"),
         (empty, "it does not define silu; define it at the top level"),
     ):
-        found = ended(script, str(path))
+        found = run_script(script, str(path))
         assert (found.returncode, found.stdout, found.stderr) == (2, f"{path}: {why}\n", "")
 
 
-def test_an_input_that_changed_is_reported(tmp_path):
+def test_script_started_alone_reports_changed_input(tmp_path):
     script = tmp_path / "script.py"
     source = (CORPUS / "wrong" / "silu_in_place.py").read_bytes()
     script.write_text(standalone_script(failed_case("aten::silu", "1000 f32", source), name="script.py"))
-    assert ended(script).stdout == "argument 0 was changed; the signature does not say that it is written\n"
+    found = subprocess.run(
+        [sys.executable, "-S", str(script)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**without_settings(os.environ), "PYTHONPATH": LIBRARIES, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"},
+    )
+    changed = "argument 0 was changed; the signature does not say that it is written\n"
+    assert (found.returncode, found.stdout, found.stderr) == (1, changed, "")
 
 
 MESSAGE = re.compile(r"^(\S+: \d+ of \d+ wrong, worst \[[\d,]*\] expected \S+ got \S+?)(?:;|$| \()")
