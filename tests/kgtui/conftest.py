@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import textual.pilot
+from textual._compositor import Compositor
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
@@ -68,6 +69,12 @@ def parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _kept_waiting_ns() -> int:
     return int(_SCHEDULED.read_text(encoding="ascii").split()[1])
+
+
+@pytest.fixture
+def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paint nothing for the terminal that is not there, in tests that draw the screen themselves."""
+    monkeypatch.setattr(Compositor, "render_update", lambda self, **_: self._dirty_regions.clear())
 
 
 @dataclass

@@ -20,7 +20,7 @@ from kgtui.widgets.panes import pane_modules
 from kgtui.widgets.tables.paged_grid import PagedGrid
 from tests.kgtui import fakes
 
-pytestmark = pytest.mark.sampled
+pytestmark = [pytest.mark.sampled, pytest.mark.usefixtures("unpainted")]
 
 MARKUP = "[bold]x[/bold]"
 NAMES = (

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual._compositor import Compositor
 
 from tests.kgtui import fakes
 from tests.kgtui.fakes import timed_runs
@@ -31,9 +30,8 @@ def seldom_swept() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paint nothing for the terminal that is not there; a shot is drawn when it is asked for."""
-    monkeypatch.setattr(Compositor, "render_update", lambda self, **_: self._dirty_regions.clear())
+def shots_only(unpainted: None) -> None:
+    """Draw only what is asked for."""
 
 
 @pytest.fixture

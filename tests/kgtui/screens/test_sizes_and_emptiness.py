@@ -18,7 +18,7 @@ from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.panes import pane_modules
 from tests.kgtui import fakes
 
-pytestmark = pytest.mark.sampled
+pytestmark = [pytest.mark.sampled, pytest.mark.usefixtures("unpainted")]
 
 START = (80, 24)
 TINY = [(20, 5), (59, 24), (80, 14), (1, 1)]
