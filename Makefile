@@ -26,7 +26,7 @@ test-all:
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers $$(nproc)
 	$(BIN)/lint-imports
 
 fix: $(READY)
