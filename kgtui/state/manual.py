@@ -18,6 +18,7 @@ _INDENT = "    "
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 _MARKED = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*")
 _ITEM = re.compile(r"(?:-|\d+\.) +")
+_BORDER = re.compile(r"\s\|(?=\s)")  # between two cells of a table, one of which may be empty
 
 
 def page_rows(text: str, *, width: int) -> tuple[PageRow, ...]:
@@ -74,7 +75,7 @@ def _block(block: Sequence[str], width: int) -> Iterator[Line]:
 
 def _table(block: Sequence[str], width: int) -> Iterator[Line]:
     """The header and rows of a table, each with as many lines as its tallest cell."""
-    head, _, *rows = [[_spans(cell.strip()) for cell in one.strip("|").split(" | ")] for one in block]
+    head, _, *rows = [[_spans(cell.strip()) for cell in _BORDER.split(one.strip("|"))] for one in block]
     table = [[line(strong(_plain(cell))) for cell in head], *rows]
     widths = _widths([[len(_plain(cell)) for cell in row] for row in table], width)
     for row in table:

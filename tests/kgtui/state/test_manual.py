@@ -53,6 +53,11 @@ def test_a_page_is_broken_for_its_width():
     ]
 
 
+def test_table_has_empty_cells_and_code_with_bars():
+    table = "| a | b | c |\n|---|---|---|\n| | | `x|y` |\n| 1 | | 3 |\n"
+    assert shown(table, 80) == ["a  b  c", "      x|y", "1     3"]
+
+
 def test_code_and_bold_have_tones_of_their_own():
     (row,) = page_rows("A **bold** word, `code`.", width=80)
     assert row.line == (
