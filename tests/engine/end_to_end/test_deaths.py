@@ -40,19 +40,18 @@ async def judged(engine: Engine, kind: str, *, at: Stage | None) -> tuple[Verdic
     plan = Plan.for_tiers(find("aten::silu"), tiers=(Tier.SMOKE,), device="cpu", target="sm_90", limits=SMALL)
     await engine.wait_until_warm()
     killed: list[int] = []
-    verdicts: list[Verdict] = []
     unproven: list[str] = []
-    async for event in engine.evaluate(candidate, plan):
-        if isinstance(event, events.StageStarted) and event.stage is at:
-            killed = [pid for pid in processes_of(engine) if name_of(pid) == kind]
-            for pid in killed:
-                os.kill(pid, signal.SIGKILL)
-        if isinstance(event, events.CaseProven) and not event.proof.proven:
-            unproven.append(event.proof.reason)
-        if isinstance(event, events.RunFinished):
-            verdicts.append(event.verdict)
-    [verdict] = verdicts
-    return verdict, killed, unproven
+    async with contextlib.aclosing(engine.evaluate(candidate, plan)) as running:
+        async for event in running:
+            if isinstance(event, events.StageStarted) and event.stage is at:
+                killed = [pid for pid in processes_of(engine) if name_of(pid) == kind]
+                for pid in killed:
+                    os.kill(pid, signal.SIGKILL)
+            if isinstance(event, events.CaseProven) and not event.proof.proven:
+                unproven.append(event.proof.reason)
+            if isinstance(event, events.RunFinished):
+                return event.verdict, killed, unproven
+    pytest.fail("the run ended without a verdict")
 
 
 def processes_of(engine: Engine) -> Iterator[int]:
