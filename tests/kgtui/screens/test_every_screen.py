@@ -95,6 +95,7 @@ def all_keys(screen: KgtuiScreen) -> list[str]:
     return [plain_text((segment.line,)) for segment in screen.query_one("#keys", Bar).segments]
 
 
+@pytest.mark.usefixtures("unpainted")
 @pytest.mark.parametrize("screen_id", screen_ids())
 async def test_every_screen_is_drawn_with_focus_and_keys(make_bench: Any, screen_id: str) -> None:
     bench = make_bench()
@@ -122,6 +123,7 @@ async def test_every_screen_reports_too_small_terminal(make_bench: Any, screen_i
             assert screen.query_one(TooSmall).display
 
 
+@pytest.mark.usefixtures("unpainted")
 @pytest.mark.parametrize("screen_id", screen_ids())
 async def test_every_screen_is_ascii_at_minimum_size(make_bench: Any, screen_id: str) -> None:
     bench = make_bench(ascii=True)
