@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forking import forking, without_settings
+from tests.forking import environment_of_scripts, forking
 from tests.sampling import OPTION, Sampling, add_option
 
 NOBODY = 65534
@@ -92,7 +92,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def run_script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., subprocess.CompletedProcess[str]]]:
     """Runs a script with arguments in a process that has imported torch and Triton, and can import nothing of ours."""
     libraries, folder = sysconfig.get_path("purelib"), tmp_path_factory.mktemp("scripts")
-    variables = {**without_settings(os.environ), "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
+    variables = environment_of_scripts()
     with forking("torch", "triton", folder=folder, libraries=libraries, variables=variables) as server:
 
         def run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -8,6 +8,7 @@ modules apart takes as long as all the rest, so threads are waited for, and func
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -91,6 +92,7 @@ def forking(
         server.stdin.close()
 
 
-def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment without the variables that Python and Triton read."""
-    return {name: value for name, value in environment.items() if not name.startswith(("PYTHON", "TRITON"))}
+def environment_of_scripts() -> dict[str, str]:
+    """The environment of an exported script: kernels are interpreted; no other setting of Python or Triton is kept."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON"))}
+    return {**kept, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}

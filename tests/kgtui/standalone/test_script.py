@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from engine.errors import UsageError
 from engine.model import CaseResult, Outcome, OutOfBounds
 from kgtui.standalone import inlining
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
-from tests.forking import without_settings
+from tests.forking import environment_of_scripts
 from tests.operators import NAMES, described, find
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -152,7 +151,7 @@ def test_script_started_alone_reports_changed_input(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        env={**without_settings(os.environ), "PYTHONPATH": LIBRARIES, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"},
+        env={**environment_of_scripts(), "PYTHONPATH": LIBRARIES},
     )
     changed = "argument 0 was changed; the signature does not say that it is written\n"
     assert (found.returncode, found.stdout, found.stderr) == (1, changed, "")
