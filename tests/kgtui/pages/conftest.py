@@ -30,8 +30,8 @@ def seldom_swept() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def shots_only(unpainted: None) -> None:
-    """Draw only what is asked for."""
+def unpainted_pages(unpainted: None) -> None:
+    """Use `unpainted` for every test of this folder: each shot draws the whole screen itself."""
 
 
 @pytest.fixture
