@@ -111,6 +111,8 @@ def compiler(compiler_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     import torch._inductor.config
 
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(compiler_cache))
+    # Scalar code: finding out which vector instructions the C++ compiler knows takes 8 s.
+    monkeypatch.setattr(torch._inductor.config.cpp, "vec_isa_ok", False)
     yield
     torch._dynamo.reset()
 
