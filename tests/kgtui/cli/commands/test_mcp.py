@@ -7,7 +7,6 @@ import sys
 from dataclasses import replace
 
 import pytest
-from mcp import Client, StdioServerParameters
 
 from kgtui.generation.agents.guide import skill_text
 from kgtui.generation.agents.server import make_server
@@ -48,20 +47,27 @@ def server(verifier):
     return make_server(means)
 
 
+def client_of(server):
+    """A client of this server: the server itself, or how to start it."""
+    from mcp import Client  # here, as it takes 0.6 s in every process that collects the tests
+
+    return Client(server)
+
+
 async def called(server, tool, **arguments):
     """The text that an agent gets, and whether it is an error."""
-    async with Client(server) as client:
+    async with client_of(server) as client:
         result = await client.call_tool(tool, arguments)
     return result.content[0].text, bool(result.is_error)
 
 
 async def test_server_states_its_name_and_version(server):
-    async with Client(server) as client:
+    async with client_of(server) as client:
         assert (client.server_info.name, client.server_info.version) == ("kgtui", "1.2")
 
 
 async def test_every_tool_is_listed_with_its_description(server):
-    async with Client(server) as client:
+    async with client_of(server) as client:
         tools = (await client.list_tools()).tools
     assert tuple(tool.name for tool in tools) == TOOLS
     assert all(tool.description for tool in tools)
@@ -109,11 +115,13 @@ async def test_claim_of_agent_does_not_change_verdict(server, verifier):
 
 @pytest.mark.slow
 async def test_the_command_serves_over_stdio(tmp_path):
+    from mcp import StdioServerParameters
+
     parameters = StdioServerParameters(
         command=sys.executable, args=["-m", "kgtui", "mcp", "--device", "cpu", "--target", "none"],
         env={**os.environ, "KGTUI_HOME": str(tmp_path)},
     )  # fmt: skip
-    async with Client(parameters) as client:
+    async with client_of(parameters) as client:
         result = await client.call_tool(
             "check", {"operator": "silu", "source": "def silu(self):\n    return self\n", "smoke_only": True}
         )
