@@ -148,16 +148,23 @@ class ProcessPool:
             await self.worker.wait()
         self.prepare_compilers()
 
-    def prepare_beside(self, *, one_worker: bool = False) -> None:
-        """Start making the next worker while one is in use, unless that would disturb a measurement.
+    def prepare_beside_cases(self, *, one_worker: bool = False) -> None:
+        """Start making what is needed after the cases and takes long: on a device the replayer, which has a context.
 
-        A passing candidate needs it for a probe in a separate worker; after a failed one, and after a run with one
-        worker, it is the worker of the next run.
+        After a run with one worker the next worker is that of the next run.
         """
-        if self.interpreted or one_worker:
-            self.worker.prepare(most=1)
         if not self.interpreted:
             self.prepare_replayer()
+            if one_worker:
+                self.worker.prepare(most=1)
+
+    def prepare_after_cases(self) -> None:
+        """Start making the next worker, unless that would disturb a measurement: cases on the CPU need all its cores.
+
+        A passing candidate needs it for a probe in a separate worker; after a failed one it is that of the next run.
+        """
+        if self.interpreted:
+            self.worker.prepare(most=1)
 
     def prepare_workers(self, *, one_worker: bool = False) -> None:
         """Start making missing workers; one for runs that use one: each on a device slows down the start of others."""

@@ -226,7 +226,7 @@ class Run:
     async def _verify(self) -> Stop | None:
         cases = self._plan.cases
         began = self._emitter.begin(Stage.VERIFY, len(cases))
-        self._process_pool.prepare_beside(one_worker=self._plan.one_worker)
+        self._process_pool.prepare_beside_cases(one_worker=self._plan.one_worker)
         verifier = Verifier(
             plan=self._plan, process_pool=self._process_pool, session=self._session, profile=self._profile,
             emitter=self._emitter, on_launch=self._launch,
@@ -237,6 +237,7 @@ class Run:
             readiness=self._readiness, suite=self._plan.problem.suite,
         )  # fmt: skip
         stop = await stage.run()
+        self._process_pool.prepare_after_cases()
         self._passed = passed_of(cases, self._results, verifier.launches, verifier.tapes)
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS

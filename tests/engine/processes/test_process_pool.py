@@ -171,12 +171,14 @@ async def test_interpreter_pool_forks_two_workers(employ: Employ) -> None:
 
 
 async def test_next_worker_is_warmed_early_only_without_timing(employ: Employ) -> None:
-    for target, expected in ((None, ["worker"] * 2), ("sm_90", ["worker", "replayer"])):
+    for target, beside, after in ((None, [], ["worker"]), ("sm_90", ["replayer"], [])):
         fake, process_pool = employ(target=target)
         process = await process_pool.worker.take()
-        process_pool.prepare_beside()
-        await asyncio.gather(process_pool.worker.settle(), process_pool.replayer.settle())
-        assert [kind for kind in fake.forked if kind in ("worker", "replayer")] == expected
+        for prepare, expected in ((process_pool.prepare_beside_cases, beside), (process_pool.prepare_after_cases, after)):
+            forked = len(fake.forked)
+            prepare()
+            await asyncio.gather(process_pool.worker.settle(), process_pool.replayer.settle())
+            assert fake.forked[forked:] == expected
         await process.end()
 
 
