@@ -57,11 +57,13 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 @dataclass(kw_only=True)
 class _Place:
-    """A prepared case, its kept outputs, and the device memory that its arena is in."""
+    """A prepared case, its kept outputs and snapshots, the memory that its arena is in, and the threads that compute."""
 
     memory: cases.Memory
     prepared: cases.PreparedCase | None = None
     contrasts: Contrasts = field(default_factory=Contrasts)
+    taken: CallSnapshots = field(default_factory=CallSnapshots)
+    threads: int = _THREADS
 
 
 class _Judge:
@@ -71,12 +73,9 @@ class _Judge:
         self._reference: Reference | None = None
         self._contents = cases.Contents(device)
         self._memory = cases.Memory(device)
-        self._places = {
-            False: _Place(memory=self._memory),
-            True: _Place(memory=cases.Memory(device)),  # both kinds are used concurrently
-        }
-        self._place = self._places[False]
-        self._taken = CallSnapshots()
+        others = (cases.Memory(device) for _ in range(1, protocol.MOST_PLACES))
+        self._places = tuple(_Place(memory=memory) for memory in (self._memory, *others))
+        self._place = self._places[0]
         self._explainer = Explainer()
         self._slots = Slots(device, self._problem)
         self._variants = Variants(device, self._memory)
@@ -84,7 +83,8 @@ class _Judge:
             torch.zeros(1, device=device)  # otherwise the first case would wait for the context
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
-        self._place = self._places[isinstance(command, protocol.CaseCommand) and command.apart]
+        self._place = self._places[command.place if isinstance(command, protocol.CaseCommand) else 0]
+        torch.set_num_threads(self._place.threads)
         if self._reference is not None:
             self._reference.allow(_REFERENCE_S)
         try:
@@ -126,7 +126,7 @@ class _Judge:
                 return self._compare(command)
             case protocol.TakeSnapshot():
                 prepared = self._prepared_case()
-                self._taken.keep(command, prepared, lambda: cases.returned_bytes(prepared, command))
+                self._place.taken.keep(command, prepared, lambda: cases.returned_bytes(prepared, command))
                 if command.again is not None:
                     self._refill(command.again)
                 return protocol.Done(id=command.id)
@@ -201,7 +201,8 @@ class _Judge:
         seed = draws.seed_of("case") if command.seed is None else command.seed
         content = self._contents.of_case(problem, case, seed)
         # Set before anything is computed, so that a case has the same bits whatever case preceded it.
-        torch.set_num_threads(1 if sum(storage.numel() for storage in content.storages) < _FEW_BYTES else _THREADS)
+        self._place.threads = 1 if sum(storage.numel() for storage in content.storages) < _FEW_BYTES else _THREADS
+        torch.set_num_threads(self._place.threads)
         if command.expects:
             _ = content.expected  # a reference that fails does so before the candidate is called
         idle = cases.is_idle(problem, content)
@@ -245,7 +246,7 @@ class _Judge:
         cases.fill(prepared, content, command.poison)
 
     def _compare_snapshot(self, command: protocol.CompareSnapshot) -> protocol.Compared:
-        taken = self._taken.give(command.taken)
+        taken = self._place.taken.give(command.taken)
         current, self._place.prepared = self._place.prepared, taken.prepared
         try:
             with taken.restored():

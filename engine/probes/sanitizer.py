@@ -72,7 +72,7 @@ async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
     try:
         prepare = protocol.Prepare(
             id=protocol.new_id(), problem=lab.problem.id, case=one.case.name, poison=0, arena_path=str(arena),
-            apart=lab.apart, draw_seed=lab.draws.seed_of(one.case.name), expects=False,
+            place=lab.place, draw_seed=lab.draws.seed_of(one.case.name), expects=False,
         )  # fmt: skip
         prepared = await lab.process_pool.ask_judge(prepare)
         if not isinstance(prepared, protocol.Prepared):
@@ -93,7 +93,7 @@ async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
         raise EngineError(f"the process of compute-sanitizer: {error}") from error
     finally:
         with contextlib.suppress(EngineError):  # a judge that has exited holds no case
-            await lab.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=lab.apart))
+            await lab.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), place=lab.place))
         await process.end()
 
 

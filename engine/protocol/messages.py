@@ -17,6 +17,9 @@ MOST_WORD, MOST_TEXT = 512, 1 << 16  # characters
 MOST_DIMENSIONS, MOST_RETURNED = 64, 64
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
+MOST_PLACES = 4
+"""Cases that a judge can have prepared at once."""
+Place: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=MOST_PLACES)]
 Stride: TypeAlias = Annotated[int, msgspec.Meta(ge=-MOST_NUMBER, le=MOST_NUMBER)]
 LineNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=MOST_NUMBER)]
 Byte: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=255)]
@@ -152,9 +155,9 @@ class Command(Message, tag_field="type", frozen=True):
 
 
 class CaseCommand(Command, frozen=True, kw_only=True):
-    """Base of the judge's commands on the prepared case, or on another that is prepared `apart` from it."""
+    """Base of the judge's commands on a prepared case; several are prepared at once, each at its place."""
 
-    apart: bool = False
+    place: Place = 0
 
 
 class ReturnedSpec(Message, frozen=True):

@@ -241,7 +241,7 @@ class TakeSnapshot(CaseCommand, tag="take_snapshot", frozen=True):
     explain: bool = True
 
 
-class CompareSnapshot(Command, tag="compare_snapshot", frozen=True):
+class CompareSnapshot(CaseCommand, tag="compare_snapshot", frozen=True):
     """Compare the copy of the TakeSnapshot of this id; with `ends` the case ends: report its seed and drop it."""
 
     taken: str

@@ -72,9 +72,9 @@ class Taped:
 class Lab:
     """Interface of a probe to a candidate that passed.
 
-    A lab that is `apart` is used beside another one for the same candidate: it has a worker of its own, and its own
-    case in the judge.  `native` are the kernels of its CUDA source, None for a file without native code.  `draws` gives
-    random numbers to the probes.  `proven` are the names of cases with a proof: the kernels alone compute their answer.
+    A lab beside another one for the same candidate has a worker of its own, and another `place` in the judge.  `native`
+    are the kernels of its CUDA source, None for a file without native code.  `draws` gives random numbers to the
+    probes.  `proven` are the names of cases with a proof: the kernels alone compute their answer.
     """
 
     plan: Plan
@@ -85,7 +85,7 @@ class Lab:
     limits: Limits
     profile: Profile = field(repr=False)
     native: NativeKernels | None = None
-    apart: bool = False
+    place: int = 0
     draws: Draws = field(default_factory=Draws, repr=False)
     proven: frozenset[str] = frozenset()
 
@@ -146,7 +146,7 @@ class Lab:
             poison=poison,
             seed=seed,
             arena_path=None if self.process_pool.shares_device else str(arena),
-            apart=self.apart,
+            place=self.place,
             draw_seed=self.draws.seed_of(case.name),
             expects=False,
         )
@@ -157,7 +157,7 @@ class Lab:
             yield CaseSession(lab=self, case=case, prepared=prepared, outputs=arena.with_suffix(".out"))
         finally:
             with contextlib.suppress(EngineError):  # a judge that has exited holds no case
-                await self.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=self.apart))
+                await self.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), place=self.place))
             for path in (arena, arena.with_suffix(".out")):
                 with contextlib.suppress(OSError):
                     path.unlink()
@@ -280,7 +280,7 @@ class CaseSession:
 
     async def _refill(self, content: CallContent, *, poison: int) -> None:
         refill = protocol.Refill(
-            id=protocol.new_id(), fresh=content.fresh, poison=poison, seed=content.seed, apart=self.lab.apart
+            id=protocol.new_id(), fresh=content.fresh, poison=poison, seed=content.seed, place=self.lab.place
         )
         refilled = await self.lab.process_pool.ask_judge(refill)
         if not isinstance(refilled, protocol.Done):
@@ -293,7 +293,7 @@ class CaseSession:
             outputs=str(self.outputs),
             max_output_bytes=self.lab.limits.output_bytes,
             returned=returned,
-            apart=self.lab.apart,
+            place=self.lab.place,
         )
         weighed = await self.lab.process_pool.ask_judge(count_correct)
         if isinstance(weighed, protocol.Failed) and weighed.kind is protocol.FailureKind.TAMPERED:

@@ -92,7 +92,7 @@ async def measured_precision(session: CaseSession, *, poison: int) -> tuple[prot
         outputs=str(session.outputs),
         max_output_bytes=session.lab.limits.output_bytes,
         returned=called.returned,
-        apart=session.lab.apart,
+        place=session.lab.place,
     )
     reply = await session.lab.process_pool.ask_judge(measure_precision)
     if isinstance(reply, protocol.PrecisionMeasured):
@@ -122,7 +122,7 @@ async def _contrasted(
         max_output_bytes=session.lab.limits.output_bytes,
         returned=returned,
         keep=keep,
-        apart=session.lab.apart,
+        place=session.lab.place,
     )
     reply = await session.lab.process_pool.ask_judge(contrast)
     if isinstance(reply, protocol.Contrasted):

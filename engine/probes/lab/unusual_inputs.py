@@ -66,7 +66,7 @@ class Varying:
                 variant=variant,
                 poison=_POISON,
                 arena_path=self._elsewhere(variant),
-                apart=lab.apart,
+                place=lab.place,
             )
         )
         if not isinstance(varied, protocol.VariantLaidOut):
@@ -122,7 +122,7 @@ class Varying:
         lab = self._bench.lab
         if variant is not None and variant is not protocol.Variant.MOVED:
             await lab.process_pool.ask_judge(
-                protocol.PrepareVariant(id=protocol.new_id(), variant=variant, apart=lab.apart)
+                protocol.PrepareVariant(id=protocol.new_id(), variant=variant, place=lab.place)
             )
 
     def close(self) -> None:
@@ -149,7 +149,7 @@ class Varying:
                 max_output_bytes=lab.limits.output_bytes,
                 returned=called.returned,
                 explain=False,
-                apart=lab.apart,
+                place=lab.place,
             )
         )
         if isinstance(compared, protocol.Failed) and compared.kind is protocol.FailureKind.TAMPERED:

@@ -17,6 +17,8 @@ from engine.replay.checks import ELEMENT_BYTES
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.replayer import PersistentReplayer
 
+_PLACE = 1  # in the judge, where the calls of the candidate that are taped meanwhile have place 0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Replayed:
@@ -97,7 +99,7 @@ class Replays:
         prepare = protocol.Prepare(
             id=protocol.new_id(), problem=self._problem.id, case=case.name, poison=self._draws.number("poison", bits=8),
             arena_path=None if self._process_pool.shares_device else str(arena),
-            seed=seed, apart=True, expects=False,
+            seed=seed, place=_PLACE, expects=False,
         )  # fmt: skip
         try:
             prepared = await self._process_pool.ask_judge(prepare)
@@ -112,7 +114,7 @@ class Replays:
             return await self._executed(command, seed=seed, tables=tables, other_seed=other_seed)
         finally:
             with contextlib.suppress(EngineError):
-                await self._process_pool.ask_judge(protocol.Release(id=protocol.new_id(), apart=True))
+                await self._process_pool.ask_judge(protocol.Release(id=protocol.new_id(), place=_PLACE))
             for path in (arena, arena.with_suffix(".out")):
                 path.unlink(missing_ok=True)
 
@@ -129,7 +131,7 @@ class Replays:
             raise EngineError(f"the replayer answered with {type(reply).__name__}")
         compare = protocol.Compare(
             id=protocol.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
-            returned=reply.returned, explain=False, apart=True, digests=True, tables=tables,
+            returned=reply.returned, explain=False, place=_PLACE, digests=True, tables=tables,
             other_seed=other_seed,
         )  # fmt: skip
         compared = await self._process_pool.ask_judge(compare)

@@ -60,7 +60,23 @@ def test_arguments_choose_the_number_of_threads(
     monkeypatch.setattr(torch, "set_num_threads", chosen.append)
     monkeypatch.setattr(main, "_FEW_BYTES", few_bytes)
     bench.prepare("TWICE")
-    assert chosen == [threads]
+    assert chosen[-1] == threads
+
+
+def test_number_of_threads_is_that_of_the_place(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", chosen.append)
+    bench.prepare("TWICE")
+    monkeypatch.setattr(main, "_FEW_BYTES", 0)
+    other = protocol.Prepare(
+        id="i", problem=toy("TWICE"), case="one", arena_path=str(bench.folder / "other"), poison=0, place=3
+    )
+    assert isinstance(bench.ask(other), protocol.Prepared)
+    refill = protocol.Refill(id="i", fresh=True, poison=0)
+    for command in (refill, msgspec.structs.replace(refill, place=3), refill):
+        chosen.clear()
+        assert isinstance(bench.ask(command), protocol.Done)
+        assert chosen == [2 if command.place else 1]
 
 
 def test_describing_leaves_the_prepared_case(bench: Bench) -> None:
@@ -165,22 +181,22 @@ def test_preparing_next_case_releases_the_previous_one(bench: Bench) -> None:
 
 
 def test_case_held_separately_is_unaffected_by_the_other(bench: Bench) -> None:
-    apart = protocol.Prepare(
-        id="i", problem=toy("TWICE"), case="one", arena_path=str(bench.folder / "apart"), poison=0, apart=True
+    other = protocol.Prepare(
+        id="i", problem=toy("TWICE"), case="one", arena_path=str(bench.folder / "other"), poison=0, place=1
     )
-    assert isinstance(bench.ask(apart), protocol.Prepared)
+    assert isinstance(bench.ask(other), protocol.Prepared)
     bench.prepare("TWICE")
     right = bench.hand_back(2 * bench.arguments[0])
     contrast = protocol.Contrast(
         id="c", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=right, keep=True
     )
-    for command in (contrast, msgspec.structs.replace(contrast, apart=True)):
+    for command in (contrast, msgspec.structs.replace(contrast, place=1)):
         reply = bench.ask(command)
         assert isinstance(reply, protocol.Contrasted)
         assert [(output.right, output.changed) for output in reply.outputs] == [(4, None)]
     bench.release()
-    assert isinstance(bench.ask(protocol.Refill(id="i", fresh=True, poison=1, apart=True)), protocol.Done)
-    reply = bench.ask(msgspec.structs.replace(contrast, apart=True))
+    assert isinstance(bench.ask(protocol.Refill(id="i", fresh=True, poison=1, place=1)), protocol.Done)
+    reply = bench.ask(msgspec.structs.replace(contrast, place=1))
     assert isinstance(reply, protocol.Contrasted)
     assert [(output.right, output.changed) for output in reply.outputs] == [(0, 0)]
-    assert isinstance(bench.ask(protocol.Release(id="i", apart=True)), protocol.Released)
+    assert isinstance(bench.ask(protocol.Release(id="i", place=1)), protocol.Released)

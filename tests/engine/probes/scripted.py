@@ -98,7 +98,7 @@ class ScriptedLab:
     interpreted: bool = True
     ordered: bool = False
     idle: frozenset[str] = frozenset()
-    apart: bool = False
+    place: int = 0
     called: list[Called] = field(default_factory=list)
     repeated_outputs: list[float] = field(default_factory=list)
     limits: Limits = field(default_factory=Limits)

@@ -81,7 +81,7 @@ class FakeLab:
     def lab(self) -> Lab:
         played = SimpleNamespace(
             passed=self.passed, process_pool=SimpleNamespace(ask_judge=self._judge), ask=self._worker, at=self._at,
-            limits=Limits(), apart=False, size_of=lambda case: case.size("size"),
+            limits=Limits(), place=0, size_of=lambda case: case.size("size"),
             profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
             problem=ProblemDefinition(
                 name="toy::f", entry="f", signature="f(x: Tensor) -> Tensor", summary="", category="toy",

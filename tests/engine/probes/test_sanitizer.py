@@ -37,7 +37,7 @@ class FakeLab:
     asked: list[str] = field(default_factory=list)
     dismissed: int = 0
     passed = (passed("large", size=9), passed("small", size=1))
-    apart = False
+    place = 0
     draws = Draws(7, "sanitizer")
     profile = SimpleNamespace(span=lambda name: contextlib.nullcontext())
     limits = SimpleNamespace(output_bytes=1)

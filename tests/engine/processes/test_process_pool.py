@@ -174,7 +174,10 @@ async def test_next_worker_is_warmed_early_only_without_timing(employ: Employ) -
     for target, beside, after in ((None, [], ["worker"]), ("sm_90", ["replayer"], [])):
         fake, process_pool = employ(target=target)
         process = await process_pool.worker.take()
-        for prepare, expected in ((process_pool.prepare_beside_cases, beside), (process_pool.prepare_after_cases, after)):
+        for prepare, expected in (
+            (process_pool.prepare_beside_cases, beside),
+            (process_pool.prepare_after_cases, after),
+        ):
             forked = len(fake.forked)
             prepare()
             await asyncio.gather(process_pool.worker.settle(), process_pool.replayer.settle())

@@ -189,7 +189,7 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.Contrast(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,), keep=True),
     protocol.MeasurePrecision(id="i", outputs="/o", max_output_bytes=9, returned=(RETURNED,)),
     protocol.LayOutVariant(id="i", variant=protocol.Variant.MOVED, poison=123, arena_path="/a"),
-    protocol.PrepareVariant(id="i", variant=protocol.Variant.TINY, apart=True),
+    protocol.PrepareVariant(id="i", variant=protocol.Variant.TINY, place=1),
     protocol.Lower(id="i", launch=LAUNCH, target="sm_90"),
     protocol.LimitReading(id="i", readable=("/shared",)),
     protocol.DropKernels(id="i"),

@@ -40,7 +40,7 @@ class Played:
             ask=self._answer,
             limits=Limits(),
             renew=self._renew,
-            apart=True,
+            place=1,
             profile=SimpleNamespace(span=lambda name: contextlib.nullcontext()),
         )
         prepared = protocol.Prepared(id="p", arguments=(), arena=self.arena, elapsed_s=0.0)

@@ -288,11 +288,11 @@ async def test_separate_probe_has_its_own_worker_and_case(
     assert seen == ["asked", "waited"]
     assert [event.report for event in emitted if isinstance(event, events.LayerChecked)][:2] == [CHECKED, CHECKED]
     of_cases = [command for command in stand.asked if isinstance(command, protocol.CaseCommand)]
-    assert Counter((type(command), command.apart) for command in of_cases) == {
-        (kind, apart): 1
+    assert Counter((type(command), command.place) for command in of_cases) == {
+        (kind, place): 1
         for kind in (protocol.Prepare, protocol.Refill, protocol.CountCorrect, protocol.Release)
-        for apart in (False, True)
-        if (kind, apart) != (protocol.CountCorrect, True)
+        for place in (0, 1)
+        if (kind, place) != (protocol.CountCorrect, 1)
     }
     assert stand.count(protocol.Load) == 2
 
