@@ -34,6 +34,7 @@ from engine.judge.reference import Reference, reference_at
 from engine.model import CalledCase, Determinism, Outcome, OutputReport, ProblemDefinition, ProblemId
 from engine.problem_source import ReferenceSource, open_source
 from engine.protocol import tensors
+from engine.protocol.messages import MOST_PLACES
 from engine.protocol.transport.service import Line
 from engine.sandbox.untrusted_files import UntrustedFileError
 from engine.sandbox.variables import DEVICE_VARIABLE
@@ -57,7 +58,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 @dataclass(kw_only=True)
 class _Place:
-    """A prepared case, its kept outputs and snapshots, the memory that its arena is in, and the threads that compute."""
+    """A prepared case, its kept outputs and snapshots, the memory that its arena is in, and its number of threads."""
 
     memory: cases.Memory
     prepared: cases.PreparedCase | None = None
@@ -73,7 +74,7 @@ class _Judge:
         self._reference: Reference | None = None
         self._contents = cases.Contents(device)
         self._memory = cases.Memory(device)
-        others = (cases.Memory(device) for _ in range(1, protocol.MOST_PLACES))
+        others = (cases.Memory(device) for _ in range(1, MOST_PLACES))
         self._places = tuple(_Place(memory=memory) for memory in (self._memory, *others))
         self._place = self._places[0]
         self._explainer = Explainer()

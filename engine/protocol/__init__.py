@@ -41,7 +41,6 @@ from engine.protocol.extensions import (
 from engine.protocol.input_variants import LayOutVariant, PrepareVariant, Variant, VariantLaidOut
 from engine.protocol.launches import MOST_LAUNCHES, require_small_enough
 from engine.protocol.messages import (
-    MOST_PLACES,
     CaseCommand,
     Command,
     ComplexSpec,
@@ -174,7 +173,6 @@ __all__ = [
     "MOST_ACTIVITIES",
     "MOST_KERNELS",
     "MOST_LAUNCHES",
-    "MOST_PLACES",
     "MOST_SOURCE_CHARACTERS",
     "Access",
     "ActionKind",
@@ -226,8 +224,7 @@ __all__ = [
     "Difference",
     "Disassemble",
     "Done",
-    "DropKernels",
-    "DryRunDone",
+    "DropKernels", "DryRunDone",
     "ExtensionAccess",
     "ExtensionBuilt",
     "ExtensionRequest",

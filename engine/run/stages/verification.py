@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine import protocol
-from engine.draws import Draws
 from engine.errors import ChildDiedError, DeadlineError, EngineError, KilledError
 from engine.model import (
     Case,
@@ -38,6 +37,7 @@ from engine.profile import Profile
 from engine.protocol.executing import Executed
 from engine.run.event_stream import EventEmitter
 from engine.run.native.calls import Build, with_extensions
+from engine.run.stages.preparation import Preparer
 from engine.run.stages.reference_stage import OwnRuleCount
 from engine.verdict import executed_launches, outcome_mapping
 from engine.verdict.decide import Stop
@@ -70,14 +70,17 @@ _WHY_LATER = (
 class RunningCase:
     """State of a case while its calls are made.
 
-    `overlaps` is whether outputs are compared during the next call, `comparing` the comparison in progress, `taken` the
-    snapshot still to be compared when all calls are made, `fault` the reason for a failure although its values are
-    right, and `killed` whether a signal from outside ended the worker.
+    `overlaps` is whether outputs are compared during the next call, `following` the case that is prepared during the
+    first call, `place` that of this case in the judge, `comparing` the comparison in progress, `taken` the snapshot
+    still to be compared when all calls are made, `fault` the reason for a failure although its values are right, and
+    `killed` whether a signal from outside ended the worker.
     """
 
     case: Case
     started_s: float
     overlaps: bool
+    following: Case | None = None
+    place: int = 0
     stop: Stop | None = None
     fault: Stop | None = None
     failed: protocol.Failed | None = None
@@ -123,7 +126,10 @@ class Verifier:
         self._call_s = call_s or (lambda _: session.limits.case_s)
         self._build = build
         self._has_timed_out = False
-        self._said_unshared = False
+        self._preparer = Preparer(
+            plan, process_pool=process_pool, session=session, emitter=emitter, ask_judge=self._ask_judge,
+            poison=_POISONS[0],
+        )  # fmt: skip
         self._executed: set[tuple[object, ...]] = set()
         self._expects_right = False
         self._wrong = 0
@@ -133,9 +139,13 @@ class Verifier:
         self.tapes: dict[str, Path] = {}
         """By case, the file with the tape of its last call, in the folder of the worker that made it."""
 
-    async def begin(self, case: Case) -> RunningCase:
-        """Make the calls of a case; every kind of failure is a result of `end`, not an exception."""
+    async def begin(self, case: Case, following: Case | None = None) -> RunningCase:
+        """Make the calls of a case; every kind of failure is a result of `end`, not an exception.
+
+        If the case is expected to be right, the one `following` it is prepared meanwhile.
+        """
         running = RunningCase(case=case, started_s=self._emitter.clock(), overlaps=self._expects_right)
+        running.following = following if running.overlaps else None
         try:
             try:
                 if not self._session.occupied:
@@ -159,9 +169,13 @@ class Verifier:
         if failed is not None and failed.trace:
             self._emitter.trace(failed.trace)
         if running.taken is None:
-            released = await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")
+            released = await self._ask_judge(protocol.Release(id=protocol.new_id(), place=running.place), "release")
             running.seed = released.seed if isinstance(released, protocol.Released) else None
         return running
+
+    async def close(self) -> None:
+        """Drop what was prepared in advance.  Safe to call twice."""
+        await self._preparer.close()
 
     def forget_timeout(self) -> None:
         """Give the next call its full time, although a call has timed out."""
@@ -169,7 +183,7 @@ class Verifier:
 
     async def _restart(self, running: RunningCase) -> None:
         """Forget the calls of a case and load the candidate in another worker, which has other memory, too."""
-        await self._ask_judge(protocol.Release(id=protocol.new_id()), "release")
+        await self._ask_judge(protocol.Release(id=protocol.new_id(), place=running.place), "release")
         running.failed, running.reports, running.calls, running.compared = None, (), 0, 0
         await self._session.clear()
         await self._session.load()
@@ -177,7 +191,9 @@ class Verifier:
     async def end(self, running: RunningCase) -> CaseResult:
         """The result of a case that was begun; must be awaited before that of the next."""
         if running.taken is not None:
-            compare_snapshot = protocol.CompareSnapshot(id=protocol.new_id(), taken=running.taken, ends=True)
+            compare_snapshot = protocol.CompareSnapshot(
+                id=protocol.new_id(), taken=running.taken, ends=True, place=running.place
+            )
             running.stop = await self._compare(running, compare_snapshot)
         should_repeat = self._plan.problem.determinism.has_one_answer
         if should_repeat and not running.repeated and not running.is_wrong and running.stop is None:
@@ -197,9 +213,9 @@ class Verifier:
     async def _calls(self, running: RunningCase) -> Stop | None:
         """Make the calls of the case until one is wrong; returns the reason for a stop, if any."""
         case = running.case
-        arena = self._session.shared / f"{secrets.token_hex(8)}.in"
-        outputs, tape = arena.with_suffix(".out"), arena.with_suffix(".tape")
-        prepared = await self._prepare(case, arena)
+        made = await self._preparer.prepare(case)
+        running.place, prepared = made.place, made.reply
+        arena, outputs, tape = made.arena, made.arena.with_suffix(".out"), made.arena.with_suffix(".tape")
         if not isinstance(prepared, protocol.Prepared):
             return outcome_mapping.of_trusted(prepared, "while inputs were made")
         calls = _AND_FRESH if case.tier is Tier.SMOKE or not self._process_pool.interpreted else _TWICE
@@ -233,32 +249,11 @@ class Verifier:
                 _unlink(arena, outputs)
         return None
 
-    async def _prepare(self, case: Case, arena: Path) -> protocol.AnyReply | EngineError:
-        """Prepare the case's inputs in memory that the worker maps: device memory, or a file if that is not shared."""
-        shared = self._process_pool.shares_device
-        prepare = protocol.Prepare(
-            id=protocol.new_id(),
-            problem=self._plan.problem.id,
-            case=case.name,
-            poison=_POISONS[0],
-            arena_path=None if shared else str(arena),
-            seed=self._plan.seeds.get(case.name),
-            draw_seed=Draws(self._plan.draw_seed, "verification").seed_of(case.name),
-        )
-        prepared = await self._ask_judge(prepare, "make inputs")
-        # Only the judge's reply counts: a candidate must not choose how it is verified.
-        if shared and isinstance(prepared, protocol.Failed) and prepared.kind is protocol.FailureKind.UNSUPPORTED:
-            self._process_pool.share_no_more(prepared.message)
-            prepared = await self._prepare(case, arena)
-        if self._process_pool.unshared and not self._said_unshared:
-            self._said_unshared = True
-            message = f"device memory is not shared between processes here ({self._process_pool.unshared})"
-            message += "; tensors travel through the host"
-            self._emitter.find(Finding(check="memory", severity=Severity.NOTE, message=message))
-        return prepared
-
     async def _call(self, running: RunningCase, command: protocol.Call, following: _Call | None) -> Stop | None:
         """Make one call and have its results compared, at once or during the next call."""
+        if running.following is not None:
+            self._preparer.prepare_in_advance(running.following, beside=running.place)
+            running.following = None
         with self._profile.span("call"):
             called = await self._session.ask(command, deadline_s=self._limit_s(running.case))
         if isinstance(called, protocol.Failed | protocol.Called):
@@ -283,11 +278,14 @@ class Verifier:
             max_output_bytes=command.max_output_bytes,
             returned=called.returned,
             explain=self._explains,
+            place=running.place,
         )
         stop = await self._compare(running, compare)
         if stop is not None or running.is_wrong or following is None:
             return stop
-        refill = protocol.Refill(id=protocol.new_id(), fresh=following.fresh, poison=following.poison)
+        refill = protocol.Refill(
+            id=protocol.new_id(), fresh=following.fresh, poison=following.poison, place=running.place
+        )
         refilled = await self._ask_judge(refill, "make inputs again")
         if not isinstance(refilled, protocol.Done):
             return outcome_mapping.of_trusted(refilled, "while inputs were being redrawn")
@@ -319,6 +317,7 @@ class Verifier:
             returned=called.returned,
             again=protocol.Again(fresh=following.fresh, poison=following.poison) if following is not None else None,
             explain=self._explains,
+            place=running.place,
         )
         taken = await self._ask_judge(take, "take outputs")
         if not isinstance(taken, protocol.Done):
@@ -326,7 +325,9 @@ class Verifier:
         if following is None:
             running.taken = take.id
         else:
-            compare_snapshot = protocol.CompareSnapshot(id=protocol.new_id(), taken=take.id, ends=False)
+            compare_snapshot = protocol.CompareSnapshot(
+                id=protocol.new_id(), taken=take.id, ends=False, place=running.place
+            )
             running.comparing = asyncio.create_task(self._compare(running, compare_snapshot))
         return None
 

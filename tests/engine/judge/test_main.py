@@ -69,11 +69,11 @@ def test_number_of_threads_is_that_of_the_place(bench: Bench, monkeypatch: pytes
     bench.prepare("TWICE")
     monkeypatch.setattr(main, "_FEW_BYTES", 0)
     other = protocol.Prepare(
-        id="i", problem=toy("TWICE"), case="one", arena_path=str(bench.folder / "other"), poison=0, place=3
+        id="i", problem=toy("TWICE"), case="one", arena_path=str(bench.folder / "other"), poison=0, place=1
     )
     assert isinstance(bench.ask(other), protocol.Prepared)
     refill = protocol.Refill(id="i", fresh=True, poison=0)
-    for command in (refill, msgspec.structs.replace(refill, place=3), refill):
+    for command in (refill, msgspec.structs.replace(refill, place=1), refill):
         chosen.clear()
         assert isinstance(bench.ask(command), protocol.Done)
         assert chosen == [2 if command.place else 1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,140 +12,17 @@ import pytest
 from engine import protocol
 from engine.errors import DeadlineError
 from engine.model import (
-    Candidate,
-    Case,
-    CaseResult,
-    DType,
-    Limits,
     Outcome,
-    OutputReport,
-    Plan,
     Tier,
     events,
 )
-from engine.processes.candidate_session import CandidateSession, LoadRequest
-from engine.profile import Profile
-from engine.run.event_stream import EventEmitter
 from engine.run.stages import verification
-from engine.run.stages.verification import Verifier, _unlink
-from engine.run.stages.verify_stage import VerifyingStage
-from engine.verdict.decide import Stop
-from tests.engine.toy_problem import toy_problem
+from engine.run.stages.verification import _unlink
+from tests.engine.run.stages.playing import A, B, C, D, Setting, hold_until
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
-
-CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "abcd")
-A, B, C, D = CASES
-PROBLEM = toy_problem(*CASES)
-ARENA = protocol.ArenaSpec(handle="0f" * 64, block_bytes=4096, storages=(), bytes=1024)
-
-
-class Setting:
-    """A verifier on a device whose judge and worker are played here.
-
-    `asked` is what they were, a word each; `wrong` are the comparisons that come out wrong, and `breaks`
-    the calls at which the worker dies, as numbers of a case's calls: "b2" is the second of case b.
-    """
-
-    def __init__(self, employ: Employ, *, target: str | None = "sm_90") -> None:
-        self.asked: list[str] = []
-        self.observed: list[str] = []
-        self.tapes: list[str] = []
-        self.explained: list[str] = []
-        self.wrong: set[str] = set()
-        self.breaks: set[str] = set()
-        self.on_ask: Callable[[str], bool] = lambda word: True
-        self.emitted = EventEmitter(lambda: 0.0, started=0.0)
-        self.results: list[CaseResult] = []
-        self.fork_server, self.process_pool = employ(self._play, target=target)
-        self.process_pool.share_no_more("no shared memory here")
-        self.session = CandidateSession(
-            LoadRequest(candidate=Candidate(source=b"", problem="toy::twice"), entry="f"),
-            spare=self.process_pool.worker,
-            limits=Limits(case_s=60.0),
-            on_log=lambda *_: None,
-        )
-        plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
-        self.verifier = Verifier(
-            plan=plan,
-            process_pool=self.process_pool,
-            session=self.session,
-            profile=Profile(lambda: 0.0, started=0.0),
-            emitter=self.emitted,
-            on_launch=lambda *_: None,
-        )
-        self._case = ""
-        self._calls = 0
-        self._taken: dict[str, str] = {}
-
-    @property
-    def worker(self) -> int:
-        """The pid of the worker that was forked last."""
-        return self.fork_server.pids_of("worker")[-1]
-
-    async def verify(self, case: Case) -> CaseResult:
-        return await self.verifier.end(await self.verifier.begin(case))
-
-    async def run(self, *cases: Case) -> Stop | None:
-        stage = VerifyingStage(
-            cases=cases,
-            verifier=self.verifier,
-            session=self.session,
-            emitter=self.emitted,
-            results=self.results,
-        )
-        return await stage.run()
-
-    async def events(self) -> list[events.Event]:
-        self.emitted.close()
-        return [event async for event in self.emitted.stream()]
-
-    def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        if isinstance(command, protocol.Load):
-            return protocol.Loaded(id=command.id)
-        word, reply = self._answer(command)
-        self.asked.append(word)
-        if word in self.breaks:
-            self.fork_server.die(self.worker)
-            return None
-        return reply if self.on_ask(word) else None
-
-    def _answer(self, command: protocol.AnyCommand) -> tuple[str, protocol.AnyReply]:
-        match command:
-            case protocol.Prepare():
-                self._case, self._calls = command.case, 0
-                return f"prepare {command.case}", protocol.Prepared(
-                    id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0
-                )
-            case protocol.Call():
-                self._calls += 1
-                self.observed += [f"{self._case}{self._calls}"] if command.observe else []
-                self.tapes += [command.tape] if command.tape else []
-                called = protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
-                return f"{self._case}{self._calls}", called
-            case protocol.Compare():
-                name = f"{self._case}{self._calls}"
-                self.explained += [name] if command.explain else []
-                return f"compare {name}", self._compared(command.id, name, seed=None)
-            case protocol.TakeSnapshot():
-                self._taken[command.id] = f"{self._case}{self._calls}"
-                self.explained += [self._taken[command.id]] if command.explain else []
-                return f"take {self._taken[command.id]}", protocol.Done(id=command.id)
-            case protocol.CompareSnapshot():
-                name = self._taken.pop(command.taken)
-                return f"conclude {name}", self._compared(command.id, name, seed=5 if command.ends else None)
-            case protocol.Refill():
-                return "refill", protocol.Done(id=command.id)
-            case protocol.Release():
-                return f"release {self._case}", protocol.Released(id=command.id, seed=4)
-        raise AssertionError(f"unexpected command {command}")
-
-    def _compared(self, identifier: str, name: str, *, seed: int | None) -> protocol.Compared:
-        outcome = Outcome.WRONG_VALUE if name in self.wrong else Outcome.PASS
-        report = OutputReport(name="return", outcome=outcome, message=f"{name} is {outcome}", total=4)
-        return protocol.Compared(id=identifier, reports=(report,), repeated=None, mutated=None, seed=seed)
 
 
 @pytest.fixture
@@ -207,24 +83,6 @@ async def test_last_comparison_runs_during_the_next_case(setting: Setting) -> No
     assert await asyncio.wait_for(setting.run(A, B, C), timeout=PATIENCE_S) is None
     assert [(result.case, result.outcome) for result in setting.results] == [(name, Outcome.PASS) for name in "abc"]
     assert setting.asked.index("prepare c") < setting.asked.index("conclude b3")
-
-
-def hold_until(setting: Setting, call: str, other: str) -> None:
-    """Have the worker answer `call` only when `other` has been asked."""
-    held: list[bytes] = []
-    play = setting._play
-
-    def hold(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
-        reply = play(kind, command)
-        assert reply is not None
-        if setting.asked[-1:] == [call] and other not in setting.asked:
-            held.append(protocol.encode(reply))
-            return None
-        if setting.asked[-1:] == [other] and held:
-            setting.fork_server.say(setting.worker, held.pop())
-        return reply
-
-    setting.fork_server.answer = hold
 
 
 async def test_wrong_output_found_during_next_call_is_result(setting: Setting) -> None:

@@ -1,0 +1,87 @@
+"""The next case is prepared during the first call of a case that is expected to be right."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine import protocol
+from engine.model import (
+    CandidateForm,
+    Outcome,
+    SuiteOrigin,
+)
+from tests.engine.run.stages.playing import PROBLEM, A, B, C, Setting, hold_until
+from tests.guards import PATIENCE_S
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+
+@pytest.fixture
+def setting(employ: Employ) -> Setting:
+    return Setting(employ)
+
+
+async def test_next_case_is_prepared_during_the_first_call(setting: Setting) -> None:
+    hold_until(setting, "b1", "prepare c")
+    assert await asyncio.wait_for(setting.run(A, B, C), timeout=PATIENCE_S) is None
+    assert [result.outcome for result in setting.results] == [Outcome.PASS] * 3
+    assert [word for word in setting.asked if word.startswith("prepare")] == ["prepare a", "prepare b", "prepare c"]
+    assert setting.prepared_at == {"a": 0, "b": 0, "c": 1}
+
+
+async def test_wrong_candidate_prepares_no_case_in_advance(setting: Setting) -> None:
+    setting.wrong = {"a1"}
+    await setting.run(A, B)
+    assert setting.asked.index("prepare b") > setting.asked.index("release a")
+
+
+async def test_preparation_for_a_dead_worker_is_made_again(setting: Setting) -> None:
+    setting.breaks = {"b2"}
+    await setting.run(A, B, C)
+    assert [result.outcome for result in setting.results] == [Outcome.PASS, Outcome.CRASHED, Outcome.PASS]
+    assert setting.asked.count("prepare c") == 2
+
+
+async def test_failed_preparation_in_advance_is_made_again(setting: Setting) -> None:
+    play = setting._play
+
+    def fail_once(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        reply = play(kind, command)
+        if setting.asked[-1:] == ["prepare c"] and setting.asked.count("prepare c") == 1:
+            setting.process_pool.shares_device = True
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message="no room for two")
+        return reply
+
+    setting.fork_server.answer = fail_once
+    await setting.run(A, B, C)
+    assert [result.outcome for result in setting.results] == [Outcome.PASS] * 3
+    assert (setting.asked.count("prepare c"), setting.process_pool.shares_device) == (2, True)
+
+
+async def test_cases_of_foreign_problems_are_not_prepared_in_advance(setting: Setting) -> None:
+    suite = SuiteOrigin(suite="suite", form=CandidateForm.FUNCTION, own_rule="")
+    plan = replace(setting.verifier._plan, problem=replace(PROBLEM, suite=suite))
+    setting.verifier._preparer._plan = plan
+    await setting.run(A, B, C)
+    assert setting.asked.index("prepare c") > setting.asked.index("b3")
+
+
+async def test_cancelling_leaves_no_preparation_behind(setting: Setting) -> None:
+    asked = asyncio.Event()
+
+    def silent(word: str) -> bool:
+        if word == "prepare c":
+            asked.set()
+        return word != "prepare c"
+
+    setting.on_ask = silent
+    running = asyncio.create_task(setting.run(A, B, C))
+    await asked.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert [task for task in asyncio.all_tasks() if "_make" in repr(task.get_coro())] == []
