@@ -40,10 +40,18 @@ async def test_wrong_candidate_prepares_no_case_in_advance(setting: Setting) -> 
     assert setting.asked.index("prepare b") > setting.asked.index("release a")
 
 
-async def test_preparation_for_a_dead_worker_is_made_again(setting: Setting) -> None:
-    setting.breaks = {"b2"}
+async def test_preparation_for_an_ended_worker_is_made_again(setting: Setting) -> None:
+    play = setting._play
+
+    def break_context(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        reply = play(kind, command)
+        if setting.asked[-1:] == ["b2"]:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no", broken=True)
+        return reply
+
+    setting.fork_server.answer = break_context
     await setting.run(A, B, C)
-    assert [result.outcome for result in setting.results] == [Outcome.PASS, Outcome.CRASHED, Outcome.PASS]
+    assert [result.outcome for result in setting.results] == [Outcome.PASS, Outcome.RUNTIME_ERROR, Outcome.PASS]
     assert setting.asked.count("prepare c") == 2
 
 
@@ -61,6 +69,7 @@ async def test_failed_preparation_in_advance_is_made_again(setting: Setting) -> 
     await setting.run(A, B, C)
     assert [result.outcome for result in setting.results] == [Outcome.PASS] * 3
     assert (setting.asked.count("prepare c"), setting.process_pool.shares_device) == (2, True)
+    assert "release c" not in setting.asked  # it was not begun again
 
 
 async def test_cases_of_foreign_problems_are_not_prepared_in_advance(setting: Setting) -> None:
