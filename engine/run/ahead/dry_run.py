@@ -70,18 +70,15 @@ class DryRun:
     async def next_of(self, cases: Sequence[Case]) -> Case:
         """The first of these cases that is ready; after the time limit the first of all."""
         while True:
-            if (ready_case := self.ready_of(cases)) is not None:
-                return ready_case
+            for case in cases:
+                if self._ready[case.name].done():
+                    return case
             left_s = self._until_s - asyncio.get_running_loop().time()
             if left_s <= 0:
                 return cases[0]
             with self._profile.span("wait for kernels"):
                 ready = [self._ready[case.name] for case in cases]
                 await asyncio.wait(ready, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
-
-    def ready_of(self, cases: Sequence[Case]) -> Case | None:
-        """The first of these cases that is ready now, if one is."""
-        return next((case for case in cases if self._ready[case.name].done()), None)
 
     async def run(self) -> None:
         """Run every case dry; afterwards the worker is closed, and every case is or becomes ready."""

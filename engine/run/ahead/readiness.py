@@ -49,10 +49,6 @@ class Readiness:
         """The first of these cases that is ready."""
         return await self.dry_run.next_of(cases) if self.dry_run is not None else cases[0]
 
-    def ready_of(self, cases: Sequence[Case]) -> Case | None:
-        """The first of these cases that is ready now, if one is."""
-        return self.dry_run.ready_of(cases) if self.dry_run is not None else next(iter(cases), None)
-
     def call_s(self, case: Case) -> float:
         """Time limit of a call of this case in seconds."""
         if self.dry_run is not None:

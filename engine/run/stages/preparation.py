@@ -1,8 +1,9 @@
-"""Prepares cases: the judge makes the inputs of a case where the worker maps them, those of the next case in advance.
+"""Prepares cases: the judge makes the inputs of a case where the worker maps them.
 
-While the first call of a case runs the judge would wait, so that it makes the inputs of the next case then, at another
-of its places.  What was made in advance counts only for the worker in whose folder it is; a preparation that failed is
-made again when it is needed, with the memory that is free then.
+On the CPU the first call of a case takes long, as its kernels are lowered, and the judge would be idle: it makes the
+inputs of the next case meanwhile, at another of its places.  They count only for the worker in whose folder they are;
+what failed in advance is made again when it is needed, with the memory that is free then.  On a device a call is too
+short for a gain, and memory for two cases is more than one that just fits may leave.
 """
 
 from __future__ import annotations
@@ -86,8 +87,11 @@ class Preparer:
         return made
 
     def prepare_in_advance(self, case: Case, *, beside: int) -> None:
-        """Start preparing the next case, at another place than that of the case in progress, `beside`."""
-        if self._advance is None and self._plan.problem.suite is None:  # inputs of foreign problems may be very large
+        """Start preparing the next case, if that is a gain; `beside` is the place of the case in progress.
+
+        Inputs of foreign problems may be too large for memory twice.
+        """
+        if self._advance is None and self._process_pool.interpreted and self._plan.problem.suite is None:
             place = next(place for place in _PLACES if place != beside)
             self._advance = _Advance(case=case, making=asyncio.create_task(self._make(case, place)))
 

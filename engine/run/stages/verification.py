@@ -139,10 +139,10 @@ class Verifier:
         self.tapes: dict[str, Path] = {}
         """By case, the file with the tape of its last call, in the folder of the worker that made it."""
 
-    async def begin(self, case: Case, following: Case | None = None) -> RunningCase:
+    async def begin(self, case: Case, *, following: Case | None = None) -> RunningCase:
         """Make the calls of a case; every kind of failure is a result of `end`, not an exception.
 
-        If the case is expected to be right, the one `following` it is prepared meanwhile.
+        If it is expected to be right, the inputs of the case that is probably `following` may be made meanwhile.
         """
         running = RunningCase(case=case, started_s=self._emitter.clock(), overlaps=self._expects_right)
         running.following = following if running.overlaps else None

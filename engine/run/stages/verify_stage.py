@@ -48,22 +48,20 @@ class VerifyingStage:
         """Verify until the last case or a reason to stop; returns that reason, None after the last case."""
         ending: asyncio.Task[Stop | None] | None = None
         stop: Stop | None = None
-        following: Case | None = None
         waiting = self._waiting
         try:
             while stop is None and (waiting or ending is not None):
                 if not waiting and ending is not None:
                     stop, ending = await ending, None  # it may have to be run again
                     continue
-                case = following or await self._next_of(waiting)
+                case = await self._readiness.next_of(waiting) if self._readiness is not None else waiting[0]
                 waiting.remove(case)
-                following = self._ready_of(waiting)
-                running = await self._verifier.begin(case, following)
+                running = await self._verifier.begin(case, following=next(iter(waiting), None))
                 if ending is not None and (stop := await ending) is not None:
                     return stop  # the case begun meanwhile is dropped
                 ending = asyncio.create_task(self._end(running))
                 if running.taken is None:  # its result is known, and the choice of the next case may depend on it
-                    stop, ending, following = await ending, None, None
+                    stop, ending = await ending, None
         finally:
             if ending is not None:
                 ending.cancel()
@@ -76,13 +74,6 @@ class VerifyingStage:
         if stop is None and self._session.fault is not None:
             return outcome_mapping.of_worker_error(self._session.fault, "after the last case")
         return stop
-
-    async def _next_of(self, cases: Sequence[Case]) -> Case:
-        return await self._readiness.next_of(cases) if self._readiness is not None else cases[0]
-
-    def _ready_of(self, cases: Sequence[Case]) -> Case | None:
-        """The first of these cases that is ready now."""
-        return self._readiness.ready_of(cases) if self._readiness is not None else next(iter(cases), None)
 
     async def _end(self, running: RunningCase) -> Stop | None:
         """Report the result of a case; returns the reason why no other case runs, if there is one."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def setting(employ: Employ) -> Setting:
-    return Setting(employ)
+    return Setting(employ, target=None)
 
 
 async def test_next_case_is_prepared_during_the_first_call(setting: Setting) -> None:
@@ -61,15 +61,20 @@ async def test_failed_preparation_in_advance_is_made_again(setting: Setting) -> 
     def fail_once(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         reply = play(kind, command)
         if setting.asked[-1:] == ["prepare c"] and setting.asked.count("prepare c") == 1:
-            setting.process_pool.shares_device = True
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message="no room for two")
         return reply
 
     setting.fork_server.answer = fail_once
     await setting.run(A, B, C)
     assert [result.outcome for result in setting.results] == [Outcome.PASS] * 3
-    assert (setting.asked.count("prepare c"), setting.process_pool.shares_device) == (2, True)
+    assert setting.asked.count("prepare c") == 2
     assert "release c" not in setting.asked  # it was not begun again
+
+
+async def test_cases_on_a_device_are_not_prepared_in_advance(employ: Employ) -> None:
+    setting = Setting(employ)
+    await setting.run(A, B, C)
+    assert setting.asked.index("prepare c") > setting.asked.index("b3")
 
 
 async def test_cases_of_foreign_problems_are_not_prepared_in_advance(setting: Setting) -> None:
@@ -77,7 +82,7 @@ async def test_cases_of_foreign_problems_are_not_prepared_in_advance(setting: Se
     plan = replace(setting.verifier._plan, problem=replace(PROBLEM, suite=suite))
     setting.verifier._preparer._plan = plan
     await setting.run(A, B, C)
-    assert setting.asked.index("prepare c") > setting.asked.index("b3")
+    assert setting.asked.index("prepare c") > setting.asked.index("b2")
 
 
 async def test_cancelling_leaves_no_preparation_behind(setting: Setting) -> None:
