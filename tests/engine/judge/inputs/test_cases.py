@@ -110,8 +110,9 @@ def test_content_of_given_seed_is_not_kept(contents: Contents) -> None:
 def test_every_case_is_kept_on_a_device(tier: Tier) -> None:
     contents = Contents(torch.device("cuda"))
     case = Case(name="a", dtype=DType.UINT8, tier=tier, params={})
-    first = contents.of_case(answering(1), case, None)
-    assert contents.of_case(answering(1), case, None) is first
+    problem = answering(1)
+    first = contents.of_case(problem, case, None)
+    assert contents.of_case(problem, case, None) is first
 
 
 class Driver:
