@@ -151,7 +151,7 @@ class ProcessPool:
     def prepare_beside_cases(self, *, one_worker: bool = False) -> None:
         """Start making what is needed after the cases and takes long: on a device the replayer, which has a context.
 
-        After a run with one worker the next worker is that of the next run.
+        With `one_worker` also the worker of the next run, as this run needs no other.
         """
         if not self.interpreted:
             self.prepare_replayer()

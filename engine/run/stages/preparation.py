@@ -39,7 +39,7 @@ class Preparation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Advance:
+class _Pending:
     """A preparation in progress, and its case."""
 
     case: Case
@@ -65,20 +65,20 @@ class Preparer:
         self._emitter = emitter
         self._ask_judge = ask_judge
         self._poison = poison
-        self._advance: _Advance | None = None
+        self._pending: _Pending | None = None
         self._said_unshared = False
 
     async def prepare(self, case: Case) -> Preparation:
         """The preparation of a case for the current worker."""
         made = await self._made_in_advance(case)
         if made is None:
-            made = await self._make(case, _PLACES[0])
-            reply = made.reply
+            shared = self._process_pool.shares_device
+            made = await self._make(case, _PLACES[0], self._session.shared)
+            failed = made.reply
             # Only the judge's reply counts: a candidate must not choose how it is verified.
-            if self._process_pool.shares_device and _is_unsupported(reply):
-                assert isinstance(reply, protocol.Failed)
-                self._process_pool.share_no_more(reply.message)
-                made = await self._make(case, _PLACES[0])
+            if shared and isinstance(failed, protocol.Failed) and failed.kind is protocol.FailureKind.UNSUPPORTED:
+                self._process_pool.share_no_more(failed.message)
+                made = await self._make(case, _PLACES[0], self._session.shared)
         if self._process_pool.unshared and not self._said_unshared:
             self._said_unshared = True
             message = f"device memory is not shared between processes here ({self._process_pool.unshared})"
@@ -91,29 +91,30 @@ class Preparer:
 
         Inputs of foreign problems may be too large for memory twice.
         """
-        if self._advance is None and self._process_pool.interpreted and self._plan.problem.suite is None:
+        if self._pending is None and self._process_pool.interpreted and self._plan.problem.suite is None:
             place = next(place for place in _PLACES if place != beside)
-            self._advance = _Advance(case=case, making=asyncio.create_task(self._make(case, place)))
+            making = self._make(case, place, self._session.shared)  # the worker may end before this begins
+            self._pending = _Pending(case=case, making=asyncio.create_task(making))
 
     async def close(self) -> None:
         """Drop a preparation in progress.  Safe to call twice."""
-        if self._advance is not None:
-            self._advance.making.cancel()
-            await asyncio.gather(self._advance.making, return_exceptions=True)
-            self._advance = None
+        if self._pending is not None:
+            self._pending.making.cancel()
+            await asyncio.gather(self._pending.making, return_exceptions=True)
+            self._pending = None
 
     async def _made_in_advance(self, case: Case) -> Preparation | None:
         """The preparation of this case if it was made in advance for the current worker, else None."""
-        if self._advance is None:
+        if self._pending is None:
             return None
-        advance, self._advance = self._advance, None
-        made = await advance.making
-        is_for_it = advance.case is case and made.arena.parent == self._session.shared
+        pending, self._pending = self._pending, None
+        made = await pending.making
+        is_for_it = pending.case is case and made.arena.parent == self._session.shared
         return made if is_for_it and isinstance(made.reply, protocol.Prepared) else None
 
-    async def _make(self, case: Case, place: int) -> Preparation:
-        """Have the judge prepare a case in memory that the worker maps: device memory, or a file if none is shared."""
-        arena = self._session.shared / f"{secrets.token_hex(8)}.in"
+    async def _make(self, case: Case, place: int, folder: Path) -> Preparation:
+        """Have the judge prepare a case in memory that a worker maps: device memory, or a file in `folder`."""
+        arena = folder / f"{secrets.token_hex(8)}.in"
         prepare = protocol.Prepare(
             id=protocol.new_id(),
             problem=self._plan.problem.id,
@@ -125,7 +126,3 @@ class Preparer:
             draw_seed=Draws(self._plan.draw_seed, "verification").seed_of(case.name),
         )
         return Preparation(place=place, arena=arena, reply=await self._ask_judge(prepare, "make inputs"))
-
-
-def _is_unsupported(reply: protocol.AnyReply | EngineError) -> bool:
-    return isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.UNSUPPORTED

@@ -60,7 +60,7 @@ def test_arguments_choose_the_number_of_threads(
     monkeypatch.setattr(torch, "set_num_threads", chosen.append)
     monkeypatch.setattr(main, "_FEW_BYTES", few_bytes)
     bench.prepare("TWICE")
-    assert chosen[-1] == threads
+    assert chosen == [2, threads]
 
 
 def test_number_of_threads_is_that_of_the_place(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,10 +37,11 @@ ARENA = protocol.ArenaSpec(handle="0f" * 64, block_bytes=4096, storages=(), byte
 
 
 class Setting:
-    """A verifier on a device whose judge and worker are played here.
+    """A verifier whose judge and worker are played here, on a device, or on the CPU without a `target`.
 
     `asked` is what they were, a word each; `wrong` are the comparisons that come out wrong, and `breaks`
-    the calls at which the worker dies, as numbers of a case's calls: "b2" is the second of case b.
+    the calls at which the worker dies, as numbers of a case's calls: "b2" is the second of case b.  `prepared_at`
+    are the places of cases in the judge.
     """
 
     def __init__(self, employ: Employ, *, target: str | None = "sm_90") -> None:

@@ -55,6 +55,17 @@ async def test_preparation_for_an_ended_worker_is_made_again(setting: Setting) -
     assert setting.asked.count("prepare c") == 2
 
 
+async def test_worker_that_ended_before_the_call_fails_its_case_alone(setting: Setting) -> None:
+    def ends_worker(word: str) -> bool:
+        if word == "prepare b":
+            setting.fork_server.die(setting.worker)
+        return True
+
+    setting.on_ask = ends_worker
+    await setting.run(A, B, C)
+    assert [result.outcome for result in setting.results] == [Outcome.PASS, Outcome.CRASHED, Outcome.PASS]
+
+
 async def test_failed_preparation_in_advance_is_made_again(setting: Setting) -> None:
     play = setting._play
 
