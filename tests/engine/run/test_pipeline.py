@@ -21,6 +21,7 @@ from engine.model import (
     Policy,
     events,
 )
+from engine.processes.process_pool import ProcessPool
 from engine.run.engine_resources import EngineResources
 from engine.run.pipeline import Run
 from engine.static.source import Source, read_source
@@ -31,43 +32,62 @@ if TYPE_CHECKING:
     from tests.engine.conftest import Employ
 
 
-async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path: Path) -> None:
-    def empty_case(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
-        report = OutputReport(name="return", outcome=Outcome.PASS, shape=(0,), dtype="float32")
-        match command:
-            case protocol.Load():
-                return protocol.Loaded(id=command.id)
-            case protocol.Prepare():
-                arena = protocol.ArenaSpec(path=command.arena_path or "", storages=(), bytes=256)
-                return protocol.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
-            case protocol.Call():
-                return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
-            case protocol.Compare():
-                return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
-            case protocol.Release():
-                return protocol.Released(id=command.id, seed=1)
-            case protocol.Observe():
-                return protocol.Observed(id=command.id)
-            case _:
-                return protocol.Done(id=command.id)
+def empty_case(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+    """What judge and worker answer where every case is right, and has no elements."""
+    report = OutputReport(name="return", outcome=Outcome.PASS, shape=(0,), dtype="float32")
+    match command:
+        case protocol.Load():
+            return protocol.Loaded(id=command.id)
+        case protocol.Prepare():
+            arena = protocol.ArenaSpec(path=command.arena_path or "", storages=(), bytes=256)
+            return protocol.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
+        case protocol.Call():
+            return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+        case protocol.Compare():
+            return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
+        case protocol.Release():
+            return protocol.Released(id=command.id, seed=1)
+        case protocol.Observe():
+            return protocol.Observed(id=command.id)
+        case _:
+            return protocol.Done(id=command.id)
 
-    _, process_pool = employ(empty_case)
+
+def run_on_cpu(process_pool: ProcessPool, folder: Path) -> Run:
     candidate = Candidate(source=b"import triton\n@triton.jit\ndef k(): ...\ndef f(x): ...\n", problem="toy::twice")
-    run = Run(
+    return Run(
         candidate,
         Plan(problem=PROBLEM, cases=PROBLEM.cases, device="cpu", target=None),
         EngineResources(
             process_pool=process_pool,
-            artefacts=ArtefactStore(folder=tmp_path),
+            artefacts=ArtefactStore(folder=folder),
             device=Device(platform="cpu", index=0, name="cpu"),
             limits=Limits(),
         ),
         probes=(),
     )
-    emitted = [event async for event in run.stream(asyncio.Event())]
+
+
+async def test_a_case_without_elements_needs_no_kernel(employ: Employ, tmp_path: Path) -> None:
+    _, process_pool = employ(empty_case)
+    emitted = [event async for event in run_on_cpu(process_pool, tmp_path).stream(asyncio.Event())]
     finished = emitted[-1]
     assert isinstance(finished, events.RunFinished)
     assert (finished.verdict.outcome, finished.verdict.flagged) == (Outcome.PASS, False)
+
+
+async def test_next_worker_starts_after_the_cases_on_the_cpu(employ: Employ, tmp_path: Path) -> None:
+    workers: list[int] = []
+
+    def counting(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+        if isinstance(command, protocol.Call):
+            workers.append(fake.forked.count("worker"))
+        return empty_case(kind, command)
+
+    fake, process_pool = employ(counting)
+    async for _ in run_on_cpu(process_pool, tmp_path).stream(asyncio.Event()):
+        pass
+    assert workers == [1, 1, 2]  # two calls of the case, one of the proof
 
 
 async def test_device_run_calls_every_case_on_new_content(device_run: DeviceRun) -> None:
