@@ -102,6 +102,21 @@ class Comparison:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CaseEstimate:
+    """Times of a case after its first `rounds` rounds, while it is still being measured.
+
+    Its intervals cover 95 % as those of `CaseBenchmark` do, but are wider; what is checked after the rounds is not
+    known yet.
+    """
+
+    case: str
+    rounds: int
+    method: Method
+    device_us: Interval
+    comparisons: tuple[Comparison, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Floor:
     """The roofline time of a case on this device: the larger of the times to move its bytes and to do its operations.
 

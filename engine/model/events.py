@@ -26,7 +26,7 @@ from engine.model import (
     Tier,
     Verdict,
 )
-from engine.model.benchmark import CaseBenchmark, Holder, Span, Summary
+from engine.model.benchmark import CaseBenchmark, CaseEstimate, Holder, Span, Summary
 from engine.model.layers import LayerReport
 from engine.model.proof import CaseProof
 
@@ -212,6 +212,16 @@ class OtherLoaded:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CaseEstimated:
+    """Case `number` of `total` is being timed; `CaseBenchmarked` follows and replaces the estimate."""
+
+    at_s: float
+    number: int
+    total: int
+    estimate: CaseEstimate
+
+
+@dataclass(frozen=True, kw_only=True)
 class CaseBenchmarked:
     """Case `number` of `total` was timed, or could not be: its outcome states which."""
 
@@ -264,7 +274,7 @@ Event: TypeAlias = (
     RunStarted | StageStarted | StageFinished | FindingRaised | LayerChecked | CaseFinished | KernelLaunched
     | KernelCompiled | KernelDisassembled | DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken
     | LogWritten | RunFinished | PortingStarted | KernelPorted | PortDisassembled | PortingFinished | OtherLoaded
-    | TierFinished | CaseProven | ProofStored | SuiteRuleApplied
+    | TierFinished | CaseProven | ProofStored | SuiteRuleApplied | CaseEstimated
 )  # fmt: skip
 
 EVENT_TYPES: dict[str, type[Event]] = {
@@ -273,7 +283,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         RunStarted, StageStarted, StageFinished, FindingRaised, LayerChecked, CaseFinished, KernelLaunched,
         KernelCompiled, KernelDisassembled, DeviceAwaited, CaseBenchmarked, BenchmarkSummarised, ProfileTaken,
         LogWritten, RunFinished, PortingStarted, KernelPorted, PortDisassembled, PortingFinished, OtherLoaded,
-        TierFinished, CaseProven, ProofStored, SuiteRuleApplied,
+        TierFinished, CaseProven, ProofStored, SuiteRuleApplied, CaseEstimated,
     )
 }  # fmt: skip
 

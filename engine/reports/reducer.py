@@ -12,6 +12,7 @@ from engine.model import Artefact, CompiledKernel, Cost
 from engine.model.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
+    CaseEstimated,
     CaseFinished,
     CaseProven,
     DeviceAwaited,
@@ -76,6 +77,7 @@ class _Draft:
         self._kernels_planned = record.kernels_planned
         self._benchmarks = list(record.benchmarks)
         self._benchmarks_planned = record.benchmarks_planned
+        self._estimate = record.estimate
         self._summaries = record.summaries
         self._holder = record.holder
         self._other_digest = record.other_digest
@@ -121,13 +123,13 @@ class _Draft:
                 self._disassembled(event)
             case OtherLoaded():
                 self._other_digest = event.digest
-            case DeviceAwaited() | CaseBenchmarked() | BenchmarkSummarised() | ProfileTaken():
+            case DeviceAwaited() | CaseEstimated() | CaseBenchmarked() | BenchmarkSummarised() | ProfileTaken():
                 self._measured(event)
             case RunFinished():
                 self._verdict = event.verdict
                 self._finished_s = event.at_s
                 self._draw_seed, self._seed_given = event.draw_seed, event.seed_given
-                self._holder = None
+                self._holder = self._estimate = None
             case PortingStarted() | KernelPorted() | PortDisassembled() | PortingFinished():
                 self._ports = _ported(self._ports, event)
         self._at_s = event.at_s
@@ -136,11 +138,17 @@ class _Draft:
         self._stages.append(StageRecord(stage=event.stage, started_s=event.at_s, total=event.total))
         self._holder = None  # the device is no longer waited for
 
-    def _measured(self, event: DeviceAwaited | CaseBenchmarked | BenchmarkSummarised | ProfileTaken) -> None:
+    def _measured(
+        self, event: DeviceAwaited | CaseEstimated | CaseBenchmarked | BenchmarkSummarised | ProfileTaken
+    ) -> None:
         match event:
             case DeviceAwaited():
                 self._holder = event.holder
+            case CaseEstimated():
+                self._estimate = event.estimate
+                self._benchmarks_planned = event.total
             case CaseBenchmarked():
+                self._estimate = None
                 self._benchmarks.append(event.benchmark)
                 self._benchmarks_planned = event.total
             case BenchmarkSummarised():
@@ -188,6 +196,7 @@ class _Draft:
             kernels_planned=self._kernels_planned,
             benchmarks=tuple(self._benchmarks),
             benchmarks_planned=self._benchmarks_planned,
+            estimate=self._estimate,
             summaries=self._summaries,
             holder=self._holder,
             other_digest=self._other_digest,

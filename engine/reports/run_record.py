@@ -22,7 +22,7 @@ from engine.model import (
     Verdict,
     specialisation,
 )
-from engine.model.benchmark import CaseBenchmark, Holder, Span, Summary
+from engine.model.benchmark import CaseBenchmark, CaseEstimate, Holder, Span, Summary
 from engine.model.events import LogWritten, TierFinished
 from engine.model.layers import LayerReport
 from engine.model.proof import CaseProof
@@ -54,6 +54,7 @@ class RunRecord:
     run's in the store, None while it is not recorded; `costs` are those of the cases that were to be timed, by name.
     `cut_short` means that the program that ran it exited before the verdict.
 
+    `estimate` is of the case that is being timed, None without one.
     `holder` is the process that holds the device while the benchmark waits for it; `other_digest` the hash of the
     candidate that this one was timed interleaved with, as the baseline "other".  `profile` is None without one.
     `draw_seed` and `seed_given` are those of `RunFinished`.
@@ -84,6 +85,7 @@ class RunRecord:
     kernels_planned: int = 0
     benchmarks: tuple[CaseBenchmark, ...] = ()
     benchmarks_planned: int = 0
+    estimate: CaseEstimate | None = None
     summaries: tuple[Summary, ...] = ()
     holder: Holder | None = None
     other_digest: str = ""

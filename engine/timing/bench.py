@@ -11,8 +11,9 @@ import asyncio
 import contextlib
 import math
 import random
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Protocol
 
 from engine import protocol
 from engine.errors import EngineError
@@ -21,6 +22,7 @@ from engine.model.benchmark import (
     CANDIDATE,
     OTHER,
     CaseBenchmark,
+    CaseEstimate,
     Comparison,
     Method,
     Summary,
@@ -45,11 +47,22 @@ _TIMED_AGAIN = (Outcome.ENGINE_ERROR, Outcome.CRASHED, Outcome.TIMEOUT)
 _CLOSE_SLOTS_S = 10.0
 
 
+class Listener(Protocol):
+    """Receives the results of a benchmark as they come."""
+
+    def case_estimated(self, estimate: CaseEstimate) -> None:
+        """Take the times of a case that is still being timed."""
+        ...
+
+    def case_timed(self, benchmark: CaseBenchmark, findings: tuple[Finding, ...]) -> None:
+        """Take the record of a case, and its findings."""
+        ...
+
+
 class Bench:
     """Times the cases of a plan; `run` is called once.
 
-    `other` is timed against the candidate in the same interleaving under the name OTHER.  `on_case` gets the record of
-    each case with its findings.
+    `other` is timed against the candidate in the same interleaving under the name OTHER.
     """
 
     def __init__(
@@ -62,7 +75,7 @@ class Bench:
         exchange: Exchange,
         device: TimedDevice,
         rng: random.Random,
-        on_case: Callable[[CaseBenchmark, tuple[Finding, ...]], None],
+        listener: Listener,
     ) -> None:
         self._plan = plan
         self._problem = problem
@@ -71,7 +84,7 @@ class Bench:
         self._exchange = exchange
         self._device = device
         self._rng = rng
-        self._on_case = on_case
+        self._listener = listener
         self._longest_s = 0.0
         self.left_out: tuple[Case, ...] = ()
         self._comparisons: dict[str, dict[str, Comparison]] = {}
@@ -93,7 +106,7 @@ class Bench:
             for comparison in benchmark.comparisons:
                 self._comparisons.setdefault(comparison.baseline, {})[case.name] = comparison
             self._longest_s = max(self._longest_s, benchmark.elapsed_s)
-            self._on_case(benchmark, findings)
+            self._listener.case_timed(benchmark, findings)
 
     def summaries(self) -> tuple[Summary, ...]:
         """One for each baseline that some case was compared with, in order of occurrence."""
@@ -167,12 +180,13 @@ class Bench:
         graph = await rounds.choose_method(table, case_s=case_s)
         facts.before = self._device.state()
         end_s = began_s + (1 - bursts.TAIL_SHARE) * case_s
+        estimate = partial(self._estimate, facts)
         try:
-            await rounds.rounds(table, graph, began_s=began_s, end_s=end_s)
+            await rounds.rounds(table, graph, began_s=began_s, end_s=end_s, on_least=estimate)
         except NotCapturedError as error:
             graph = ()
             _forget_graphs(table, str(error))
-            await rounds.rounds(table, graph, began_s=began_s, end_s=end_s)
+            await rounds.rounds(table, graph, began_s=began_s, end_s=end_s, on_least=estimate)
         await bursts.bursts(table, case_s=case_s)
         if not graph:
             await bursts.graphs(table, case_s=case_s, repeatable=not self._problem.mutates)
@@ -185,6 +199,11 @@ class Bench:
         for entrant in (table.candidate, *table.opponents):
             entrant.facts.notes += entrant.participant.notes
             entrant.facts.reason = entrant.participant.reason
+
+    def _estimate(self, facts: CaseFacts) -> None:
+        estimate = conclusion.estimate_of(facts, random.Random(self._rng.getrandbits(64)))
+        if estimate is not None:
+            self._listener.case_estimated(estimate)
 
     def _table(
         self, facts: CaseFacts, participants: list[WorkerParticipant | None], arranged: protocol.Arranged

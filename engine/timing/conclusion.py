@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 
 from engine.model import Finding, Outcome, Problem
-from engine.model.benchmark import CaseBenchmark, Comparison, Interval, Peaks, Timing
+from engine.model.benchmark import CaseBenchmark, CaseEstimate, Comparison, Interval, Peaks, Timing
 from engine.timing.checks import evidence
 from engine.timing.facts import CaseFacts
 from engine.timing.numbers import figures
@@ -29,6 +30,30 @@ def of_ended(facts: CaseFacts, stop: Stop, elapsed_s: float) -> tuple[CaseBenchm
         after=facts.after,
     )
     return benchmark, evidence.seen_without_times(facts)
+
+
+def estimate_of(facts: CaseFacts, rng: random.Random) -> CaseEstimate | None:
+    """The times of a case by its rounds so far; None without a device time, or with an impossible one."""
+    method = facts.candidate.method
+    if method is None:
+        return None
+    try:
+        device_us = figures.device_interval(facts.candidate, method, rng)
+    except ValueError:
+        return None
+    if device_us is None:
+        return None
+    comparisons: list[Comparison] = []
+    for side in facts.baselines:
+        with contextlib.suppress(ValueError):  # the record of the case has the reason
+            comparisons.append(figures.compared(facts.candidate, side, rng)[0])
+    return CaseEstimate(
+        case=facts.case.name,
+        rounds=len(facts.candidate.rounds),
+        method=method,
+        device_us=device_us,
+        comparisons=tuple(comparisons),
+    )
 
 
 def of_timed(

@@ -6,6 +6,7 @@ Decides which side is called on which slots and when; results are computed elsew
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
 
 from engine import protocol
 from engine.model import Problem
@@ -93,8 +94,12 @@ async def choose_method(table: Table, *, case_s: float) -> tuple[int, ...]:
     return slots
 
 
-async def rounds(table: Table, graph: tuple[int, ...], *, began_s: float, end_s: float) -> None:
+async def rounds(
+    table: Table, graph: tuple[int, ...], *, began_s: float, end_s: float, on_least: Callable[[], None]
+) -> None:
     """Rounds of the candidate, its opponents, its opponents in reverse, and the candidate again.
+
+    `on_least` is called after the fewest rounds that a case has.
 
     Raises:
         NotCapturedError: the graph that the rounds replay failed.
@@ -115,6 +120,8 @@ async def rounds(table: Table, graph: tuple[int, ...], *, began_s: float, end_s:
         calls = calls_within(remaining_s, planned - number, chunk_s=chunk_s, call_s=call_s, bounds=table.bounds)
         await _round(table, calls, graph)
         number += 1
+        if number == LEAST_ROUNDS:
+            on_least()
     if number < LEAST_ROUNDS:
         table.candidate.facts.notes.append(f"only {number} rounds, since they take too long")
 

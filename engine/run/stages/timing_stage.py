@@ -12,7 +12,7 @@ from functools import partial
 
 from engine.errors import EngineError, UnsupportedError
 from engine.model import BenchmarkPlan, Finding, Outcome, Problem, Stage, events
-from engine.model.benchmark import CaseBenchmark, Method
+from engine.model.benchmark import CaseBenchmark, CaseEstimate, Method
 from engine.model.layers import Coverage, Fact, Layer, LayerReport, left_out_report
 from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.profile import Profile
@@ -80,7 +80,7 @@ class TimingStage:
                 ask_judge=self._process_pool.ask_judge, clock=self._emitter.clock, on_work=self._profile.note
             ),
             device=self._measurement_context.timed_device(self._problem.name, self._plan.cache.value),
-            rng=random.Random(secrets.randbits(64)), on_case=self._case,
+            rng=random.Random(secrets.randbits(64)), listener=self,
         )  # fmt: skip
         await bench.run(end_s=self._end_s)
         if summaries := bench.summaries():
@@ -115,7 +115,16 @@ class TimingStage:
         self._emitter.emit(events.OtherLoaded(at_s=self._emitter.now(), digest=self._other.digest))
         return self._other
 
-    def _case(self, benchmark: CaseBenchmark, findings: tuple[Finding, ...]) -> None:
+    def case_estimated(self, estimate: CaseEstimate) -> None:
+        """Emit the times of the case that is being timed."""
+        self._emitter.emit(
+            events.CaseEstimated(
+                at_s=self._emitter.now(), number=self._number + 1, total=len(self._plan.cases), estimate=estimate
+            )
+        )
+
+    def case_timed(self, benchmark: CaseBenchmark, findings: tuple[Finding, ...]) -> None:
+        """Emit the record of a case with its findings, and keep it for the report."""
         for finding in findings:
             self._emitter.find(finding)
         self._number += 1

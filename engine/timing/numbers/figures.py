@@ -28,7 +28,7 @@ def timing_of(side: SideFacts, rng: random.Random) -> Timing:
         ValueError: a sample that no clock can give.
     """
     notes = list(side.notes)
-    device = _device_interval(side, side.method, rng)
+    device = device_interval(side, side.method, rng) if side.method is not None else None
     if device is None and side.rounds:
         notes.append("no device time: no activity was recorded on the device")
     if side.method is Method.CUPTI and (imprecise := [b for pair in side.rounds for b in pair if not b.precise]):
@@ -40,11 +40,21 @@ def timing_of(side: SideFacts, rng: random.Random) -> Timing:
         device_us=device,
         call_us=_call_interval(side, notes, rng),
         graph_us=_graph_interval(side, notes, rng),
-        stream_us=_device_interval(side, Method.EVENTS, rng),
+        stream_us=device_interval(side, Method.EVENTS, rng),
         samples_us=side.samples_us(side.method) if side.method is not None else (),
         activities=max(activities) if side.method is Method.CUPTI and activities else None,
         notes=tuple(notes),
     )
+
+
+def device_interval(side: SideFacts, method: Method, rng: random.Random) -> Interval | None:
+    """The device time of one call by this method; None with fewer than two samples.
+
+    Raises:
+        ValueError: a sample that no clock can give.
+    """
+    rounds = [samples for first, second in side.batches_us(method) if (samples := [*first, *second])]
+    return median_interval(rounds, rng=rng) if sum(map(len, rounds)) > 1 else None
 
 
 def without_times(side: SideFacts, why: str) -> Timing:
@@ -135,13 +145,6 @@ def tick_us(samples: Sequence[float]) -> float | None:
 
 def _pairs(candidate: SideFacts, method: Method) -> list[tuple[float, float]]:
     return [(statistics.median(first), statistics.median(last)) for first, last in candidate.batches_us(method)]
-
-
-def _device_interval(side: SideFacts, method: Method | None, rng: random.Random) -> Interval | None:
-    if method is None:
-        return None
-    rounds = [samples for first, second in side.batches_us(method) if (samples := [*first, *second])]
-    return median_interval(rounds, rng=rng) if sum(map(len, rounds)) > 1 else None
 
 
 def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Interval | None:

@@ -10,6 +10,7 @@ from engine.model import Case, Outcome, Problem, Stage, Tier
 from engine.model.benchmark import (
     Bound,
     CaseBenchmark,
+    CaseEstimate,
     Comparison,
     Holder,
     Interval,
@@ -61,18 +62,29 @@ def bench_columns(problem: Problem, measurements: Measurements, *, glyphs: Glyph
 def bench_rows(
     problem: Problem, view: RunRecord, measurements: Measurements, *, glyphs: Glyphs, dimmed: bool = False
 ) -> tuple[Row, ...]:
-    """A row for every bench case and every other timed one; `dimmed` says that all are of another version."""
+    """A row for every bench case and every other timed one; `dimmed` says that all are of another version.
+
+    The case that is being timed has its times so far.
+    """
+    estimate = shown_estimate(view)
     names = dict.fromkeys([case.name for case in bench_cases(problem)] + [one.case for one in measurements.cases])
     baselines = measurements.baselines or ("eager",)
     rows = []
     for name in names:
         one = measurements.of(name)
-        if one is None:
+        if estimate is not None and name == estimate.case:
+            rows.append(Row(key=name, cells=_estimated(estimate, baselines, glyphs)))
+        elif one is None:
             rows.append(Row(key=name, cells=_untimed(name, view, len(baselines), glyphs)))
         else:
             cells = _cells(one, baselines, glyphs, dimmed=dimmed)
             rows.append(Row(key=name, cells=cells, stale=one.stale or dimmed))
     return tuple(rows)
+
+
+def shown_estimate(view: RunRecord) -> CaseEstimate | None:
+    """Times so far of the case that is being timed, if they can count."""
+    return view.estimate if view.running and evidence(view) is Trust.CREDIBLE else None
 
 
 def summary_lines(measurements: Measurements, *, glyphs: Glyphs, dimmed: bool = False) -> tuple[Line, ...]:
@@ -94,6 +106,18 @@ def headline(measurements: Measurements, *, glyphs: Glyphs) -> Line:
     counts = measurements.trust is Trust.CREDIBLE
     peak = f"{numbers.percent(percent)} peak  " if counts and percent is not None else ""
     return line(strong(peak), Span(text, Tone.STRONG if tone is Tone.PLAIN else tone))
+
+
+def estimate_line(view: RunRecord, *, glyphs: Glyphs) -> Line:
+    """The speed-up so far of the case that is being timed, its time without a baseline; empty without an estimate."""
+    estimate = shown_estimate(view)
+    if estimate is None:
+        return ()
+    if not estimate.comparisons:
+        time = numbers.microseconds(estimate.device_us, glyphs=glyphs)
+        return line(muted(f"{time} {glyphs.micro}s so far"))
+    first = estimate.comparisons[0]
+    return line(muted(f"{numbers.factor(first.speedup, glyphs=glyphs)} {first.baseline} so far"))
 
 
 def best_line(best: BestRun | None, *, shown: int | None, glyphs: Glyphs) -> Line:
@@ -172,6 +196,8 @@ def why_nothing(view: RunRecord, problem: Problem) -> str:
         return (
             f"nothing was timed: the run ended first ({outcome_words(view.verdict.outcome)}); b times the bench cases"
         )
+    if view.running and stage is not None:
+        return "the first bench case is being timed"
     if view.running:
         return "the bench cases are timed once all cases pass"
     return "nothing timed yet: b times the bench cases"
@@ -219,6 +245,22 @@ def _untimed(name: str, view: RunRecord, baselines: int, glyphs: Glyphs) -> tupl
     waiting = view.running and view.stage(Stage.BENCHMARK) is not None
     word = muted(f"{glyphs.outcome(None)} {'waits' if waiting else 'not timed'}")
     return (Span(name), word, *[muted(glyphs.dash)] * (baselines + 7), Span(""))
+
+
+def _estimated(estimate: CaseEstimate, baselines: tuple[str, ...], glyphs: Glyphs) -> tuple[Span, ...]:
+    """The time and the speed-ups so far, without the emphasis of final ones."""
+    dash = muted(glyphs.dash)
+    speedup_by_baseline = {one.baseline: numbers.ratio(one.speedup, glyphs=glyphs) for one in estimate.comparisons}
+    first, *others = [muted(speedup_by_baseline.get(name, glyphs.dash)) for name in baselines]
+    return (
+        Span(estimate.case),
+        muted(f"{glyphs.outcome(None)} {numbers.microseconds(estimate.device_us, glyphs=glyphs)}"),
+        first,
+        dash,
+        *others,
+        *[dash] * 6,
+        muted(f"so far, after {estimate.rounds} rounds"),
+    )
 
 
 def _cells(one: Measurement, baselines: tuple[str, ...], glyphs: Glyphs, *, dimmed: bool) -> tuple[Span, ...]:

@@ -8,6 +8,7 @@ from engine.model import Outcome
 from engine.model.benchmark import (
     Bound,
     CaseBenchmark,
+    CaseEstimate,
     Comparison,
     DeviceState,
     Floor,
@@ -52,6 +53,17 @@ def bench_detail(one: Measurement, *, glyphs: Glyphs) -> tuple[Line, ...]:
     lines += _kernels(one)
     lines += _device("before", timed.before)
     lines += _device("after", timed.after)
+    return tuple(lines)
+
+
+def estimate_detail(estimate: CaseEstimate, *, glyphs: Glyphs) -> tuple[Line, ...]:
+    """The times so far of a case that is being timed, and those that follow."""
+    lines: list[Line] = [line(strong(estimate.case), muted(f"  so far, after {estimate.rounds} rounds"))]
+    lines.append(_time("device", estimate.device_us, _METHODS[estimate.method], glyphs))
+    for comparison in estimate.comparisons:
+        ratio = _ratio(comparison, Trust.CREDIBLE, glyphs)
+        lines.append(line(muted(f"{comparison.baseline:<9} "), *ratio))
+    lines.append(line(muted("more rounds, whole calls and graphs follow")))
     return tuple(lines)
 
 

@@ -7,16 +7,18 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
+from engine.model.benchmark import CaseEstimate
 from kgtui.ports.protocols import CPU_DEVICE
 from kgtui.state.bench.benchmarks import (
     bench_cases,
     bench_columns,
     bench_rows,
+    shown_estimate,
     summary_lines,
     trouble,
     why_nothing,
 )
-from kgtui.state.bench.detail import LABEL, bench_detail
+from kgtui.state.bench.detail import LABEL, bench_detail, estimate_detail
 from kgtui.state.bench.measurements import Measurement
 from kgtui.state.bench.static_cost import COLUMNS, EXECUTED_ON_CPU, cost_rows, static_lines
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text
@@ -48,6 +50,12 @@ class BenchPane(DetailedPane):
         """Measurement of the case under the cursor."""
         name = self.query_one(Grid).current
         return self.scene.bench.measurements.of(name) if name and self.scene else None
+
+    @property
+    def current_estimate(self) -> CaseEstimate | None:
+        """Times so far of the case under the cursor, if it is the one that is being timed."""
+        estimate = shown_estimate(self.scene.bench.view) if self.scene else None
+        return estimate if estimate is not None and estimate.case == self.query_one(Grid).current else None
 
     def show(self, scene: Scene) -> None:
         """Draw the measurements, or the reason why there are none."""
@@ -87,11 +95,14 @@ class BenchPane(DetailedPane):
         scene, current = self.scene, self.current
         if scene is None:
             return
-        self.set_class(current is not None, "-timed")
-        if current is None and self.has_class("-detailed"):
+        estimate = self.current_estimate
+        self.set_class(current is not None or estimate is not None, "-timed")
+        if current is None and estimate is None and self.has_class("-detailed"):
             self.close_detail()
         detail = self.query_one("#bench-detail", Lines)
-        if current is not None:
+        if estimate is not None:
+            detail.show(estimate_detail(estimate, glyphs=scene.glyphs))
+        elif current is not None:
             detail.show(bench_detail(current, glyphs=scene.glyphs))
         elif self.has_class("-static"):
             detail.show(static_lines(scene.bench.view))

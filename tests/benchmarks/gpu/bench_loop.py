@@ -30,6 +30,7 @@ from engine.model import BenchmarkPlan, Candidate, Plan, Stage, Tier, Verdict
 from engine.model.benchmark import CaseBenchmark, Span
 from engine.model.events import (
     CaseBenchmarked,
+    CaseEstimated,
     CaseFinished,
     FindingRaised,
     KernelCompiled,
@@ -50,14 +51,15 @@ _LINES = itertools.count(1)
 class Save:
     """Seconds after the save until each of these was known.
 
-    `first_case_s` is the first case that launched a kernel, `interval_s` the first case with a timed interval,
-    None when none was asked for.  `spares_s` is when the spares begun before the proof were ready, for a save that
+    `first_case_s` is the first case that launched a kernel, `estimate_s` the first interval, after the first rounds of a
+    case, `interval_s` the first case that was timed whole; None when none was asked for.  `spares_s` is when the spares begun before the proof were ready, for a save that
     replaces this one, None if the run ended before; `warm_again_s` when all were ready after the run had ended.
     """
 
     first_case_s: float
     verified_s: float
     verdict_s: float
+    estimate_s: float | None = None
     interval_s: float | None = None
     spares_s: float | None = None
     warm_again_s: float = 0.0
@@ -75,6 +77,7 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
         plan = dataclasses.replace(plan, benchmark=BenchmarkPlan(cases=cases))
     started = time.perf_counter()
     first_case_s = verified_s = 0.0
+    estimate_s: float | None = None
     interval_s: float | None = None
     warm: asyncio.Task[float] | None = None
     kernels = 0
@@ -87,6 +90,8 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
                 has_elements = any(output.total for output in event.result.outputs)
                 first_case_s = first_case_s or (now_s if has_elements else 0.0)
                 verified_s = now_s
+            elif isinstance(event, CaseEstimated):
+                estimate_s = estimate_s or now_s
             elif isinstance(event, CaseBenchmarked):
                 if event.benchmark.timing is not None and event.benchmark.timing.device_us is not None:
                     interval_s = interval_s or now_s
@@ -107,6 +112,7 @@ async def judge(engine: Engine, content: bytes, problem_name: str, *, target: st
                     verdict=event.verdict,
                     kernels=kernels,
                     spans=spans,
+                    estimate_s=estimate_s,
                     interval_s=interval_s,
                     spares_s=await warm - started if warm is not None else None,
                 )
@@ -232,7 +238,7 @@ def below(root: int) -> list[int]:
 def report(label: str, saves: list[Save]) -> None:
     """Median, 95th percentile and extremes of each figure in seconds, and the profile of the last save."""
     print(f"{len(saves)} saves of the sample, {saves[0].verdict.total} cases, {label}, warm spare:")
-    for name in ("first_case_s", "verified_s", "interval_s", "verdict_s", "spares_s", "warm_again_s"):
+    for name in ("first_case_s", "verified_s", "estimate_s", "interval_s", "verdict_s", "spares_s", "warm_again_s"):
         values = sorted(value for save in saves if (value := getattr(save, name)) is not None)
         if not values:
             continue

@@ -35,6 +35,7 @@ from engine.model.benchmark import (
     CANDIDATE,
     Bound,
     CaseBenchmark,
+    CaseEstimate,
     Comparison,
     DeviceState,
     Floor,
@@ -213,6 +214,18 @@ FULL = (
     ),
     events.ProofStored(at_s=1.7, artefact=ARTEFACT, cases=2),
     events.SuiteRuleApplied(at_s=1.8, calls=11, passed=10),
+    events.CaseEstimated(
+        at_s=1.9,
+        number=1,
+        total=2,
+        estimate=CaseEstimate(
+            case="a",
+            rounds=8,
+            method=Method.GRAPH,
+            device_us=Interval(value=7.5, low=7.0, high=8.0),
+            comparisons=BENCHMARK.comparisons,
+        ),
+    ),
 )
 BARE = (
     events.RunStarted(

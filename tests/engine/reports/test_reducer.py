@@ -6,8 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from engine.model import Artefact, CaseResult, CompiledKernel, Launch, Outcome, Policy, Stage, Stream, Tier, Verdict
+from engine.model import (
+    Artefact,
+    CacheState,
+    CaseResult,
+    CompiledKernel,
+    Launch,
+    Outcome,
+    Policy,
+    Stage,
+    Stream,
+    Tier,
+    Verdict,
+)
+from engine.model.benchmark import CaseBenchmark, CaseEstimate, Interval, Method
 from engine.model.events import (
+    CaseBenchmarked,
+    CaseEstimated,
     CaseFinished,
     Event,
     KernelCompiled,
@@ -43,6 +58,14 @@ STARTED = RunStarted(
     target="sm_90",
     cases=1,
     policy=Policy.STRICT,
+)
+ESTIMATED = CaseEstimated(
+    at_s=0.6,
+    number=1,
+    total=2,
+    estimate=CaseEstimate(
+        case="4x33 f32", rounds=8, method=Method.CUPTI, device_us=Interval(value=7.5, low=7.0, high=8.0)
+    ),
 )
 WRITTEN = LogWritten(at_s=0.35, stream=Stream.STDOUT, text="hello\n")
 EVENTS: tuple[Event, ...] = (
@@ -111,6 +134,18 @@ def test_finished_stage_without_start_gets_one() -> None:
     record = record_of((StageFinished(at_s=0.5, stage=Stage.LOAD, outcome=Outcome.TIMEOUT, elapsed_s=0.2),))
     (stage,) = record.stages
     assert (stage.started_s, stage.outcome, stage.finished_s) == (0.3, Outcome.TIMEOUT, 0.5)
+
+
+def test_record_of_a_case_replaces_its_estimate() -> None:
+    record = reduce_all(NO_RUN, (ESTIMATED,))
+    assert (record.estimate, record.benchmarks_planned) == (ESTIMATED.estimate, 2)
+    timed = CaseBenchmark(case="4x33 f32", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=1.0)
+    after = reduce_all(record, (CaseBenchmarked(at_s=0.7, number=1, total=2, benchmark=timed),))
+    assert (after.estimate, after.benchmarks) == (None, (timed,))
+
+
+def test_end_of_a_run_clears_its_estimate() -> None:
+    assert reduce_all(NO_RUN, (ESTIMATED, RunFinished(at_s=0.8, verdict=VERDICT))).estimate is None
 
 
 def test_disassembly_of_an_unknown_kernel_changes_nothing() -> None:

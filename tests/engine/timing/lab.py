@@ -15,7 +15,7 @@ from engine.model import (
     Cost,
     Finding,
 )
-from engine.model.benchmark import CaseBenchmark, DeviceState, Peaks
+from engine.model.benchmark import CaseBenchmark, CaseEstimate, DeviceState, Peaks
 from engine.timing.bench import Bench
 from engine.timing.exchange import Exchange
 from engine.timing.kernel_times import KernelSource
@@ -38,6 +38,7 @@ class Lab:
     worker: Worker
     seed: int = 7
     cases: list[CaseBenchmark] = field(default_factory=list)
+    estimates: list[CaseEstimate] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     work: list[str] = field(default_factory=list)
     states: int = 0
@@ -84,10 +85,13 @@ class Lab:
                 stored_us=stored,
             ),
             rng=random.Random(self.seed),
-            on_case=self._case,
+            listener=self,
         )
 
-    def _case(self, benchmark: CaseBenchmark, findings: tuple[Finding, ...]) -> None:
+    def case_estimated(self, estimate: CaseEstimate) -> None:
+        self.estimates.append(estimate)
+
+    def case_timed(self, benchmark: CaseBenchmark, findings: tuple[Finding, ...]) -> None:
         self.cases.append(benchmark)
         self.findings += findings
 

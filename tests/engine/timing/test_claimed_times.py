@@ -166,6 +166,7 @@ async def test_impossible_times_are_suspect_without_number(make_lab):
     assert case.timing.device_us is None
     assert case.comparisons == ()
     assert lab.raised()["impossible_times"] == "suspect"
+    assert lab.estimates == []
 
 
 @pytest.mark.parametrize(("end_s", "timed"), [(0.0, 1), (1.9, 1), (2.1, 2), (2.9, 2), (math.inf, 3)])

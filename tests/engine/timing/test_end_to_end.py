@@ -16,7 +16,7 @@ from engine.clock.stopwatch import Stopwatch
 from engine.devices import Device
 from engine.judge.benchmark.slots import Slots
 from engine.model import BenchmarkPlan, CacheState, Finding, Outcome
-from engine.model.benchmark import CaseBenchmark, DeviceState, Method
+from engine.model.benchmark import CaseBenchmark, CaseEstimate, DeviceState, Method
 from engine.timing.bench import Bench
 from engine.timing.exchange import Exchange
 from engine.timing.timed_candidates import TimedCandidate
@@ -53,6 +53,21 @@ class Worker:
         raise AssertionError("nothing here deserves to be killed")
 
 
+class Results:
+    """What a benchmark reports."""
+
+    def __init__(self) -> None:
+        self.cases: list[CaseBenchmark] = []
+        self.findings: list[Finding] = []
+
+    def case_estimated(self, estimate: CaseEstimate) -> None:
+        pass
+
+    def case_timed(self, benchmark: CaseBenchmark, findings: tuple[Finding, ...]) -> None:
+        self.cases.append(benchmark)
+        self.findings += findings
+
+
 async def timed(
     entry: Callable[[ScriptedDevice], Callable[..., Any]], *, precise: bool = True, cache: CacheState = CacheState.COLD
 ) -> tuple[CaseBenchmark, list[Finding]]:
@@ -65,15 +80,10 @@ async def timed(
         memory=lambda _, size: device.memory(size),
     )
     looks = count()
-    cases: list[CaseBenchmark] = []
-    findings: list[Finding] = []
+    results = Results()
 
     async def judge(command: Any) -> protocol.AnyReply:
         return protocol.decode_reply(protocol.encode(slots.carry_out(command)))
-
-    def timed_case(benchmark: CaseBenchmark, found: tuple[Finding, ...]) -> None:
-        cases.append(benchmark)
-        findings.extend(found)
 
     bench = Bench(
         BenchmarkPlan(cases=(CASE,), cache=cache),
@@ -88,10 +98,10 @@ async def timed(
             stored_us=lambda *_: None,
         ),
         rng=random.Random(5),
-        on_case=timed_case,
+        listener=results,
     )
     await bench.run()
-    return cases[0], findings
+    return results.cases[0], results.findings
 
 
 def honest(device: ScriptedDevice) -> Callable[..., Any]:

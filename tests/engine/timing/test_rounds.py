@@ -7,7 +7,7 @@ from itertools import groupby
 import pytest
 
 from engine.model import CacheState, Outcome
-from engine.model.benchmark import Standing
+from engine.model.benchmark import Method, Standing
 
 
 async def test_chunk_order_mirrors_baselines(make_lab):
@@ -128,3 +128,42 @@ async def test_deadlines_shrink_with_measured_call_times(make_lab):
     await lab.run()
     assert lab.worker.deadlines_s[0] == 120.0
     assert lab.worker.deadlines_s[-2] == 10.0
+
+
+async def test_first_rounds_give_an_estimate(make_lab):
+    lab = make_lab(device_us=20.0)
+    case = await lab.run()
+    (estimate,) = lab.estimates
+    assert (estimate.case, estimate.rounds, estimate.method) == (lab.case.name, 8, Method.CUPTI)
+    assert estimate.device_us.value == pytest.approx(20.0, rel=0.02)
+    (comparison,) = estimate.comparisons
+    assert (comparison.baseline, comparison.standing) == ("eager", Standing.FASTER)
+    assert case.timing.device_us != estimate.device_us  # the record has all rounds
+
+
+async def test_estimate_precedes_bursts_and_graphs(make_lab):
+    lab = make_lab()
+    logged: list[set[str]] = []
+    lab.case_estimated = lambda _: logged.append({how for _, how, _ in lab.device.log})
+    await lab.run()
+    assert logged == [{"single"}]
+
+
+async def test_estimate_without_a_baseline_has_no_comparison(make_lab):
+    lab = make_lab(baselines={})
+    await lab.run(baselines=())
+    (estimate,) = lab.estimates
+    assert estimate.comparisons == ()
+
+
+async def test_estimate_leaves_out_a_baseline_that_failed(make_lab):
+    lab = make_lab(baselines={"eager": {"fails_with": "out of memory"}})
+    await lab.run()
+    (estimate,) = lab.estimates
+    assert estimate.comparisons == ()
+
+
+async def test_case_without_times_has_no_estimate(make_lab):
+    lab = make_lab(wrong_at_call=1)
+    await lab.run()
+    assert lab.estimates == []

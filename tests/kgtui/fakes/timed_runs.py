@@ -9,6 +9,7 @@ from engine.model import BenchmarkPlan, CacheState, Candidate, Case, Cost, DType
 from engine.model.benchmark import (
     Bound,
     CaseBenchmark,
+    CaseEstimate,
     Comparison,
     DeviceState,
     Floor,
@@ -23,6 +24,7 @@ from engine.model.benchmark import (
 from engine.model.events import (
     BenchmarkSummarised,
     CaseBenchmarked,
+    CaseEstimated,
     DeviceAwaited,
     Event,
     ProfileTaken,
@@ -169,6 +171,22 @@ def two_baselines(candidate: Candidate, plan: Plan) -> list[Event]:
 def times_two_of_five(candidate: Candidate, plan: Plan) -> list[Event]:
     """Two sizes are timed, then nothing comes until the run is cancelled."""
     return timed_events(candidate, plan, stop_after=2)
+
+
+def times_third_of_five(candidate: Candidate, plan: Plan) -> list[Event]:
+    """A run with two timed cases and the times of the third so far."""
+    assert plan.benchmark is not None
+    case = plan.benchmark.cases[2]
+    known = benchmark_of(case, 2)
+    assert known.timing is not None and known.timing.device_us is not None
+    estimate = CaseEstimate(
+        case=case.name,
+        rounds=8,
+        method=Method.CUPTI,
+        device_us=known.timing.device_us,
+        comparisons=known.comparisons,
+    )
+    return [*times_two_of_five(candidate, plan), CaseEstimated(at_s=2.7, number=3, total=5, estimate=estimate)]
 
 
 def waits_for_the_device(candidate: Candidate, plan: Plan) -> list[Event]:

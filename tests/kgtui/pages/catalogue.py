@@ -69,6 +69,8 @@ _RUNNING = (
          script="waits_for_the_device", keys=("3",), timed=True),
     Page(name="timing", screen="workbench", state=State.BENCHMARKING, says=("▶ benchmarking 2/5",),
          script="times_two_of_five", keys=("3",), timed=True),
+    Page(name="timing-so-far", screen="workbench", state=State.BENCHMARKING, says=("so far", "· 55.6"),
+         script="times_third_of_five", keys=("3", "j", "j"), timed=True),
     Page(name="timing-over-stale-results", screen="workbench", state=State.BENCHMARKING, says=("▶ benchmarking 2/5",),
          script="all_timed", then="times_two_of_five", keys=("3",), timed=True),
 )  # fmt: skip

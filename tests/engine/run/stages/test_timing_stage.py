@@ -16,13 +16,16 @@ from engine.devices.hardware.device_lock import DeviceLock, occupancy
 from engine.errors import UnsupportedError
 from engine.model import (
     BenchmarkPlan,
+    CacheState,
     Candidate,
     Case,
     DType,
     Limits,
+    Outcome,
     Tier,
     events,
 )
+from engine.model.benchmark import CaseBenchmark, CaseEstimate, Interval, Method
 from engine.model.layers import Coverage, left_out_count
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
@@ -203,3 +206,12 @@ async def test_with_time_enough_no_case_is_left_out(employ: Employ, tmp_path: Pa
     emitted = await stage.emitted()
     assert [event.benchmark.case for event in emitted if isinstance(event, events.CaseBenchmarked)] == ["c", "d"]
     assert [event.report.by for event in emitted if isinstance(event, events.LayerChecked)] == ["timing"]
+
+
+async def test_estimate_has_the_number_of_the_case_that_is_timed(stage: Stage) -> None:
+    estimate = CaseEstimate(case="d", rounds=8, method=Method.CUPTI, device_us=Interval(value=2.0, low=1.0, high=3.0))
+    timed = CaseBenchmark(case="c", outcome=Outcome.PASS, cache=CacheState.COLD, elapsed_s=1.0)
+    stage.stage.case_timed(timed, ())
+    stage.stage.case_estimated(estimate)
+    (event,) = [each for each in await stage.emitted() if isinstance(each, events.CaseEstimated)]
+    assert (event.number, event.total, event.estimate) == (2, 0, estimate)

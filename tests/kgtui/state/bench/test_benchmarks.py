@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.model import Candidate, Outcome, Plan, Problem, Stage, Verdict
-from engine.model.events import RunFinished, RunStarted, StageFinished
+from engine.model.events import RunFinished, RunStarted, StageFinished, StageStarted
 from engine.model.problems.form import CandidateForm
 from engine.model.problems.suite_origin import SuiteOrigin
 from engine.reports.reducer import reduce_all
@@ -19,11 +19,12 @@ from kgtui.state.bench.benchmarks import (
     bench_columns,
     bench_rows,
     best_line,
+    estimate_line,
     headline,
     summary_lines,
     why_nothing,
 )
-from kgtui.state.bench.detail import bench_detail
+from kgtui.state.bench.detail import bench_detail, estimate_detail
 from kgtui.state.bench.measurements import NOTHING_MEASURED, Measurements, Trust, measured
 from kgtui.state.bench.static_cost import cost_rows, static_lines
 from kgtui.state.format.glyphs import ASCII, UNICODE
@@ -86,6 +87,58 @@ def test_every_standing_has_a_sign_and_a_tone(problem: Problem, timed: Any) -> N
     ]
     in_ascii = rows_of(problem, view, measured(view, number=1), glyphs=ASCII)
     assert [row.cells[2].text for row in in_ascii[1:4]] == ["^ 1.41 +-0.02", "= 1.00 +-0.01", "v 0.91 +-0.01"]
+
+
+def test_case_that_is_timed_has_its_estimate_without_emphasis(problem: Problem, timed: Any) -> None:
+    view = timed("times_third_of_five")
+    rows = rows_of(problem, view, measured(view, number=1))
+    assert texts(rows[2]) == [
+        "4096x4096 f32", "· 55.6 ±0.4", "1.00 ±0.01", *["–"] * 7, "so far, after 8 rounds"
+    ]  # fmt: skip
+    assert {cell.tone for cell in rows[2].cells[1:]} == {Tone.MUTED}
+    assert rows[3].cells[1].text == "· waits"
+    assert len(rows[2].cells) == len(rows[1].cells)
+
+
+def test_estimate_replaces_an_earlier_measurement(problem: Problem, timed: Any) -> None:
+    view = timed("times_third_of_five")
+    before = measured(timed("all_timed"), number=1)
+    rows = rows_of(problem, view, measured(view, number=2).over(before, view))
+    assert rows[2].cells[-1].text == "so far, after 8 rounds"
+    assert rows[3].cells[-1].text == "of run #1"
+
+
+def test_headline_has_the_speedup_so_far(timed: Any) -> None:
+    view = timed("times_third_of_five")
+    assert plain_text((estimate_line(view, glyphs=UNICODE),)) == "1.00× ±0.01 eager so far"
+    assert view.estimate is not None
+    alone = replace(view, estimate=replace(view.estimate, comparisons=()))
+    assert plain_text((estimate_line(alone, glyphs=UNICODE),)) == "55.6 ±0.4 µs so far"
+
+
+@pytest.mark.parametrize("script", ["times_two_of_five", "all_timed"])
+def test_nothing_is_said_so_far_without_an_estimate(script: str, timed: Any) -> None:
+    assert estimate_line(timed(script), glyphs=UNICODE) == ()
+
+
+def test_estimate_of_a_wrong_or_flagged_run_is_not_shown(problem: Problem, timed: Any, plan: Plan) -> None:
+    view, flagged = timed("times_third_of_five"), timed("timed_and_flagged")
+    for doubtful in (
+        replace(view, cases=(*view.cases, fakes.wrong(plan.cases[0]))),
+        replace(view, findings=flagged.findings),
+    ):
+        assert estimate_line(doubtful, glyphs=UNICODE) == ()
+        assert rows_of(problem, doubtful, measured(doubtful, number=1))[2].cells[1].text == "· waits"
+
+
+def test_estimate_has_its_interval_and_method_in_detail(timed: Any) -> None:
+    estimate = timed("times_third_of_five").estimate
+    assert plain_text(estimate_detail(estimate, glyphs=UNICODE)) == (
+        "4096x4096 f32  so far, after 8 rounds\n"
+        "device    55.6 µs  [55.18 to 55.98]  CUPTI timestamps, all streams\n"
+        "eager     = 1.00 ±0.01 no difference  [0.992 to 1.014]\n"
+        "more rounds, whole calls and graphs follow"
+    )
 
 
 def test_second_baseline_has_its_own_column(problem: Problem, timed: Any) -> None:
@@ -339,6 +392,7 @@ def test_empty_tab_states_reason_and_next_step(candidate: Candidate, plan: Plan,
             timed("verified_only"),
             timed("fails_before_it_is_timed"),
             reduce_all(NO_RUN, [begun]),
+            reduce_all(NO_RUN, [begun, StageStarted(at_s=0.4, stage=Stage.BENCHMARK, total=2)]),
             reduce_all(NO_RUN, [begun, unsupported]),
             reduce_all(NO_RUN, [begun, RunFinished(at_s=1.0, verdict=stopped)]),
         )
@@ -348,6 +402,7 @@ def test_empty_tab_states_reason_and_next_step(candidate: Candidate, plan: Plan,
         "nothing timed yet: b times the bench cases",
         "nothing was timed: only passing candidates are timed; see the cases",
         "the bench cases are timed once all cases pass",
+        "the first bench case is being timed",
         "nothing was timed: no precise timer here",
         "nothing was timed: the run ended first (cancelled); b times the bench cases",
     ]
