@@ -51,9 +51,10 @@ _LINES = itertools.count(1)
 class Save:
     """Seconds after the save until each of these was known.
 
-    `first_case_s` is the first case that launched a kernel, `estimate_s` the first interval, after the first rounds of a
-    case, `interval_s` the first case that was timed whole; None when none was asked for.  `spares_s` is when the spares begun before the proof were ready, for a save that
-    replaces this one, None if the run ended before; `warm_again_s` when all were ready after the run had ended.
+    `first_case_s` is the first case that launched a kernel, `estimate_s` the first interval, after the first rounds of
+    a case, `interval_s` the first case that was timed whole; None when none was asked for.  `spares_s` is when the
+    spares begun before the proof were ready, for a save that replaces this one, None if the run ended before;
+    `warm_again_s` when all were ready after the run had ended.
     """
 
     first_case_s: float
