@@ -7,9 +7,11 @@ the results are published in a folder where the worker's Triton finds them.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import heapq
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from engine.artefacts import ArtefactStore
@@ -29,6 +31,7 @@ _LIMIT_S = 600.0
 _THREADS_A_WARP = 32
 _MOST_DIGITS = 10
 _LARGE_ELEMENTS = 32  # elements a thread; compiling takes several times as long as with half as many
+_PLACES_FOR_A_KEPT_ONE = 8  # with fewer compilers than these none is kept idle
 
 
 @dataclass(kw_only=True)
@@ -61,11 +64,41 @@ class _Turn:
 _FIRST, _REST, _END = range(3)
 
 
+class _Turns:
+    """The turns that no compiler has taken yet; while the last compiler is kept, it takes only those of rank _FIRST."""
+
+    def __init__(self) -> None:
+        self._turns: list[_Turn] = []
+        self._is_last_kept = False
+        self._changed = asyncio.Event()
+
+    def put(self, turn: _Turn) -> None:
+        """Add a turn."""
+        heapq.heappush(self._turns, turn)
+        self._wake()
+
+    def keep_last(self, *, is_kept: bool) -> None:
+        """Keep the last compiler for turns of rank _FIRST, or give it every turn."""
+        self._is_last_kept = is_kept
+        self._wake()
+
+    async def take(self, *, is_last: bool) -> _Turn:
+        """The next turn of a compiler, which is taken out."""
+        while not self._turns or (is_last and self._is_last_kept and self._turns[0].rank != _FIRST):
+            await self._changed.wait()
+        return heapq.heappop(self._turns)
+
+    def _wake(self) -> None:
+        """Have every compiler that waits look again."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
 class Builder:
     """Compiles the launches of one run, each specialisation once.
 
     For the device itself they are compiled in order of arrival, for cases wait for them; but those that take long come
-    first, since the last cases would wait for one of them alone.  For another target, which has no `publication`, the
+    first, and find a compiler while more launches are expected, since the last cases would wait for one of them alone.  For another target, which has no `publication`, the
     first specialisation of every kernel comes before the rest, so that build errors are known early.
     """
 
@@ -94,7 +127,7 @@ class Builder:
         self._on_kernel = on_kernel
         self._publication = publication
         self._needed: set[asyncio.Future[None]] = set()
-        self._jobs: asyncio.PriorityQueue[_Turn] = asyncio.PriorityQueue()
+        self._turns = _Turns()
         self._arrivals = itertools.count()
         self._met: set[tuple[str, int | None]] = set()
         self._released = asyncio.Event()
@@ -163,9 +196,10 @@ class Builder:
     def finish(self) -> None:
         """Declare that no more launches will be added; `run` returns after the last."""
         self.release()
+        self._turns.keep_last(is_kept=False)
         self._begin_sessions(len(self._sessions))
         for _ in self._sessions:
-            self._jobs.put_nowait(_Turn(rank=_END, arrival=next(self._arrivals), job=None))
+            self._turns.put(_Turn(rank=_END, arrival=next(self._arrivals), job=None))
 
     def _begin_sessions(self, count: int) -> None:
         for needed in self._needed_sessions[:count]:
@@ -176,7 +210,7 @@ class Builder:
         self._begin_sessions(self.unfinished)
         if self._over:
             _settle(job)  # no compiler is left: the worker compiles it at its launch
-        self._jobs.put_nowait(_Turn(rank=self._rank(job.launch), arrival=next(self._arrivals), job=job))
+        self._turns.put(_Turn(rank=self._rank(job.launch), arrival=next(self._arrivals), job=job))
 
     def _rank(self, launch: Launch) -> int:
         if self._publication is not None:
@@ -196,6 +230,15 @@ class Builder:
             return ()
         self._needed.add(launcher)
         return (launcher,)
+
+    @contextlib.contextmanager
+    def keeping_a_place(self) -> Iterator[None]:
+        """Context in which launches are expected: one of many compilers is kept for those that take long."""
+        self._turns.keep_last(is_kept=len(self._sessions) >= _PLACES_FOR_A_KEPT_ONE and self._publication is not None)
+        try:
+            yield
+        finally:
+            self._turns.keep_last(is_kept=False)
 
     def expect_no_more(self) -> None:
         """Drop expected launches whose compilation has not begun; observed launches are still compiled."""
@@ -246,7 +289,8 @@ class Builder:
                 await self._compiler.load(session)
             except (EngineError, OSError):
                 await session.clear()  # retried and reported when there is something to compile
-        while (job := (await self._jobs.get()).job) is not None:
+        is_last = place == len(self._sessions) - 1
+        while (job := (await self._turns.take(is_last=is_last)).job) is not None:
             if job.specialisation and not job.launched and not self._expects:
                 self._pass_over(job)
                 _settle(job)

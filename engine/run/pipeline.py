@@ -209,7 +209,8 @@ class Run:
 
     async def _run_ahead(self, dry_run: DryRun, ahead: Builder) -> None:
         """Make the dry run; when all is compiled, make the next warm processes, but never during a benchmark."""
-        await dry_run.run()
+        with ahead.keeping_a_place():
+            await dry_run.run()
         await ahead.settle()
         self._processes.prepare_next()
 

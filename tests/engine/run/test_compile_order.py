@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from engine import protocol
 from engine.model import Case, DType, Launch, Tier
 from engine.model.events import CaseFinished
 from engine.processes.directories import EngineDirectories
-from tests.engine.run.compile_site import Site, described, warps
+from tests.engine.run.compile_site import Site, compile_everything, described, warps
 from tests.engine.run.device_run import LAUNCH, DeviceRun
 
 if TYPE_CHECKING:
@@ -133,6 +135,86 @@ async def test_large_launches_for_the_own_device_come_first(site: Site) -> None:
         site.builder.add(launch)
     await site.run()
     assert site.compiled == [4, 8, 1, 2]
+
+
+class _Busy:
+    """Compilers of a site that have begun a compile and answer when they are told to."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._pids: dict[int, tuple[int, protocol.AnyCommand]] = {}
+        self._changed = asyncio.Event()
+        site.answer = self._begin
+
+    def _begin(self, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if not isinstance(command, protocol.Compile):
+            return compile_everything("", command)
+        self._pids[command.launch.num_warps] = (self._site.fork_server.serving, command)
+        self._changed.set()
+        return None
+
+    async def until_begun(self, count: int) -> list[int]:
+        """The warps of the launches that were begun, in this order, once there are so many."""
+        while len(self._pids) < count:
+            self._changed.clear()
+            await self._changed.wait()
+        for _ in range(20):  # another compiler would begin now
+            await asyncio.sleep(0)
+        return list(self._pids)
+
+    def end(self, warps: int) -> None:
+        """Have the compiler of this launch answer."""
+        pid, command = self._pids[warps]
+        self._site.fork_server.say(pid, protocol.encode(protocol.Compiled(id=command.id, stages={})))
+
+
+async def test_one_of_eight_compilers_is_kept_for_large_launches_while_more_are_expected(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, sessions=8)
+    busy, running = _Busy(site), asyncio.create_task(site.builder.run())
+    with site.builder.keeping_a_place():
+        for count in range(1, 10):
+            site.builder.add(warps(count))
+        assert await busy.until_begun(7) == [1, 2, 3, 4, 5, 6, 7]
+        site.builder.add(replace(warps(16), constants={"COLS": "65536"}))
+        assert await busy.until_begun(8) == [1, 2, 3, 4, 5, 6, 7, 16]
+        busy.end(16)
+        busy.end(3)
+        assert await busy.until_begun(9) == [1, 2, 3, 4, 5, 6, 7, 16, 8]
+    assert await busy.until_begun(10) == [1, 2, 3, 4, 5, 6, 7, 16, 8, 9]
+    site.builder.finish()
+    for count in (1, 2, 4, 5, 6, 7, 8, 9):
+        busy.end(count)
+    await running
+    await site.builder.clear()
+
+
+@pytest.mark.parametrize(("sessions", "own"), [(7, True), (8, False)], ids=["few compilers", "another target"])
+async def test_no_compiler_is_kept(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path, sessions: int, own: bool
+) -> None:
+    site = Site(employ, directories, tmp_path, sessions=sessions, own=own)
+    busy, running = _Busy(site), asyncio.create_task(site.builder.run())
+    with site.builder.keeping_a_place():
+        for count in range(1, sessions + 1):
+            site.builder.add(warps(count))
+        assert sorted(await busy.until_begun(sessions)) == list(range(1, sessions + 1))
+    site.builder.finish()
+    for count in range(1, sessions + 1):
+        busy.end(count)
+    await running
+    await site.builder.clear()
+
+
+async def test_kept_compiler_ends_with_the_others(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, sessions=8)
+    with site.builder.keeping_a_place():
+        site.builder.add(warps(4))
+        await site.run()
+    assert site.compiled == [4]
 
 
 async def test_expected_launches_are_skipped_once_not_awaited(site: Site) -> None:
