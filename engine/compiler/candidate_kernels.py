@@ -72,7 +72,7 @@ def _find(kernels: Sequence[Any], name: str, line: int, closure: str) -> Any:
     """The kernel of this name with this closure, preferably the one whose code begins at `line`."""
     named = [kernel for kernel in kernels if kernel.fn.__name__ == name]
     # A decorated function counts from its decorator, and the interpreter records it from its `def`.
-    there = [kernel for kernel in named if line in (kernel.fn.__code__.co_firstlineno, _def_line(kernel))]
+    there = [kernel for kernel in named if line == kernel.fn.__code__.co_firstlineno or line == _def_line(kernel)]
     for kernel in there:
         if closure_of(kernel.fn) == closure:
             return kernel

@@ -16,6 +16,7 @@ from triton.compiler import ASTSource, make_backend
 from engine import protocol
 from engine.compiler import native, offline, resources
 from engine.compiler.candidate_kernels import CandidateKernels
+from engine.compiler.kept_texts import KeptTexts
 from engine.compiler.native.folders import toolchain_folders
 from engine.compiler.offsets import line_of_narrow_offset
 from engine.compiler.options import triton_options
@@ -26,7 +27,7 @@ from engine.devices.hardware.targets import Target, target_named
 from engine.errors import EngineError, UnsupportedError
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
-from engine.loading.lowering import ttir_of, without_folders
+from engine.loading.lowering import lowered_text_of, without_folders
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS
 from engine.protocol.transport.service import Line
 from engine.sandbox.confinement import Measure, limit_memory
@@ -65,6 +66,7 @@ class _Compiler:
         self._kernels = CandidateKernels()
         self._filename = ""
         self._cache = offline.CacheFolder()
+        self._kept_texts = KeptTexts()
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         try:
@@ -109,11 +111,14 @@ class _Compiler:
         kernel = self._kernels.of_launch(launch)
         try:
             if command.specialisation:
-                compiled = offline.compile_launch(kernel, command.specialisation, target, command.prebuilt)
+                compiled = offline.compile_launch(
+                    kernel, command.specialisation, target, command.prebuilt, self._kept_texts
+                )
             else:
                 special = specialise(kernel, launch, self._kernels.constant)
                 source = ASTSource(kernel, special.signature, special.constants, special.attributes)
-                with taking(command.prebuilt, GPUTarget(target.backend, target.architecture, target.warp_size)):
+                gpu = GPUTarget(target.backend, target.architecture, target.warp_size)
+                with taking(command.prebuilt, gpu, self._kept_texts):
                     compiled = _compile(source, target, triton_options(protocol.CompileOptions.of(launch)))
         except UnsupportedError:
             raise
@@ -131,12 +136,14 @@ class _Compiler:
             special = specialise(kernel, launch, self._kernels.constant)
             source = ASTSource(kernel, special.signature, special.constants, special.attributes)
             gpu = GPUTarget(target.backend, target.architecture, target.warp_size)
-            options = triton_options(protocol.CompileOptions.of(launch))
-            text = without_folders(ttir_of(source, gpu, make_backend(gpu).parse_options(options)))
+            options = make_backend(gpu).parse_options(triton_options(protocol.CompileOptions.of(launch)))
+            lowered = lowered_text_of(source, gpu, options)
         except UnsupportedError:
             raise
         except Exception as error:  # handled like an error of a compilation
             return self._refused(command.id, error)
+        self._kept_texts.keep(source, gpu, options, lowered)
+        text = without_folders(lowered.ttir)
         if len(text) > MOST_MODULE_CHARACTERS:
             raise UnsupportedError(f"the TTIR of {launch.kernel} has {len(text):,} characters")
         return protocol.Lowered(id=command.id, ttir=text, arguments=tuple(argument_names(special)))

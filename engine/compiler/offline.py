@@ -17,6 +17,7 @@ import triton
 from triton import runtime
 from triton.backends.compiler import GPUTarget
 
+from engine.compiler.kept_texts import KeptTexts
 from engine.compiler.stages import taking
 from engine.devices.hardware.targets import NVIDIA_BACKEND, Target, target_named
 from engine.loading import warm_kernel
@@ -48,14 +49,16 @@ class OfflineDriver:
         return torch.device("cpu")
 
 
-def compile_launch(kernel: Any, specialisation: str, target: Target, prebuilt: Prebuilt | None = None) -> Any:
+def compile_launch(
+    kernel: Any, specialisation: str, target: Target, prebuilt: Prebuilt | None, kept_texts: KeptTexts
+) -> Any:
     """The compiled kernel for Triton's own description of a launch; also put into this process's cache folder.
 
-    `prebuilt` is the binary of its TTIR, None if there is none.
+    `prebuilt` is the binary of its TTIR, None if there is none; the TTIR may be among the kept texts.
     """
     driver = OfflineDriver(target)
     runtime.driver.set_active(driver)
-    with taking(prebuilt, driver.get_current_target()):
+    with taking(prebuilt, driver.get_current_target(), kept_texts):
         return kernel.preload(specialisation)
 
 

@@ -15,10 +15,11 @@ from typing import Any, TypeAlias
 import msgspec
 import triton
 from triton.backends.compiler import GPUTarget
-from triton.compiler import make_backend
+from triton.compiler import ASTSource, make_backend
 
+from engine.compiler.kept_texts import KeptTexts
 from engine.compiler.options import triton_options
-from engine.loading.lowering import without_folders
+from engine.loading.lowering import LoweredText, without_folders
 from engine.protocol.proof.binaries import MOST_STAGES_BYTES, KernelBinary, Prebuilt, digest_of
 
 # Triton's backends, options, modules and compiled kernels are not typed: they are Any throughout this file.
@@ -67,20 +68,38 @@ def recording(target: GPUTarget) -> Iterator[RecordedMetadata]:
 
 
 @contextlib.contextmanager
-def taking(prebuilt: Prebuilt | None, target: GPUTarget) -> Iterator[None]:
-    """Context in which a compile takes its stages from `prebuilt`, if its TTIR and its options are the same."""
+def taking(prebuilt: Prebuilt | None, target: GPUTarget, kept_texts: KeptTexts) -> Iterator[None]:
+    """Context in which a compile takes its stages from `prebuilt`, if its TTIR and its options are the same.
+
+    Its TTIR is taken from the kept texts where it is among them.
+    """
     if prebuilt is None or triton.knobs.runtime.add_stages_inspection_hook is not None:
         yield
         return
     packed = _unpacked(prebuilt.binary)
     same = make_backend(target).parse_options(triton_options(prebuilt.options))
+    is_taken = False
 
     def take(stages: Stages, chosen: Any) -> None:
-        if chosen == same and packed is not None and _behind_ttir(stages) == [*packed.texts, _BINARY]:
+        nonlocal is_taken
+        is_taken = chosen == same and packed is not None and _behind_ttir(stages) == [*packed.texts, _BINARY]
+        if is_taken and packed is not None:
             _take(stages, packed, prebuilt)
 
-    with _changing_stages(target, take):
-        yield
+    make_ir = ASTSource.make_ir
+
+    def make_or_take_ir(source: Any, gpu: Any, options: Any, *rest: Any) -> Any:
+        kept = kept_texts.find(source, gpu, options) if is_taken else None
+        if kept is None or kept.digest != prebuilt.ttir_digest:
+            return make_ir(source, gpu, options, *rest)
+        return kept.text
+
+    ASTSource.make_ir = make_or_take_ir
+    try:
+        with _changing_stages(target, take):
+            yield
+    finally:
+        ASTSource.make_ir = make_ir
 
 
 def packed_stages(compiled: Any, recorded: RecordedMetadata) -> bytes:
@@ -121,6 +140,10 @@ def _take(stages: Stages, packed: _Packed, prebuilt: Prebuilt) -> None:
 
     for name in contents:
         stages[name] = replaced(name, stages[name])
+    pass_frontend = stages[_FRONTEND]
+    stages[_FRONTEND] = lambda module, metadata: (
+        module.ttir if isinstance(module, LoweredText) else pass_frontend(module, metadata)
+    )
 
 
 def _recorded(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 from triton._C.libtriton import ir
@@ -16,20 +17,44 @@ _FILE = re.compile(r'\bloc\("((?:[^"\\\n]|\\.)*+)":(?=\d+:\d+\))')
 _contexts = threading.local()
 
 
+@dataclass(frozen=True, kw_only=True)
+class LoweredText:
+    """The text of a kernel as the frontend makes it, and after the passes of the first stage."""
+
+    made: str
+    ttir: str
+
+    def __str__(self) -> str:
+        return self.made  # which Triton writes to its cache
+
+
 def ttir_of(source: ASTSource, target: Any, options: Any) -> str:
     """The TTIR text before all later stages; the backend parses `options`."""
-    backend = make_backend(target)
-    context = _context_of(backend)
-    functions = backend.get_codegen_implementation(options)
-    module = source.make_ir(target, options, functions, backend.get_module_map(), context)
-    stages: dict[str, Any] = {}
-    backend.add_stages(stages, options, source.language)
-    return str(stages["ttir"](module, {}))
+    return str(_passed(source, options, target, _made(source, target, options)))
+
+
+def lowered_text_of(source: ASTSource, target: Any, options: Any) -> LoweredText:
+    """As `ttir_of`, with the text before the first stage's passes."""
+    module = _made(source, target, options)
+    made = str(module)
+    return LoweredText(made=made, ttir=str(_passed(source, options, target, module)))
 
 
 def without_folders(ttir: str) -> str:
     """The text with file names without folders, so that it does not depend on the candidate's location."""
     return _FILE.sub(lambda found: f'loc("{found[1].rpartition("/")[2]}":', ttir)
+
+
+def _made(source: ASTSource, target: Any, options: Any) -> Any:
+    backend = make_backend(target)
+    functions = backend.get_codegen_implementation(options)
+    return source.make_ir(target, options, functions, backend.get_module_map(), _context_of(backend))
+
+
+def _passed(source: ASTSource, options: Any, target: Any, module: Any) -> Any:
+    stages: dict[str, Any] = {}
+    make_backend(target).add_stages(stages, options, source.language)
+    return stages["ttir"](module, {})
 
 
 def _context_of(backend: Any) -> Any:

@@ -73,40 +73,47 @@ def compile_all(path: Path, entry: str, launches: list[dict[str, Any]], folder: 
 def compile_shared(
     path: Path, entry: str, launches: list[dict[str, Any]], folder: Path, *, warps: int | None, changes_ttir: bool
 ) -> list[dict[str, Any]]:
-    """As `compile_all`, with binaries that are made of the TTIR first; `made` is how many the compiles made themselves.
+    """As `compile_all`, with binaries that are made of the TTIR first.
 
-    With `warps` the binaries are made for so many warps, and not for those of the launches; with `changes_ttir` of a
-    module with another text.
+    `made` is how many binaries the compiles made themselves, `lowered` how often they ran Triton's frontend. With
+    `warps` the binaries are made for so many warps, and not for those of the launches; with `changes_ttir` of a module
+    with another text.
     """
     compiler = _Compiler(limits_reading=False)
     compiler.carry_out(protocol.Load(id="load", path=str(path), folder=None, entry=entry))
     backend = type(make_backend(OfflineDriver(target_named(TARGET)).get_current_target()))
     make, made = backend.make_cubin, 0
+    make_ir, lowered = ASTSource.make_ir, 0
 
     def count(*args: Any) -> Any:
         nonlocal made
         made += 1
         return make(*args)
 
+    def count_ir(*args: Any) -> Any:
+        nonlocal lowered
+        lowered += 1
+        return make_ir(*args)
+
     replies = []
     for number, met in enumerate(launches):
         launched = msgspec.convert(met["launch"], Launch)
-        lowered = compiler.carry_out(protocol.Lower(id="lower", launch=launched, target=TARGET))
-        assert isinstance(lowered, protocol.Lowered)
+        module = compiler.carry_out(protocol.Lower(id="lower", launch=launched, target=TARGET))
+        assert isinstance(module, protocol.Lowered)
         options = protocol.CompileOptions.of(launched)
         if warps is not None:
             options = msgspec.structs.replace(options, num_warps=warps)
-        ttir = lowered.ttir + "\n" if changes_ttir else lowered.ttir
+        ttir = module.ttir + "\n" if changes_ttir else module.ttir
         request = protocol.BinaryRequest(kernel=launched.kernel, ttir=ttir, options=options, target=TARGET)
         binary = compile_ttir(request, Path(tempfile.mkdtemp(dir=folder)))
         command = protocol.Compile(
             id=str(number), launch=launched, target=TARGET, folder=str(folder), specialisation=met["specialisation"],
             prebuilt=Prebuilt.of(request, binary),
         )  # fmt: skip
-        backend.make_cubin = count
+        backend.make_cubin, ASTSource.make_ir = count, count_ir
         replies.append(compiler.carry_out(command))
-        backend.make_cubin = make
-    return [{**msgspec.to_builtins(reply), "made": made} for reply in replies]
+        backend.make_cubin, ASTSource.make_ir = make, make_ir
+    return [{**msgspec.to_builtins(reply), "made": made, "lowered": lowered} for reply in replies]
 
 
 def launch(path: Path, entry: str, columns: list[int], cache_folder: Path) -> int:

@@ -135,8 +135,12 @@ def test_prebuilt_binary_requires_same_module_and_options(
     for reply in replies:
         assert reply["type"] == "compiled", reply.get("message")
         publish(tuple(reply["cache"]), tmp_path / "compiling", cache_folder)
-    assert [reply["made"] for reply in replies] == [made] * 2
+    assert [(reply["made"], reply["lowered"]) for reply in replies] == [(made, made)] * 2
     assert launched(play, ahead, cache_folder, COLUMNS[:2]) == 0
+    texts = [path.relative_to(cache_folder) for kind in ("source", "ttir") for path in cache_folder.glob(f"*/*.{kind}")]
+    assert len(texts) == 4
+    for text in texts:
+        assert (cache_folder / text).read_text() == (ahead.cache_folder / text).read_text()
     own = [reply for reply in ahead.compiled if reply["type"] == "compiled"][:2]
     for one, other in zip(replies, own, strict=True):
         assert {name: one[name] for name in ("registers", "shared_bytes")} == {
@@ -153,7 +157,7 @@ def test_launched_kernel_takes_prebuilt_binary(play: Play, prepared: Callable[[s
         tmp_path / "compiling", role="compile shared", path=str(ahead.path), entry=ahead.entry, warps=None,
         changes_ttir=False, launches=[{**ahead.dry_runs[0][0], "specialisation": ""}], folder=str(tmp_path / "stages"),
     )  # fmt: skip
-    assert (reply["type"], reply["made"]) == ("compiled", 0)
+    assert (reply["type"], reply["made"], reply["lowered"]) == ("compiled", 0, 0)
     assert set(reply["stages"]) == set(next(one for one in ahead.compiled if one["type"] == "compiled")["stages"])
 
 
