@@ -31,7 +31,7 @@ _LIMIT_S = 600.0
 _THREADS_A_WARP = 32
 _MOST_DIGITS = 10
 _LARGE_ELEMENTS = 32  # elements a thread; compiling takes several times as long as with half as many
-_PLACES_FOR_A_KEPT_ONE = 8  # with fewer compilers than these none is kept idle
+_COMPILERS_FOR_A_KEPT_ONE = 6  # one of so many waits for launches that take long
 
 
 @dataclass(kw_only=True)
@@ -65,11 +65,12 @@ _FIRST, _REST, _END = range(3)
 
 
 class _Turns:
-    """The turns that no compiler has taken yet; while the last compiler is kept, it takes only those of rank _FIRST."""
+    """The turns that no compiler has taken yet; the last compilers may be kept for those of rank _FIRST."""
 
-    def __init__(self) -> None:
+    def __init__(self, compilers: int) -> None:
         self._turns: list[_Turn] = []
-        self._is_last_kept = False
+        self._compilers = compilers
+        self._kept = 0
         self._changed = asyncio.Event()
 
     def put(self, turn: _Turn) -> None:
@@ -77,14 +78,14 @@ class _Turns:
         heapq.heappush(self._turns, turn)
         self._wake()
 
-    def keep_last(self, *, is_kept: bool) -> None:
-        """Keep the last compiler for turns of rank _FIRST, or give it every turn."""
-        self._is_last_kept = is_kept
+    def keep(self, compilers: int) -> None:
+        """From now on keep so many compilers for turns of rank _FIRST."""
+        self._kept = compilers
         self._wake()
 
-    async def take(self, *, is_last: bool) -> _Turn:
-        """The next turn of a compiler, which is taken out."""
-        while not self._turns or (is_last and self._is_last_kept and self._turns[0].rank != _FIRST):
+    async def take(self, place: int) -> _Turn:
+        """The next turn of the compiler with this number, which is taken out."""
+        while not self._turns or (place >= self._compilers - self._kept and self._turns[0].rank != _FIRST):
             await self._changed.wait()
         return heapq.heappop(self._turns)
 
@@ -128,7 +129,7 @@ class Builder:
         self._on_kernel = on_kernel
         self._publication = publication
         self._needed: set[asyncio.Future[None]] = set()
-        self._turns = _Turns()
+        self._turns = _Turns(len(sessions))
         self._arrivals = itertools.count()
         self._met: set[tuple[str, int | None]] = set()
         self._released = asyncio.Event()
@@ -197,7 +198,7 @@ class Builder:
     def finish(self) -> None:
         """Declare that no more launches will be added; `run` returns after the last."""
         self.release()
-        self._turns.keep_last(is_kept=False)
+        self._turns.keep(0)
         self._begin_sessions(len(self._sessions))
         for _ in self._sessions:
             self._turns.put(_Turn(rank=_END, arrival=next(self._arrivals), job=None))
@@ -233,13 +234,13 @@ class Builder:
         return (launcher,)
 
     @contextlib.contextmanager
-    def keeping_a_place(self) -> Iterator[None]:
-        """Context in which launches are expected: one of many compilers is kept for those that take long."""
-        self._turns.keep_last(is_kept=len(self._sessions) >= _PLACES_FOR_A_KEPT_ONE and self._publication is not None)
+    def expecting_launches(self) -> Iterator[None]:
+        """Context in which launches are expected: some of many compilers are kept for those that take long."""
+        self._turns.keep(len(self._sessions) // _COMPILERS_FOR_A_KEPT_ONE if self._publication is not None else 0)
         try:
             yield
         finally:
-            self._turns.keep_last(is_kept=False)
+            self._turns.keep(0)
 
     def expect_no_more(self) -> None:
         """Drop expected launches whose compilation has not begun; observed launches are still compiled."""
@@ -290,8 +291,7 @@ class Builder:
                 await self._compiler.load(session)
             except (EngineError, OSError):
                 await session.clear()  # retried and reported when there is something to compile
-        is_last = place == len(self._sessions) - 1
-        while (job := (await self._turns.take(is_last=is_last)).job) is not None:
+        while (job := (await self._turns.take(place)).job) is not None:
             if job.specialisation and not job.launched and not self._expects:
                 self._pass_over(job)
                 _settle(job)

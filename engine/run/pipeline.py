@@ -209,7 +209,7 @@ class Run:
 
     async def _run_ahead(self, dry_run: DryRun, ahead: Builder) -> None:
         """Make the dry run; when all is compiled, make the next warm processes, but never during a benchmark."""
-        with ahead.keeping_a_place():
+        with ahead.expecting_launches():
             await dry_run.run()
         await ahead.settle()
         self._processes.prepare_next()

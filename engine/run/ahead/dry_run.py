@@ -86,9 +86,11 @@ class DryRun:
             async with asyncio.timeout_at(self._until_s):
                 with self._profile.span("load for dry run"):
                     await self._session.load()
-                for cases in (self._cases[:_FIRST_CASES], self._cases[_FIRST_CASES:]):
-                    for case, shape in zip(cases, await self._describe(cases), strict=True):
-                        await self._run_dry(case, shape)
+                first, rest = self._cases[:_FIRST_CASES], self._cases[_FIRST_CASES:]
+                for case, shape in zip(first, await self._describe(first), strict=True):
+                    await self._run_dry(case, shape)
+                for case, shape in _largest_first(list(zip(rest, await self._describe(rest), strict=True))):
+                    await self._run_dry(case, shape)
                 for case in self._timed:  # one by one, since their inputs are large and occupy the judge
                     (shape,) = await self._describe((case,))
                     await self._run_dry(case, shape, tunes=True)
@@ -152,6 +154,12 @@ class DryRun:
 
     def _waiting_for(self, ready: asyncio.Future[None]) -> bool:
         return any(self._ready[task.get_name()] is ready for task in self._waiting)
+
+
+def _largest_first(cases: list[tuple[Case, protocol.Shape]]) -> list[tuple[Case, protocol.Shape]]:
+    """The case with most bytes, whose kernels are likely to take longest, and the others in their order."""
+    largest = max(cases, key=lambda described: sum(described[1].storages), default=None)
+    return [largest, *(one for one in cases if one is not largest)] if largest is not None else []
 
 
 async def _when_done(needed: Sequence[asyncio.Future[None]], ready: asyncio.Future[None]) -> None:

@@ -168,35 +168,53 @@ class _Busy:
         self._site.fork_server.say(pid, protocol.encode(protocol.Compiled(id=command.id, stages={})))
 
 
-async def test_one_of_eight_compilers_is_kept_for_large_launches_while_more_are_expected(
+async def test_one_of_six_compilers_is_kept_for_large_launches_while_more_are_expected(
     employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
-    site = Site(employ, directories, tmp_path, sessions=8)
+    site = Site(employ, directories, tmp_path, sessions=6)
     busy, running = _Busy(site), asyncio.create_task(site.builder.run())
-    with site.builder.keeping_a_place():
-        for count in range(1, 10):
+    with site.builder.expecting_launches():
+        for count in range(1, 8):
             site.builder.add(warps(count))
-        assert await busy.until_begun(7) == [1, 2, 3, 4, 5, 6, 7]
+        assert await busy.until_begun(5) == [1, 2, 3, 4, 5]
         site.builder.add(replace(warps(16), constants={"COLS": "65536"}))
-        assert await busy.until_begun(8) == [1, 2, 3, 4, 5, 6, 7, 16]
+        assert await busy.until_begun(6) == [1, 2, 3, 4, 5, 16]
         busy.end(16)
         busy.end(3)
-        assert await busy.until_begun(9) == [1, 2, 3, 4, 5, 6, 7, 16, 8]
-    assert await busy.until_begun(10) == [1, 2, 3, 4, 5, 6, 7, 16, 8, 9]
+        assert await busy.until_begun(7) == [1, 2, 3, 4, 5, 16, 6]
+    assert await busy.until_begun(8) == [1, 2, 3, 4, 5, 16, 6, 7]
     site.builder.finish()
-    for count in (1, 2, 4, 5, 6, 7, 8, 9):
+    for count in (1, 2, 4, 5, 6, 7):
         busy.end(count)
     await running
     await site.builder.clear()
 
 
-@pytest.mark.parametrize(("sessions", "own"), [(7, True), (8, False)], ids=["few compilers", "another target"])
+async def test_two_of_twelve_compilers_are_kept_for_large_launches(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, sessions=12)
+    busy, running = _Busy(site), asyncio.create_task(site.builder.run())
+    begun = list(range(1, 11))
+    with site.builder.expecting_launches():
+        for count in range(1, 13):
+            site.builder.add(warps(count))
+        assert sorted(await busy.until_begun(10)) == begun
+    assert sorted(await busy.until_begun(12)) == [*begun, 11, 12]
+    site.builder.finish()
+    for count in range(1, 13):
+        busy.end(count)
+    await running
+    await site.builder.clear()
+
+
+@pytest.mark.parametrize(("sessions", "own"), [(5, True), (8, False)], ids=["few compilers", "another target"])
 async def test_no_compiler_is_kept(
     employ: Employ, directories: EngineDirectories, tmp_path: Path, sessions: int, own: bool
 ) -> None:
     site = Site(employ, directories, tmp_path, sessions=sessions, own=own)
     busy, running = _Busy(site), asyncio.create_task(site.builder.run())
-    with site.builder.keeping_a_place():
+    with site.builder.expecting_launches():
         for count in range(1, sessions + 1):
             site.builder.add(warps(count))
         assert sorted(await busy.until_begun(sessions)) == list(range(1, sessions + 1))
@@ -210,8 +228,8 @@ async def test_no_compiler_is_kept(
 async def test_kept_compiler_ends_with_the_others(
     employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
-    site = Site(employ, directories, tmp_path, sessions=8)
-    with site.builder.keeping_a_place():
+    site = Site(employ, directories, tmp_path, sessions=6)
+    with site.builder.expecting_launches():
         site.builder.add(warps(4))
         await site.run()
     assert site.compiled == [4]

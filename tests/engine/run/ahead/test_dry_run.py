@@ -52,6 +52,7 @@ class Stage:
 
     def __init__(self, employ: Employ, cases: Iterable[Case] = CASES, *, limit_s: float = 100.0) -> None:
         self.kernels = {"a": "k", "b": "l", "c": "", "d": "k"}
+        self.storages: dict[str, tuple[int, ...]] = {}
         self.dry_runs: list[protocol.RunDry] = []
         self.met: list[str] = []
         self.described: list[tuple[str, ...]] = []
@@ -89,7 +90,8 @@ class Stage:
     async def judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         assert isinstance(command, protocol.Describe)
         self.described.append(command.cases)
-        return protocol.Described(id=command.id, shapes=(SHAPE,) * len(command.cases))
+        shapes = (msgspec.structs.replace(SHAPE, storages=self.storages.get(case, (16,))) for case in command.cases)
+        return protocol.Described(id=command.id, shapes=tuple(shapes))
 
     def add(self, met: Launch, specialisation: str) -> list[asyncio.Future[None]]:
         assert specialisation == f'{{"name": "{met.kernel}"}}'
@@ -208,6 +210,12 @@ async def test_first_cases_are_described_early(stage: Stage) -> None:
     await stage.dry_run.run()
     assert stage.described == [("a", "b"), ("c", "d")]
     assert seen == [[], ["a", "b"]]
+
+
+async def test_largest_case_follows_the_first_two(stage: Stage) -> None:
+    stage.storages = {"b": (99,), "d": (16, 16)}
+    await stage.dry_run.run()
+    assert [command.case for command in stage.dry_runs] == ["a", "b", "d", "c"]
 
 
 async def test_judge_is_not_queried_about_missing_cases(employ: Employ) -> None:
