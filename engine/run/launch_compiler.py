@@ -58,6 +58,7 @@ class LaunchCompiler:
         self._cache_bytes_left = _MOST_SHELVED_BYTES
         self._patience_s = patience_s
         self._until_s: float | None = None
+        self._copying = asyncio.Lock()
         self.trouble: Stop | None = None
         self.unkept = ""
 
@@ -82,13 +83,11 @@ class LaunchCompiler:
         """
         with self._profile.span("compile") as span:
             reply = await self._ask(session, launch, specialisation)
-        if isinstance(reply, protocol.Compiled) and self._publication is not None:
-            with self._profile.span("publish"):
-                self._cache_bytes_left -= publish(
-                    reply.cache, session.cache, self._publication.cache_folder, most_bytes=self._cache_bytes_left
-                )
-        cubin = reply.stages.get("cubin") if isinstance(reply, protocol.Compiled) else None
-        kernel = self._kernel(session, launch, reply, span.elapsed_s)
+        cubin: str | None = None
+        kept: tuple[Artefact, ...] = ()
+        if isinstance(reply, protocol.Compiled):
+            cubin, kept = reply.stages.get("cubin"), await self._copied(reply, session)
+        kernel = self._kernel(launch, reply, kept, span.elapsed_s)
         if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not specialisation:
             # It was launched on this device, so the kernel compiles and the fault is the compiler's.
             message = f"it was launched here, but could not be compiled separately: {kernel.message}"
@@ -144,10 +143,28 @@ class LaunchCompiler:
             reply = await binary.session.ask(command, deadline_s=self._limits.compile_s)
         except EngineError:
             return ()
-        return self._keep(binary.session, reply.stages) if isinstance(reply, protocol.Compiled) else ()
+        return self._keep(binary.folder, reply.stages) if isinstance(reply, protocol.Compiled) else ()
+
+    async def _copied(self, reply: protocol.Compiled, session: CandidateSession) -> tuple[Artefact, ...]:
+        """Publish the files of a compile, and return its stages as artefacts.
+
+        In a thread, one compile at a time: the event loop has calls of the candidate to forward meanwhile.
+        """
+        folder, cache = session.shared, session.cache
+
+        def copy() -> tuple[Artefact, ...]:
+            if self._publication is not None:
+                self._cache_bytes_left -= publish(
+                    reply.cache, cache, self._publication.cache_folder, most_bytes=self._cache_bytes_left
+                )
+            return self._keep(folder, reply.stages)
+
+        async with self._copying:
+            with self._profile.span("publish"):
+                return await asyncio.to_thread(copy)
 
     def _kernel(
-        self, session: CandidateSession, launch: Launch, reply: protocol.AnyReply | Stop, elapsed_s: float
+        self, launch: Launch, reply: protocol.AnyReply | Stop, kept: tuple[Artefact, ...], elapsed_s: float
     ) -> CompiledKernel:
         if isinstance(reply, protocol.Compiled):
             return CompiledKernel(
@@ -159,7 +176,7 @@ class LaunchCompiler:
                 spill_bytes=reply.spill_bytes,
                 shared_bytes=reply.shared_bytes,
                 narrow_offset_line=reply.narrow_offset_line,
-                artefacts=self._keep(session, reply.stages),
+                artefacts=kept,
             )
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
             reply = Stop(outcome=Outcome.ENGINE_ERROR, message=reply.message)
@@ -176,11 +193,11 @@ class LaunchCompiler:
             location=reply.location,
         )
 
-    def _keep(self, session: CandidateSession, stages: dict[str, str]) -> tuple[Artefact, ...]:
+    def _keep(self, folder: Path, stages: dict[str, str]) -> tuple[Artefact, ...]:
         kept: list[Artefact] = []
         for kind, name in stages.items():
             try:
-                content = read_untrusted(session.shared / Path(name).name, max_bytes=_MAX_ARTEFACT_BYTES)
+                content = read_untrusted(folder / Path(name).name, max_bytes=_MAX_ARTEFACT_BYTES)
             except UntrustedFileError:
                 continue
             try:
