@@ -83,16 +83,17 @@ class LaunchCompiler:
         """
         with self._profile.span("compile") as span:
             reply = await self._ask(session, launch, specialisation)
-        cubin: str | None = None
+        binary: Binary | None = None
         kept: tuple[Artefact, ...] = ()
         if isinstance(reply, protocol.Compiled):
-            cubin, kept = reply.stages.get("cubin"), await self._copied(reply, session)
+            if (cubin := reply.stages.get("cubin")) is not None:
+                binary = Binary(session=session, folder=session.shared, name=cubin)
+            kept = await self._copied(reply, folder=session.shared, cache=session.cache)
         kernel = self._kernel(launch, reply, kept, span.elapsed_s)
         if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not specialisation:
             # It was launched on this device, so the kernel compiles and the fault is the compiler's.
             message = f"it was launched here, but could not be compiled separately: {kernel.message}"
             kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
-        binary = Binary(session=session, folder=session.shared, name=cubin) if cubin is not None else None
         return kernel, binary
 
     async def _ask(self, session: CandidateSession, launch: Launch, specialisation: str) -> protocol.AnyReply | Stop:
@@ -145,12 +146,11 @@ class LaunchCompiler:
             return ()
         return self._keep(binary.folder, reply.stages) if isinstance(reply, protocol.Compiled) else ()
 
-    async def _copied(self, reply: protocol.Compiled, session: CandidateSession) -> tuple[Artefact, ...]:
-        """Publish the files of a compile, and return its stages as artefacts.
+    async def _copied(self, reply: protocol.Compiled, *, folder: Path, cache: Path) -> tuple[Artefact, ...]:
+        """Publish the files that a compile left in its `cache`, and store its stages, which are in `folder`.
 
         In a thread, one compile at a time: the event loop has calls of the candidate to forward meanwhile.
         """
-        folder, cache = session.shared, session.cache
 
         def copy() -> tuple[Artefact, ...]:
             if self._publication is not None:
@@ -160,7 +160,7 @@ class LaunchCompiler:
             return self._keep(folder, reply.stages)
 
         async with self._copying:
-            with self._profile.span("publish"):
+            with self._profile.span("copy compiled files"):
                 return await asyncio.to_thread(copy)
 
     def _kernel(

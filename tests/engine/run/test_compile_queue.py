@@ -176,8 +176,8 @@ async def test_early_build_failure_is_reported_when_launched(site: Site, later: 
     assert site.builder.unfinished == 0
 
 
-async def test_compiling_and_publishing_are_profiled(site: Site) -> None:
+async def test_compiling_and_copying_are_profiled(site: Site) -> None:
     site.builder.add(warps(4))
     site.builder.add(warps(8))
     await site.run()
-    assert [(span.name, span.count) for span in site.profile.spans()] == [("compile", 2), ("publish", 2)]
+    assert [(span.name, span.count) for span in site.profile.spans()] == [("compile", 2), ("copy compiled files", 2)]

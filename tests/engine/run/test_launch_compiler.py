@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +13,9 @@ import pytest
 from engine import protocol
 from engine.model import Outcome
 from engine.processes.directories import EngineDirectories, Workspace
+from engine.run import launch_compiler
 from tests.engine.run.compile_site import LAUNCH, Site, builder_of, compile_everything, warps
+from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -157,3 +161,33 @@ async def test_file_that_needs_device_does_not_block(site: Site) -> None:
     assert site.builder.trouble is not None
     assert site.builder.trouble.message == "the file does not load without a device: no CUDA driver"
     assert site.compiled == []
+
+
+async def test_files_are_copied_beside_the_event_loop_one_compile_at_a_time(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, begun, may_end = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+    copying, most, waited = 0, 0, []
+
+    def publish(*_: object, **__: object) -> int:
+        nonlocal copying, most
+        copying += 1
+        most = max(most, copying)
+        loop.call_soon_threadsafe(begun.set)
+        waited.append(may_end.wait(PATIENCE_S))
+        copying -= 1
+        return 0
+
+    monkeypatch.setattr(launch_compiler, "publish", publish)
+    site = Site(employ, directories, tmp_path, sessions=2)
+    compiled = [done for count in (4, 8) for done in site.builder.add(warps(count))]
+    running = asyncio.create_task(site.run())
+    await begun.wait()
+    while len(site.compiled) < 2:
+        await asyncio.sleep(0)
+    for _ in range(20):  # the other compile would be copied now
+        await asyncio.sleep(0)
+    assert [done.done() for done in compiled] == [False, False]
+    may_end.set()
+    await running
+    assert (waited, most) == ([True, True], 1)
