@@ -30,14 +30,14 @@ class LoweredText:
 
 def ttir_of(source: ASTSource, target: Any, options: Any) -> str:
     """The TTIR text before all later stages; the backend parses `options`."""
-    return str(_passed(source, options, target, _made(source, target, options)))
+    return str(_after_first_stage(_module_of(source, target, options), source, target, options))
 
 
 def lowered_text_of(source: ASTSource, target: Any, options: Any) -> LoweredText:
     """As `ttir_of`, with the text before the first stage's passes."""
-    module = _made(source, target, options)
-    made = str(module)
-    return LoweredText(made=made, ttir=str(_passed(source, options, target, module)))
+    module = _module_of(source, target, options)
+    made = str(module)  # before the stage, which changes the module in place
+    return LoweredText(made=made, ttir=str(_after_first_stage(module, source, target, options)))
 
 
 def without_folders(ttir: str) -> str:
@@ -45,13 +45,13 @@ def without_folders(ttir: str) -> str:
     return _FILE.sub(lambda found: f'loc("{found[1].rpartition("/")[2]}":', ttir)
 
 
-def _made(source: ASTSource, target: Any, options: Any) -> Any:
+def _module_of(source: ASTSource, target: Any, options: Any) -> Any:
     backend = make_backend(target)
     functions = backend.get_codegen_implementation(options)
     return source.make_ir(target, options, functions, backend.get_module_map(), _context_of(backend))
 
 
-def _passed(source: ASTSource, options: Any, target: Any, module: Any) -> Any:
+def _after_first_stage(module: Any, source: ASTSource, target: Any, options: Any) -> Any:
     stages: dict[str, Any] = {}
     make_backend(target).add_stages(stages, options, source.language)
     return stages["ttir"](module, {})

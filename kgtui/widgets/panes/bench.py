@@ -7,7 +7,6 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
-from engine.model.benchmark import CaseEstimate
 from kgtui.ports.protocols import CPU_DEVICE
 from kgtui.state.bench.benchmarks import (
     bench_cases,
@@ -51,12 +50,6 @@ class BenchPane(DetailedPane):
         name = self.query_one(Grid).current
         return self.scene.bench.measurements.of(name) if name and self.scene else None
 
-    @property
-    def current_estimate(self) -> CaseEstimate | None:
-        """Times so far of the case under the cursor, if it is the one that is being timed."""
-        estimate = shown_estimate(self.scene.bench.view) if self.scene else None
-        return estimate if estimate is not None and estimate.case == self.query_one(Grid).current else None
-
     def show(self, scene: Scene) -> None:
         """Draw the measurements, or the reason why there are none."""
         self.scene = scene
@@ -79,36 +72,40 @@ class BenchPane(DetailedPane):
 
     def follow(self) -> Followed:
         """No target; if there is no room for the detail, it replaces the table."""
-        if self.current is not None:
+        if self._current_lines():
             self.add_class("-detailed")
         self.screen.set_focus(self.main)
         return Followed()
 
     def copied(self) -> str:
         """The case under the cursor with all its measurements."""
-        if self.current is None or self.scene is None:
-            return self.query_one(Grid).current or ""
-        return plain_text(bench_detail(self.current, glyphs=self.scene.glyphs))
+        return plain_text(self._current_lines()) or self.query_one(Grid).current or ""
 
     def show_detail(self) -> None:
         """Draw the detail of the case under the cursor."""
-        scene, current = self.scene, self.current
+        scene, current = self.scene, self._current_lines()
         if scene is None:
             return
-        estimate = self.current_estimate
-        self.set_class(current is not None or estimate is not None, "-timed")
-        if current is None and estimate is None and self.has_class("-detailed"):
+        self.set_class(bool(current), "-timed")
+        if not current and self.has_class("-detailed"):
             self.close_detail()
         detail = self.query_one("#bench-detail", Lines)
-        if estimate is not None:
-            detail.show(estimate_detail(estimate, glyphs=scene.glyphs))
-        elif current is not None:
-            detail.show(bench_detail(current, glyphs=scene.glyphs))
+        if current:
+            detail.show(current)
         elif self.has_class("-static"):
             detail.show(static_lines(scene.bench.view))
         else:
             timed = "not timed yet" if bench_cases(scene.bench.shown_problem) else ""
             detail.show((line(muted(timed)),))
+
+    def _current_lines(self) -> tuple[Line, ...]:
+        """Details of the case under the cursor, or its times so far; empty if it is not timed."""
+        if self.scene is None:
+            return ()
+        glyphs, estimate, current = self.scene.glyphs, shown_estimate(self.scene.bench.view), self.current
+        if estimate is not None and estimate.case == self.query_one(Grid).current:
+            return estimate_detail(estimate, glyphs=glyphs)
+        return bench_detail(current, glyphs=glyphs) if current is not None else ()
 
     def _note(self, scene: Scene, *, is_static: bool) -> tuple[Line, ...]:
         bench = scene.bench

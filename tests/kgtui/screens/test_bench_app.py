@@ -229,6 +229,18 @@ async def test_y_copies_all_details_of_case(on_gpu: Any) -> None:
         assert bench.app.clipboard.startswith("1024x256 f32  ✔ pass\ndevice    1.90 µs")
 
 
+async def test_times_so_far_are_opened_and_copied(on_gpu: Any) -> None:
+    bench = on_gpu("times_third_of_five")
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: workbench(bench).bench.view.estimate is not None)
+        await pilot.press("3", "j", "j", "enter")
+        assert pane(bench).query_one("#bench-scroll").display
+        shown = plain_text(pane(bench).query_one("#bench-detail", Lines).lines)
+        assert shown.startswith("4096x4096 f32  so far, after 8 rounds\ndevice    55.6 µs")
+        await pilot.press("y")
+        assert bench.app.clipboard == shown
+
+
 async def test_case_run_alone_is_not_timed(on_gpu: Any) -> None:
     bench = on_gpu()
     async with bench.app.run_test() as pilot:
