@@ -54,10 +54,9 @@ class RunRecord:
     run's in the store, None while it is not recorded; `costs` are those of the cases that were to be timed, by name.
     `cut_short` means that the program that ran it exited before the verdict.
 
-    `estimate` is of the case that is being timed, None without one.
-    `holder` is the process that holds the device while the benchmark waits for it; `other_digest` the hash of the
-    candidate that this one was timed interleaved with, as the baseline "other".  `profile` is None without one.
-    `draw_seed` and `seed_given` are those of `RunFinished`.
+    `estimate` has the times so far of the case that is being timed; `holder` is the process that holds the device while
+    the benchmark waits for it; `other_digest` the hash of the candidate that this one was timed interleaved with, as
+    the baseline "other".  `profile` is None without one.  `draw_seed` and `seed_given` are those of `RunFinished`.
     """
 
     file: str = ""
