@@ -242,7 +242,8 @@ def test_key_repeated_by_service_is_stored_nowhere(provider, console, engine, ho
         base = f"{url}/v1" if provider == "openai" else url
         environment = {**console.environment, "OPENAI_API_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET}
         keyed = replace(console, environment=environment)
-        options = parse(["generate", "silu", "--model", f"{provider}:m@{base}", *ALPHA[2:], "-n", "2"]).options
+        two_samples = ["-n", "2", "--concurrency", "1"]  # a refused key cancels requests in progress
+        options = parse(["generate", "silu", "--model", f"{provider}:m@{base}", *ALPHA[2:], *two_samples]).options
         generate.run(options, keyed, engine_factory=engine)
     left = b"".join(path.read_bytes() for place in (home, folder) for path in place.rglob("*") if path.is_file())
     shown = keyed.out.getvalue() + keyed.err.getvalue()
