@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import Any
 
 from triton.compiler import ASTSource
 
-from engine.loading.lowering import LoweredText, without_folders
-from engine.protocol.proof.binaries import digest_of
+from engine.loading.lowering import LoweredText
 
 _MOST_TEXTS = 8
 _MOST_CHARACTERS = 1 << 20
@@ -17,32 +15,23 @@ _MOST_CHARACTERS = 1 << 20
 # Triton's targets, options and kernels are not typed: they are Any throughout this file.
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeptText:
-    """The texts of a kernel, and the digest of its TTIR without folders."""
-
-    text: LoweredText
-    digest: str
-
-
 class KeptTexts:
-    """The texts of the last kernels that were lowered, by all that they depend on."""
+    """The texts of the last kernels that were lowered, by all that they depend on and by the digest of the TTIR."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[object, ...], KeptText] = OrderedDict()
+        self._kept: OrderedDict[tuple[object, ...], LoweredText] = OrderedDict()
 
-    def keep(self, source: ASTSource, target: Any, options: Any, text: LoweredText) -> None:
-        """Keep the texts of a kernel, unless they are very long."""
+    def keep(self, source: ASTSource, target: Any, options: Any, text: LoweredText, *, digest: str) -> None:
+        """Keep the texts of a kernel, unless they are very long; `digest` is that of its TTIR without folders."""
         if len(text.made) + len(text.ttir) > _MOST_CHARACTERS:
             return
-        digest = digest_of(without_folders(text.ttir))
-        self._kept[_key(source, target, options)] = KeptText(text=text, digest=digest)
+        self._kept[(digest, *_key(source, target, options))] = text
         while len(self._kept) > _MOST_TEXTS:
             self._kept.popitem(last=False)
 
-    def find(self, source: ASTSource, target: Any, options: Any) -> KeptText | None:
-        """The texts of a kernel; None if it is not among the last ones."""
-        return self._kept.get(_key(source, target, options))
+    def find(self, source: ASTSource, target: Any, options: Any, *, digest: str) -> LoweredText | None:
+        """The texts of a kernel with this digest; None if it is not among the last ones."""
+        return self._kept.get((digest, *_key(source, target, options)))
 
 
 def _key(source: ASTSource, target: Any, options: Any) -> tuple[object, ...]:

@@ -28,6 +28,7 @@ from engine.errors import EngineError, UnsupportedError
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
 from engine.loading.lowering import lowered_text_of, without_folders
+from engine.protocol.proof.binaries import digest_of
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS
 from engine.protocol.transport.service import Line
 from engine.sandbox.confinement import Measure, limit_memory
@@ -142,8 +143,8 @@ class _Compiler:
             raise
         except Exception as error:  # handled like an error of a compilation
             return self._refused(command.id, error)
-        self._kept_texts.keep(source, gpu, options, lowered)
         text = without_folders(lowered.ttir)
+        self._kept_texts.keep(source, gpu, options, lowered, digest=digest_of(text))
         if len(text) > MOST_MODULE_CHARACTERS:
             raise UnsupportedError(f"the TTIR of {launch.kernel} has {len(text):,} characters")
         return protocol.Lowered(id=command.id, ttir=text, arguments=tuple(argument_names(special)))

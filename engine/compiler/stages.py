@@ -82,17 +82,16 @@ def taking(prebuilt: Prebuilt | None, target: GPUTarget, kept_texts: KeptTexts) 
 
     def take(stages: Stages, chosen: Any) -> None:
         nonlocal is_taken
-        is_taken = chosen == same and packed is not None and _behind_ttir(stages) == [*packed.texts, _BINARY]
-        if is_taken and packed is not None:
+        is_taken = False
+        if chosen == same and packed is not None and _behind_ttir(stages) == [*packed.texts, _BINARY]:
+            is_taken = True
             _take(stages, packed, prebuilt)
 
     make_ir = ASTSource.make_ir
 
     def make_or_take_ir(source: Any, gpu: Any, options: Any, *rest: Any) -> Any:
-        kept = kept_texts.find(source, gpu, options) if is_taken else None
-        if kept is None or kept.digest != prebuilt.ttir_digest:
-            return make_ir(source, gpu, options, *rest)
-        return kept.text
+        kept = kept_texts.find(source, gpu, options, digest=prebuilt.ttir_digest) if is_taken else None
+        return make_ir(source, gpu, options, *rest) if kept is None else kept
 
     ASTSource.make_ir = make_or_take_ir
     try:

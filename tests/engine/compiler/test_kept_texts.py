@@ -14,7 +14,8 @@ from engine.loading import warm_kernel
 from engine.loading.lowering import LoweredText
 
 TARGET = GPUTarget("cuda", 90, 32)
-TEXT = LoweredText(made="made", ttir='module loc("/tmp/a.py":1:2)')
+TEXT = LoweredText(made="made", ttir="module")
+DIGEST = "ab" * 32
 CONSTANTS = warm_kernel.CONSTANTS
 
 
@@ -31,32 +32,24 @@ def options(**chosen: Any) -> Any:
 @pytest.fixture
 def kept_texts() -> KeptTexts:
     kept_texts = KeptTexts()
-    kept_texts.keep(source(attributes={(0,): [["tt.divisibility", 16]]}), TARGET, options(), TEXT)
+    kept_texts.keep(source(attributes={(0,): [["tt.divisibility", 16]]}), TARGET, options(), TEXT, digest=DIGEST)
     return kept_texts
 
 
 def test_text_is_found_by_an_equal_source(kept_texts: KeptTexts) -> None:
-    found = kept_texts.find(source(attributes={(0,): [["tt.divisibility", 16]]}), TARGET, options())
-    assert found is not None
-    assert found.text == TEXT
+    equal = source(attributes={(0,): [["tt.divisibility", 16]]})
+    assert kept_texts.find(equal, TARGET, options(), digest=DIGEST) == TEXT
 
 
 def test_empty_attributes_and_wrapped_constants_make_no_difference(kept_texts: KeptTexts) -> None:
     wrapped = {path: tl.constexpr(value) for path, value in CONSTANTS.items()}
     described = source(constants=wrapped, attributes={(0,): [["tt.divisibility", 16]], (1,): []})
-    assert kept_texts.find(described, TARGET, options()) is not None
+    assert kept_texts.find(described, TARGET, options(), digest=DIGEST) == TEXT
 
 
-def test_digest_is_that_of_the_text_without_folders(kept_texts: KeptTexts) -> None:
-    elsewhere = LoweredText(made="made", ttir='module loc("/home/a.py":1:2)')
-    kept_texts.keep(source(), TARGET, options(), elsewhere)
-    digests = [
-        found.digest
-        for attributes in ({}, {(0,): [["tt.divisibility", 16]]})
-        if (found := kept_texts.find(source(attributes=attributes), TARGET, options())) is not None
-    ]
-    assert len(digests) == 2
-    assert digests[0] == digests[1]
+def test_text_of_another_digest_is_not_found(kept_texts: KeptTexts) -> None:
+    equal = source(attributes={(0,): [["tt.divisibility", 16]]})
+    assert kept_texts.find(equal, TARGET, options(), digest="cd" * 32) is None
 
 
 @pytest.mark.parametrize(
@@ -73,19 +66,20 @@ def test_digest_is_that_of_the_text_without_folders(kept_texts: KeptTexts) -> No
     ids=["no attributes", "other attributes", "another type", "another constant", "signature", "target", "options"],
 )
 def test_text_of_another_kernel_is_not_found(kept_texts: KeptTexts, made: ASTSource, target: Any, chosen: Any) -> None:
-    assert kept_texts.find(made, target, options(**chosen)) is None
+    assert kept_texts.find(made, target, options(**chosen), digest=DIGEST) is None
 
 
 def test_only_the_last_texts_are_kept() -> None:
     kept_texts = KeptTexts()
     constants = [{path: value + number for path, value in CONSTANTS.items()} for number in range(9)]
     for one in constants:
-        kept_texts.keep(source(constants=one), TARGET, options(), TEXT)
-    found = [kept_texts.find(source(constants=one), TARGET, options()) is not None for one in constants]
+        kept_texts.keep(source(constants=one), TARGET, options(), TEXT, digest=DIGEST)
+    sources = [source(constants=one) for one in constants]
+    found = [kept_texts.find(one, TARGET, options(), digest=DIGEST) is not None for one in sources]
     assert found == [False, *[True] * 8]
 
 
 def test_very_long_text_is_not_kept() -> None:
     kept_texts = KeptTexts()
-    kept_texts.keep(source(), TARGET, options(), LoweredText(made="m" * (1 << 20), ttir="t"))
-    assert kept_texts.find(source(), TARGET, options()) is None
+    kept_texts.keep(source(), TARGET, options(), LoweredText(made="m" * (1 << 20), ttir="t"), digest=DIGEST)
+    assert kept_texts.find(source(), TARGET, options(), digest=DIGEST) is None
