@@ -18,7 +18,7 @@ from kgtui.screens import Place
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.bench.benchmarks import NOT_RIGHT, bench_columns, bench_rows, estimate_line, headline, why_nothing
+from kgtui.state.bench.benchmarks import NOT_RIGHT, bench_columns, bench_rows, current_headline, why_nothing
 from kgtui.state.bench.measurements import Trust
 from kgtui.state.bench.sizes import Measure, Over, PlotAxes, SizesPicture, first_measure, legend, series_of
 from kgtui.state.bench.static_cost import COLUMNS, EXECUTED_ON_CPU, cost_rows
@@ -126,7 +126,7 @@ class BenchScreen(KgtuiScreen):
     def _draw_state(self) -> None:
         bench, host = self._workbench.bench, self.host
         left, _ = head(bench.view, bench.strip_context(host.clock()), host.glyphs)
-        right = estimate_line(bench.view, glyphs=host.glyphs) or headline(bench.measurements, glyphs=host.glyphs)
+        right = current_headline(bench.view, bench.measurements, glyphs=host.glyphs)
         self.query_one("#state", Strip).show(((left, right),))
 
     def _draw_table(self, scene: Scene) -> None:

@@ -10,7 +10,7 @@ from kgtui.screens.workbench.run_history import PastRunViewer
 from kgtui.screens.workbench.search import Searcher
 from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.settings.keys import binding_id, first_key, key_while_typing
-from kgtui.state.bench.benchmarks import best_line, estimate_line, headline
+from kgtui.state.bench.benchmarks import best_line, current_headline
 from kgtui.state.compare.sides import FEWEST
 from kgtui.state.format.glyphs import TONES
 from kgtui.state.format.lines import Line, Span, Tone
@@ -57,7 +57,7 @@ class Drawing:
         """
         strip_context, view, glyphs = self._context.strip_context, self._context.bench.view, self._context.host.glyphs
         strip = self._context.screen.query_one("#verdict", Strip)
-        numbers = estimate_line(view, glyphs=glyphs) or headline(self._context.bench.measurements, glyphs=glyphs)
+        numbers = current_headline(view, self._context.bench.measurements, glyphs=glyphs)
         best = best_line(self._history.best, shown=strip_context.number, glyphs=glyphs)
         first, words, step = head(view, strip_context, glyphs), sentence(view, strip_context), self._step()
         if self._context.screen.has_class("-low"):

@@ -94,8 +94,13 @@ def summary_lines(measurements: Measurements, *, glyphs: Glyphs, dimmed: bool = 
     return tuple(_summary(summary, measurements, glyphs, dimmed=dimmed) for summary in measurements.summaries)
 
 
+def current_headline(view: RunRecord, measurements: Measurements, *, glyphs: Glyphs) -> Line:
+    """The numbers for the strip: those so far while a case is timed, else `headline`."""
+    return estimate_line(view, glyphs=glyphs) or headline(measurements, glyphs=glyphs)
+
+
 def headline(measurements: Measurements, *, glyphs: Glyphs) -> Line:
-    """The numbers for the strip: percent of the roofline, and the speed-up against the first baseline and its noise."""
+    """Percent of the roofline, and the speed-up against the first baseline and its noise."""
     if measurements.trust is Trust.WRONG or not measurements.summaries:
         return ()
     summary, percent = measurements.summaries[0], measurements.roofline_median
