@@ -99,7 +99,8 @@ class Builder:
     """Compiles the launches of one run, each specialisation once.
 
     For the device itself they are compiled in order of arrival, for cases wait for them; but those that take long come
-    first, and find a compiler while more launches are expected, since the last cases would wait for one of them alone.
+    first, and compilers are kept for them while more launches are expected, since the last cases would wait for one of
+    them alone.
     For another target, which has no `publication`, the first specialisation of every kernel comes before the rest, so
     that build errors are known early.
     """

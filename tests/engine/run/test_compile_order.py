@@ -137,92 +137,81 @@ async def test_large_launches_for_the_own_device_come_first(site: Site) -> None:
     assert site.compiled == [4, 8, 1, 2]
 
 
-class _Busy:
-    """Compilers of a site that have begun a compile and answer when they are told to."""
+class _HeldReplies:
+    """Runs the builder of a site, and holds the reply to each compile until `reply`; `end` replies to all others."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._pids: dict[int, tuple[int, protocol.AnyCommand]] = {}
+        self._pending: dict[int, tuple[int, protocol.AnyCommand]] = {}
+        self._begun: list[int] = []
         self._changed = asyncio.Event()
-        site.answer = self._begin
+        site.answer = self._hold
+        self._running = asyncio.create_task(site.builder.run())
 
-    def _begin(self, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+    def _hold(self, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if not isinstance(command, protocol.Compile):
             return compile_everything("", command)
-        self._pids[command.launch.num_warps] = (self._site.fork_server.serving, command)
+        self._begun.append(command.launch.num_warps)
+        self._pending[command.launch.num_warps] = (self._site.fork_server.serving, command)
         self._changed.set()
         return None
 
     async def until_begun(self, count: int) -> list[int]:
         """The warps of the launches that were begun, in this order, once there are so many."""
-        while len(self._pids) < count:
+        while len(self._begun) < count:
             self._changed.clear()
             await self._changed.wait()
         for _ in range(20):  # another compiler would begin now
             await asyncio.sleep(0)
-        return list(self._pids)
+        return list(self._begun)
 
-    def end(self, warps: int) -> None:
-        """Have the compiler of this launch answer."""
-        pid, command = self._pids[warps]
-        self._site.fork_server.say(pid, protocol.encode(protocol.Compiled(id=command.id, stages={})))
+    def reply(self, *launches: int) -> None:
+        """Reply to the compiles of the launches with these warps."""
+        for count in launches:
+            pid, command = self._pending.pop(count)
+            self._site.fork_server.say(pid, protocol.encode(protocol.Compiled(id=command.id, stages={})))
+
+    async def end(self) -> None:
+        """Reply to all compiles that have begun, and wait for the end of the builder."""
+        self._site.builder.finish()
+        self.reply(*self._pending)
+        await self._running
+        await self._site.builder.clear()
 
 
-async def test_one_of_six_compilers_is_kept_for_large_launches_while_more_are_expected(
+async def test_kept_compiler_takes_large_launches_while_more_are_expected(
     employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
     site = Site(employ, directories, tmp_path, sessions=6)
-    busy, running = _Busy(site), asyncio.create_task(site.builder.run())
+    replies = _HeldReplies(site)
     with site.builder.expecting_launches():
         for count in range(1, 8):
             site.builder.add(warps(count))
-        assert await busy.until_begun(5) == [1, 2, 3, 4, 5]
+        assert await replies.until_begun(5) == [1, 2, 3, 4, 5]
         site.builder.add(replace(warps(16), constants={"COLS": "65536"}))
-        assert await busy.until_begun(6) == [1, 2, 3, 4, 5, 16]
-        busy.end(16)
-        busy.end(3)
-        assert await busy.until_begun(7) == [1, 2, 3, 4, 5, 16, 6]
-    assert await busy.until_begun(8) == [1, 2, 3, 4, 5, 16, 6, 7]
-    site.builder.finish()
-    for count in (1, 2, 4, 5, 6, 7):
-        busy.end(count)
-    await running
-    await site.builder.clear()
+        assert await replies.until_begun(6) == [1, 2, 3, 4, 5, 16]
+        replies.reply(16, 3)
+        assert await replies.until_begun(7) == [1, 2, 3, 4, 5, 16, 6]
+    assert await replies.until_begun(8) == [1, 2, 3, 4, 5, 16, 6, 7]
+    await replies.end()
 
 
-async def test_two_of_twelve_compilers_are_kept_for_large_launches(
-    employ: Employ, directories: EngineDirectories, tmp_path: Path
-) -> None:
-    site = Site(employ, directories, tmp_path, sessions=12)
-    busy, running = _Busy(site), asyncio.create_task(site.builder.run())
-    begun = list(range(1, 11))
-    with site.builder.expecting_launches():
-        for count in range(1, 13):
-            site.builder.add(warps(count))
-        assert sorted(await busy.until_begun(10)) == begun
-    assert sorted(await busy.until_begun(12)) == [*begun, 11, 12]
-    site.builder.finish()
-    for count in range(1, 13):
-        busy.end(count)
-    await running
-    await site.builder.clear()
-
-
-@pytest.mark.parametrize(("sessions", "own"), [(5, True), (8, False)], ids=["few compilers", "another target"])
-async def test_no_compiler_is_kept(
-    employ: Employ, directories: EngineDirectories, tmp_path: Path, sessions: int, own: bool
+@pytest.mark.parametrize(
+    ("sessions", "own", "used"),
+    [(5, True, 5), (6, True, 5), (12, True, 10), (8, False, 8)],
+    ids=["five", "six", "twelve", "another target"],
+)
+async def test_one_of_six_compilers_is_kept_while_launches_are_expected(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path, sessions: int, own: bool, used: int
 ) -> None:
     site = Site(employ, directories, tmp_path, sessions=sessions, own=own)
-    busy, running = _Busy(site), asyncio.create_task(site.builder.run())
+    replies = _HeldReplies(site)
     with site.builder.expecting_launches():
         for count in range(1, sessions + 1):
             site.builder.add(warps(count))
-        assert sorted(await busy.until_begun(sessions)) == list(range(1, sessions + 1))
-    site.builder.finish()
-    for count in range(1, sessions + 1):
-        busy.end(count)
-    await running
-    await site.builder.clear()
+        assert sorted(await replies.until_begun(used)) == list(range(1, used + 1))
+    assert sorted(await replies.until_begun(sessions)) == list(range(1, sessions + 1))
+    await replies.end()
 
 
 async def test_kept_compiler_ends_with_the_others(
