@@ -26,6 +26,7 @@ from engine.run.engine_resources import EngineResources
 from engine.run.pipeline import Run
 from engine.static.source import Source, read_source
 from tests.engine.run.device_run import CASES, GPU, PROBLEM, DeviceRun, listen, notes, verdict
+from tests.engine.run.right_replies import reply_to
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -34,23 +35,7 @@ if TYPE_CHECKING:
 
 def empty_case(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
     """What judge and worker answer where every case is right, and has no elements."""
-    report = OutputReport(name="return", outcome=Outcome.PASS, shape=(0,), dtype="float32")
-    match command:
-        case protocol.Load():
-            return protocol.Loaded(id=command.id)
-        case protocol.Prepare():
-            arena = protocol.ArenaSpec(path=command.arena_path or "", storages=(), bytes=256)
-            return protocol.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
-        case protocol.Call():
-            return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
-        case protocol.Compare():
-            return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
-        case protocol.Release():
-            return protocol.Released(id=command.id, seed=1)
-        case protocol.Observe():
-            return protocol.Observed(id=command.id)
-        case _:
-            return protocol.Done(id=command.id)
+    return reply_to(command, OutputReport(name="return", outcome=Outcome.PASS, shape=(0,), dtype="float32"))
 
 
 def run_on_cpu(process_pool: ProcessPool, folder: Path) -> Run:

@@ -18,7 +18,8 @@ from engine.processes.builds.extensions import Extensions, Toolchain
 from engine.run.engine_resources import EngineResources
 from engine.run.native.building import NOTE
 from engine.run.pipeline import Run
-from tests.engine.run.device_run import ARENA, PROBLEM
+from tests.engine.run.device_run import PROBLEM
+from tests.engine.run.right_replies import reply_to
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ
@@ -174,19 +175,10 @@ async def test_killed_compiler_is_engine_error(employ: Employ, tmp_path: Path) -
 async def test_correct_native_code_on_cpu_is_suspect(employ: Employ, tmp_path: Path) -> None:
     class Right(Played):
         def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+            if isinstance(command, protocol.Load | protocol.BuildExtension):
+                return super()._play(kind, command)
             report = OutputReport(name="return", outcome=Outcome.PASS, shape=(4,), dtype="float32", total=4)
-            match command:
-                case protocol.Load() | protocol.BuildExtension():
-                    return super()._play(kind, command)
-                case protocol.Prepare():
-                    return protocol.Prepared(id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0)
-                case protocol.Call():
-                    return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
-                case protocol.Compare():
-                    return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
-                case protocol.Release():
-                    return protocol.Released(id=command.id, seed=1)
-            return protocol.Done(id=command.id)
+            return reply_to(command, report)
 
     played = Right(employ, tmp_path, built, tools=TOOLS)
     await played.run()
