@@ -230,8 +230,7 @@ class Run:
         self._process_pool.prepare_beside_cases(one_worker=self._plan.one_worker)
         verifier = Verifier(
             plan=self._plan, process_pool=self._process_pool, session=self._session, profile=self._profile,
-            emitter=self._emitter, on_launch=self._launch,
-            call_s=self._readiness.call_s, build=self._native.build,
+            emitter=self._emitter, native=self._native, on_launch=self._launch, call_s=self._readiness.call_s,
         )  # fmt: skip
         stage = VerifyingStage(
             cases=cases, verifier=verifier, session=self._session, emitter=self._emitter, results=self._results,

@@ -1,7 +1,7 @@
-"""Storages of a candidate that outlive a verified call, with the bytes that it requested.
+"""Storages of a candidate that have a guard zone, with the bytes that it requested.
 
-On a device such a call puts a guard zone behind each new tensor.  The zone remains part of the storage, because
-shrinking it would move its memory; it is not content of the candidate.
+On a device a verified call puts such a zone behind each new tensor.  It remains part of a storage that outlives the
+call, because shrinking it would move its memory; it is not content of the candidate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _kept: dict[int, tuple[StorageWeakRef, int, int]] = {}
 
 
 def requested_bytes(storage: torch.UntypedStorage) -> int:
-    """The bytes of a storage without the guard zone that it may have kept from an earlier call."""
+    """The bytes of a storage without the guard zone that it may have."""
     total_bytes = storage.nbytes()
     kept, with_zone, requested = _kept.get(storage.data_ptr(), (None, 0, 0))
     return requested if kept is not None and not _is_gone(kept) and total_bytes == with_zone else total_bytes
@@ -29,3 +29,8 @@ def keep(storage: torch.UntypedStorage, requested: int) -> None:
     for address in [address for address, (kept, *_) in _kept.items() if _is_gone(kept)]:
         del _kept[address]
     _kept[storage.data_ptr()] = _refer(storage), storage.nbytes(), requested
+
+
+def forget(storage: torch.UntypedStorage) -> None:
+    """Record that a storage has no guard zone any more: all of its bytes are content."""
+    _kept.pop(storage.data_ptr(), None)

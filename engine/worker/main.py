@@ -305,11 +305,8 @@ class _Worker:
             yield
 
     def _has_edges(self, command: protocol.Call) -> bool:
-        """Whether stores past the end are checked: where the machine does not check, and nothing is withheld.
-
-        On a tape tensors have the sizes that the candidate requested.
-        """
-        is_usual = command.withhold is None and command.program_order is None and not command.tape
+        """Whether stores past the end are checked: where the machine does not check, and nothing is withheld."""
+        is_usual = command.withhold is None and command.program_order is None
         return not runtime_of(self._device).EXECUTED_ON_CPU and is_usual
 
     def _repeat_outputs(self, command: protocol.RepeatOutputs) -> protocol.OutputsRepeated:

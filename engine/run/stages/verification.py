@@ -5,8 +5,7 @@ copies during the next call, also that of the next case.
 
 Every case is called twice on the same content with different poison, and SMOKE cases a third time with new content in
 the same storage, where an answer that was kept from before is wrong.  On a device, where a call takes microseconds,
-every case gets that third call.  On the CPU the last call leaves a tape, the first of the two that a proof compares; on
-a device tensors have guard zones in these calls, and not on a tape.
+every case gets that third call.  The last call leaves a tape, the first of the two that a proof compares.
 """
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.protocol.executing import Executed
 from engine.run.event_stream import EventEmitter
-from engine.run.native.calls import Build, with_extensions
+from engine.run.native.building import NativeCode
+from engine.run.native.calls import with_extensions
 from engine.run.stages.preparation import Preparer
 from engine.run.stages.reference_stage import OwnRuleCount
 from engine.verdict import executed_launches, outcome_mapping
@@ -113,9 +113,9 @@ class Verifier:
         session: CandidateSession,
         profile: Profile,
         emitter: EventEmitter,
+        native: NativeCode,
         on_launch: Callable[[Launch, str], None],
         call_s: Callable[[Case], float] | None = None,
-        build: Build | None = None,
     ) -> None:
         self._plan = plan
         self._process_pool = process_pool
@@ -124,7 +124,7 @@ class Verifier:
         self._emitter = emitter
         self._on_launch = on_launch
         self._call_s = call_s or (lambda _: session.limits.case_s)
-        self._build = build
+        self._native = native
         self._has_timed_out = False
         self._preparer = Preparer(
             plan, process_pool=process_pool, session=session, emitter=emitter, ask_judge=self._ask_judge,
@@ -150,7 +150,8 @@ class Verifier:
             try:
                 if not self._session.occupied:
                     await self._session.load()
-                running.stop = await with_extensions(running, self._calls, build=self._build, restart=self._restart)
+                build, restart = self._native.build, self._restart
+                running.stop = await with_extensions(running, self._calls, build=build, restart=restart)
             except LoadError as error:
                 running.stop = outcome_mapping.of_failure(error.failed)
             except EngineError as error:
@@ -222,7 +223,7 @@ class Verifier:
         observed = secrets.choice(calls)  # one observed call is enough, and the candidate must not know which
         try:
             for call, following in zip(calls, (*calls[1:], None), strict=True):
-                is_taped = following is None and self._process_pool.interpreted
+                is_taped = following is None and not self._native.is_there
                 command = protocol.Call(
                     id=protocol.new_id(),
                     case=case.name,

@@ -1,4 +1,4 @@
-"""Storages that outlive a call have the bytes that were requested for them, without the zone behind them."""
+"""Storages have the bytes that were requested for them, without the zone behind them, during a call and after it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from engine.worker.kept_storages import requested_bytes
 from engine.worker.monitor.device.guard_zones import ZONE_BYTES, GuardZones
 
 CPU = torch.device("cpu")
+
+
+def test_tensor_has_requested_bytes_beside_its_zone() -> None:
+    with GuardZones(0xFF, CPU):
+        made, enlarged = torch.zeros(5), torch.zeros(5)
+        enlarged.resize_(10)
+        assert [requested_bytes(one.untyped_storage()) for one in (made, enlarged)] == [20, 20 + ZONE_BYTES]
 
 
 def test_kept_tensor_has_requested_bytes_after_its_zone() -> None:

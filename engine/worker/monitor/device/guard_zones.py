@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from engine.clock.safe_torch import Base, without_modes
 from engine.devices.runtimes import runtime_of
 from engine.loading.raised import StrayStoreError
-from engine.worker.kept_storages import keep
+from engine.worker import kept_storages
 
 ZONE_BYTES = 16 << 10
 """Size of each zone: a store without a mask exceeds the end by less than one program's block."""
@@ -76,14 +76,16 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
             whole = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage)
             content = Base.narrow(whole, 0, needed, ZONE_BYTES)
             Base.fill_(content, self.pattern)
+        kept_storages.keep(storage, needed)
         made = f"a tensor of {tuple(tensor.shape)} {_type(tensor)}"
         self._zones.append(_Zone(storage=storage, size_bytes=needed, content=content, made=made))
         self._bytes += needed
 
     def forget(self, tensor: torch.Tensor) -> None:
         """Drop the zone of a tensor that is enlarged in place, and may grow into it."""
-        address = tensor.untyped_storage().data_ptr()
-        self._zones = [zone for zone in self._zones if zone.storage.data_ptr() != address]
+        storage = tensor.untyped_storage()
+        kept_storages.forget(storage)
+        self._zones = [zone for zone in self._zones if zone.storage.data_ptr() != storage.data_ptr()]
 
     def check(self) -> None:
         """Check the zones, after the device has finished its work, and release them.
@@ -94,8 +96,6 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
         zones, self._zones, self._bytes = [zone for zone in self._zones if zone.is_in_force], [], 0
         if not zones:
             return
-        for zone in zones:
-            keep(zone.storage, zone.size_bytes)
         with without_modes():
             changed = [Base.ne(zone.content, self.pattern) for zone in zones]
             counts = torch.stack([Base.sum(one) for one in changed]).tolist()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine import protocol
+from engine.artefacts import ArtefactStore
 from engine.model import (
     Candidate,
     Case,
@@ -19,9 +21,11 @@ from engine.model import (
     Tier,
     events,
 )
+from engine.model.native import Extension, ExtensionKind
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
+from engine.run.native.building import NativeCode
 from engine.run.stages.verification import Verifier
 from engine.run.stages.verify_stage import VerifyingStage
 from engine.verdict.decide import Stop
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "abcd")
 A, B, C, D = CASES
 PROBLEM = toy_problem(*CASES)
+CANDIDATE = Candidate(source=b"", problem="toy::twice")
 ARENA = protocol.ArenaSpec(handle="0f" * 64, block_bytes=4096, storages=(), bytes=1024)
 
 
@@ -44,7 +49,7 @@ class Setting:
     are the places of cases in the judge.
     """
 
-    def __init__(self, employ: Employ, *, target: str | None = "sm_90") -> None:
+    def __init__(self, employ: Employ, *, target: str | None = "sm_90", has_native_code: bool = False) -> None:
         self.asked: list[str] = []
         self.observed: list[str] = []
         self.tapes: list[str] = []
@@ -57,18 +62,26 @@ class Setting:
         self.fork_server, self.process_pool = employ(self._play, target=target)
         self.process_pool.share_no_more("no shared memory here")
         self.session = CandidateSession(
-            LoadRequest(candidate=Candidate(source=b"", problem="toy::twice"), entry="f"),
+            LoadRequest(candidate=CANDIDATE, entry="f"),
             spare=self.process_pool.worker,
             limits=Limits(case_s=60.0),
             on_log=lambda *_: None,
         )
         plan = Plan(problem=PROBLEM, cases=CASES, device="cuda", target=None)
+        profile = Profile(lambda: 0.0, started=0.0)
+        native = NativeCode(
+            candidate=CANDIDATE, target=target, extensions=self.process_pool.extensions,
+            artefacts=ArtefactStore(folder=Path("/nonexistent")), emitter=self.emitted, profile=profile,
+        )  # fmt: skip
+        if has_native_code:
+            native.read([Extension(kind=ExtensionKind.INLINE, name="twice", line=1)])
         self.verifier = Verifier(
             plan=plan,
             process_pool=self.process_pool,
             session=self.session,
-            profile=Profile(lambda: 0.0, started=0.0),
+            profile=profile,
             emitter=self.emitted,
+            native=native,
             on_launch=lambda *_: None,
         )
         self._case_at: dict[int, str] = {}

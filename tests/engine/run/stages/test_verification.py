@@ -46,17 +46,20 @@ async def test_one_call_per_case_is_observed_unpredictably(setting: Setting) -> 
     assert set(setting.observed) == {"a1", "a2", "a3"}
 
 
-async def test_last_call_on_the_cpu_leaves_a_tape(employ: Employ) -> None:
-    setting = Setting(employ, target=None)
+@pytest.mark.parametrize("target", [None, "sm_90"], ids=["cpu", "gpu"])
+async def test_last_call_leaves_a_tape(employ: Employ, target: str | None) -> None:
+    setting = Setting(employ, target=target)
     await setting.verify(A)
     (tape,) = setting.tapes
     assert setting.verifier.tapes == {"a": Path(tape)}
     await setting.session.clear()
 
 
-async def test_calls_on_a_device_leave_no_tape(setting: Setting) -> None:
+async def test_calls_with_native_code_leave_no_tape(employ: Employ) -> None:
+    setting = Setting(employ, has_native_code=True)
     await setting.verify(A)
     assert (setting.tapes, setting.verifier.tapes) == ([], {})
+    await setting.session.clear()
 
 
 async def test_passed_case_defers_comparison_of_snapshots(setting: Setting) -> None:
