@@ -68,6 +68,7 @@ class _Compiler:
         self._filename = ""
         self._cache = offline.CacheFolder()
         self._kept_texts = KeptTexts()
+        self._compiled: Any = None  # the kernel of the last expected launch, until it is described
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         try:
@@ -84,6 +85,8 @@ class _Compiler:
                     return protocol.Done(id=command.id)
                 case protocol.Compile():
                     return self._compile_launch(command)
+                case protocol.DescribeCompiled():
+                    return self._describe_compiled(command)
                 case protocol.Lower():
                     return self._lower(command)
                 case protocol.BuildLauncher():
@@ -125,10 +128,20 @@ class _Compiler:
             raise
         except Exception as error:  # Triton raises what LLVM, MLIR and ptxas make of it: every kind is the candidate's
             return self._refused(command.id, error)
-        delivered = _deliver(command, target, compiled, self._filename)
-        if command.specialisation and isinstance(delivered, protocol.Compiled):
-            return msgspec.structs.replace(delivered, cache=self._cache.new_files())
-        return delivered
+        shared_bytes = int(compiled.metadata.shared)
+        if target.shared_bytes is not None and shared_bytes > target.shared_bytes:
+            message = f"needs {shared_bytes} bytes of shared memory, {target.name} has {target.shared_bytes} a block"
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message=message)
+        if command.specialisation:
+            self._compiled = compiled
+            return protocol.Compiled(id=command.id, stages={}, cache=self._cache.new_files())
+        return _described(command, compiled, self._filename)
+
+    def _describe_compiled(self, command: protocol.DescribeCompiled) -> protocol.AnyReply:
+        compiled, self._compiled = self._compiled, None
+        if compiled is None:
+            raise EngineError("no launch was compiled that could be described")
+        return _described(command, compiled, self._filename)
 
     def _lower(self, command: protocol.Lower) -> protocol.AnyReply:
         launch, target = command.launch, target_named(command.target)
@@ -189,7 +202,9 @@ def _compile(source: ASTSource, target: Target, options: dict[str, object]) -> A
     )
 
 
-def _deliver(command: protocol.Compile, target: Target, compiled: Any, filename: str) -> protocol.AnyReply:
+def _described(
+    command: protocol.Compile | protocol.DescribeCompiled, compiled: Any, filename: str
+) -> protocol.Compiled:
     """Write the stages to the command's folder and read the resources of the binary."""
     folder = Path(command.folder)
     stages: dict[str, str] = {}
@@ -204,16 +219,12 @@ def _deliver(command: protocol.Compile, target: Target, compiled: Any, filename:
         used = resources.of_cubin(folder / stages["cubin"])
     elif "amdgcn" in stages:
         used = resources.of_amdgcn(str(compiled.asm["amdgcn"]))
-    shared_bytes = int(compiled.metadata.shared)
-    if target.shared_bytes is not None and shared_bytes > target.shared_bytes:
-        message = f"needs {shared_bytes} bytes of shared memory, {target.name} has {target.shared_bytes} a block"
-        return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message=message)
     return protocol.Compiled(
         id=command.id,
         stages=stages,
         registers=used.registers,
         spill_bytes=used.spill_bytes,
-        shared_bytes=shared_bytes,
+        shared_bytes=int(compiled.metadata.shared),
         narrow_offset_line=line_of_narrow_offset(str(compiled.asm.get("ttir", "")), filename),
     )
 

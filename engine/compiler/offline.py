@@ -114,11 +114,13 @@ class CacheFolder:
         """Paths relative to the cache folder, each reported once."""
         if not self._folder.is_dir():
             return ()
-        found = {
-            path.relative_to(self._folder).as_posix()
-            for path in self._folder.glob("*/*")
-            if path.is_file() and path.suffix != ".lock"
-        }
+        with os.scandir(self._folder) as keys:
+            found = {f"{key.name}/{name}" for key in keys if key.is_dir() for name in _files_in(key.path)}
         fresh = sorted(found - self._seen)
         self._seen |= found
         return tuple(fresh)
+
+
+def _files_in(folder: str) -> list[str]:
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in entries if entry.is_file() and not entry.name.endswith(".lock")]

@@ -16,6 +16,7 @@ from engine.protocol.compiling import (
     BuildLauncher,
     Compile,
     Compiled,
+    DescribeCompiled,
     Disassemble,
     DryRunDone,
     RunDry,
@@ -39,12 +40,11 @@ from engine.protocol.extensions import (
     NativeSource,
 )
 from engine.protocol.input_variants import LayOutVariant, PrepareVariant, Variant, VariantLaidOut
-from engine.protocol.launches import MOST_LAUNCHES, require_small_enough
+from engine.protocol.launches import require_small_enough
 from engine.protocol.messages import (
     CaseCommand,
     Command,
     ComplexSpec,
-    Count,
     Done,
     DTypeSpec,
     FloatSpec,
@@ -172,7 +172,6 @@ __all__ = [
     "MAX_LINE_BYTES",
     "MOST_ACTIVITIES",
     "MOST_KERNELS",
-    "MOST_LAUNCHES",
     "MOST_SOURCE_CHARACTERS",
     "Access",
     "ActionKind",
@@ -216,15 +215,16 @@ __all__ = [
     "Contrasted",
     "CorrectCount",
     "CorrectCounted",
-    "Count",
     "CountCorrect",
     "DTypeSpec",
     "Describe",
+    "DescribeCompiled",
     "Described",
     "Difference",
     "Disassemble",
     "Done",
-    "DropKernels", "DryRunDone",
+    "DropKernels",
+    "DryRunDone",
     "ExtensionAccess",
     "ExtensionBuilt",
     "ExtensionRequest",
@@ -323,8 +323,8 @@ AnyCommand: TypeAlias = (
     | Release | RunDry | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
-    | Lower | LimitReading | HoldKernel | DropKernels | ReplayTape | AttachReference | AuditProblem | BuildExtension
-    | TapeSlot | TimeTape | BuildBinary | HoldBinary | Sanitize
+    | Lower | DescribeCompiled | LimitReading | HoldKernel | DropKernels | ReplayTape | AttachReference | AuditProblem
+    | BuildExtension | TapeSlot | TimeTape | BuildBinary | HoldBinary | Sanitize
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | DryRunDone | Compiled

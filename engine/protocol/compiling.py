@@ -41,8 +41,9 @@ class Compile(Command, tag="compile", frozen=True):
     """Compile one launch for a target and leave its stages as files in `folder`.
 
     With a `specialisation`, Triton's own description of it, the kernel is compiled exactly as a launch on the device
-    would, and the cache files of such a launch are written too.  The stages behind TTIR are taken from `prebuilt` where
-    that was made of the same module with the same options.
+    would, and the cache files of such a launch are written instead; DescribeCompiled then leaves the stages, for which
+    no launch waits.  The stages behind TTIR are taken from `prebuilt` where that was made of the same module with the
+    same options.
     """
 
     launch: Launch
@@ -50,6 +51,12 @@ class Compile(Command, tag="compile", frozen=True):
     folder: str
     specialisation: str = ""
     prebuilt: Prebuilt | None = None
+
+
+class DescribeCompiled(Command, tag="describe_compiled", frozen=True):
+    """Leave the stages of the launch that was compiled last as files in `folder`, and report what its binary uses."""
+
+    folder: str
 
 
 class BuildLauncher(Command, tag="build_launcher", frozen=True):
@@ -100,7 +107,8 @@ class DryRunDone(Reply, tag="dry_run_done", frozen=True):
 class Compiled(Reply, tag="compiled", frozen=True):
     """A launch was compiled; `stages` maps artefact kinds to file names in the command's folder.
 
-    `cache` are the files of Triton's cache that a launch will look for, relative to the child's cache folder.
+    For an expected launch there are none before DescribeCompiled.  `cache` are the files of Triton's cache that a
+    launch will look for, relative to the child's cache folder.
     """
 
     stages: Annotated[dict[Word, FilePath], msgspec.Meta(max_length=16)]

@@ -13,6 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from engine.artefacts import ArtefactStore
 from engine.errors import EngineError
@@ -297,8 +298,9 @@ class Builder:
                 self._pass_over(job)
                 _settle(job)
                 continue
+            on_published = partial(_settle, job)
             try:
-                kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation)
+                kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation, on_published)
             finally:
                 _settle(job)
             if job.specialisation and kernel.outcome is not Outcome.PASS:
@@ -307,7 +309,7 @@ class Builder:
                     self._pass_over(job)
                     continue
                 job.specialisation = ""
-                kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation)
+                kernel, binary = await self._compiler.compile(session, job.launch, "", on_published)
             self.unfinished -= 1
             self.kernels.append(kernel)
             if binary is not None:

@@ -6,8 +6,11 @@ For the device that the candidate runs on, the results are published in a folder
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from engine import protocol
 from engine.artefacts import ArtefactStore
@@ -23,6 +26,7 @@ from engine.verdict.decide import Stop
 
 _MAX_ARTEFACT_BYTES = 64 << 20
 _MOST_SHELVED_BYTES = 1 << 30
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,54 +79,71 @@ class LaunchCompiler:
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
 
     async def compile(
-        self, session: CandidateSession, launch: Launch, specialisation: str
+        self, session: CandidateSession, launch: Launch, specialisation: str, on_published: Callable[[], None]
     ) -> tuple[CompiledKernel, Binary | None]:
         """The compiled kernel, and its NVIDIA binary if it has one.
 
-        `specialisation` is Triton's own description of an expected launch, "" for one that was launched.
+        `specialisation` is Triton's own description of an expected launch, "" for one that was launched.  Once it is
+        published, and can be launched, `on_published` is called; the kernel is described after that.
         """
-        with self._profile.span("compile") as span:
-            reply = await self._ask(session, launch, specialisation)
+        now_s = asyncio.get_running_loop().time()
+        if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
+            message = f"compilation took more than {self._patience_s:g} s, so the rest was left out"
+            self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
+        reply, elapsed_s = await self._compiled(session, launch, specialisation, on_published)
+        if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:  # by another compiler: this one exited
+            reply, elapsed_s = await self._compiled(session, launch, specialisation, on_published)
         binary: Binary | None = None
         kept: tuple[Artefact, ...] = ()
         if isinstance(reply, protocol.Compiled):
             if (cubin := reply.stages.get("cubin")) is not None:
                 binary = Binary(session=session, folder=session.shared, name=cubin)
-            kept = await self._copied(reply, folder=session.shared, cache=session.cache)
-        kernel = self._kernel(launch, reply, kept, span.elapsed_s)
+            kept = await self._copied(partial(self._keep, session.shared, reply.stages))
+        kernel = self._kernel(launch, reply, kept, elapsed_s)
         if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not specialisation:
             # It was launched on this device, so the kernel compiles and the fault is the compiler's.
             message = f"it was launched here, but could not be compiled separately: {kernel.message}"
             kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
         return kernel, binary
 
-    async def _ask(self, session: CandidateSession, launch: Launch, specialisation: str) -> protocol.AnyReply | Stop:
-        now_s = asyncio.get_running_loop().time()
-        if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
-            message = f"compilation took more than {self._patience_s:g} s, so the rest was left out"
-            self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
-        reply = await self._ask_once(session, launch, specialisation)
-        if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:
-            return await self._ask_once(session, launch, specialisation)  # by another compiler, since this one exited
-        return reply
+    async def _compiled(
+        self, session: CandidateSession, launch: Launch, specialisation: str, on_published: Callable[[], None]
+    ) -> tuple[protocol.AnyReply | Stop, float]:
+        """The reply that describes the compiled launch, or why there is none; and how long compiling took."""
+        with self._profile.span("compile") as span:
+            reply = await self._answered(session, self._asked_to_compile(session, launch, specialisation))
+        if not specialisation or not isinstance(reply, protocol.Compiled):
+            return reply, span.elapsed_s
+        await self._copied(partial(self._publish, reply.cache, session.cache))
+        on_published()
+        command = protocol.DescribeCompiled(id=protocol.new_id(), folder=str(session.shared))
+        with self._profile.span("describe kernel"):
+            described = await self._answered(session, session.ask(command, deadline_s=self._limits.compile_s))
+        return described, span.elapsed_s
 
-    async def _ask_once(
+    async def _asked_to_compile(
         self, session: CandidateSession, launch: Launch, specialisation: str
     ) -> protocol.AnyReply | Stop:
+        if not session.occupied and self.trouble is None:
+            await self.load(session)
+        if self.trouble is not None:
+            return self.trouble
+        limit_s, prebuilt = self._limits.compile_s, None
+        published = self._publication
+        if published is not None and (specialisation or published.builds_launched):
+            prebuilt = await published.prebuilt(session, launch, target=self._target, deadline_s=limit_s)
+        command = protocol.Compile(
+            id=protocol.new_id(), launch=launch, target=self._target, folder=str(session.shared),
+            specialisation=specialisation, prebuilt=prebuilt,
+        )  # fmt: skip
+        return await session.ask(command, deadline_s=limit_s)
+
+    async def _answered(
+        self, session: CandidateSession, asked: Awaitable[protocol.AnyReply | Stop]
+    ) -> protocol.AnyReply | Stop:
+        """The answer of a compiler; a compiler that fails is ended."""
         try:
-            if not session.occupied and self.trouble is None:
-                await self.load(session)
-            if self.trouble is not None:
-                return self.trouble
-            limit_s, prebuilt = self._limits.compile_s, None
-            published = self._publication
-            if published is not None and (specialisation or published.builds_launched):
-                prebuilt = await published.prebuilt(session, launch, target=self._target, deadline_s=limit_s)
-            command = protocol.Compile(
-                id=protocol.new_id(), launch=launch, target=self._target, folder=str(session.shared),
-                specialisation=specialisation, prebuilt=prebuilt,
-            )  # fmt: skip
-            return await session.ask(command, deadline_s=limit_s)
+            return await asked
         except (DeadlineError, WireError) as error:
             await session.clear()
             stop = outcome_mapping.of_worker_error(error, "while compiling")
@@ -146,22 +167,21 @@ class LaunchCompiler:
             return ()
         return self._keep(binary.folder, reply.stages) if isinstance(reply, protocol.Compiled) else ()
 
-    async def _copied(self, reply: protocol.Compiled, *, folder: Path, cache: Path) -> tuple[Artefact, ...]:
-        """Publish the files that a compile left in its `cache`, and store its stages, which are in `folder`.
+    async def _copied(self, copy: Callable[[], _T]) -> _T:
+        """Copy files that a compile left, one compile at a time.
 
-        In a thread, one compile at a time: the event loop has calls of the candidate to forward meanwhile.
+        In a thread: the event loop has calls of the candidate to forward meanwhile.
         """
-
-        def copy() -> tuple[Artefact, ...]:
-            if self._publication is not None:
-                self._cache_bytes_left -= publish(
-                    reply.cache, cache, self._publication.cache_folder, most_bytes=self._cache_bytes_left
-                )
-            return self._keep(folder, reply.stages)
-
         async with self._copying:
             with self._profile.span("copy compiled files"):
                 return await asyncio.to_thread(copy)
+
+    def _publish(self, names: tuple[str, ...], cache: Path) -> None:
+        """Publish files of a compiler's `cache`."""
+        if self._publication is not None:
+            self._cache_bytes_left -= publish(
+                names, cache, self._publication.cache_folder, most_bytes=self._cache_bytes_left
+            )
 
     def _kernel(
         self, launch: Launch, reply: protocol.AnyReply | Stop, kept: tuple[Artefact, ...], elapsed_s: float

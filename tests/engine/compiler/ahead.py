@@ -54,6 +54,15 @@ def run_dry(path: Path, entry: str, columns: list[int]) -> list[list[Any]]:
     return answer
 
 
+def described(compiler: _Compiler, command: protocol.Compile) -> protocol.AnyReply:
+    """The replies to a launch and to the request for its description, as one."""
+    reply = compiler.carry_out(command)
+    if not command.specialisation or not isinstance(reply, protocol.Compiled):
+        return reply
+    described = compiler.carry_out(protocol.DescribeCompiled(id=command.id, folder=command.folder))
+    return msgspec.structs.replace(described, cache=reply.cache)
+
+
 def compile_all(path: Path, entry: str, launches: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
     """What the compiler replies to each of these launches."""
     compiler = _Compiler(limits_reading=False)
@@ -66,7 +75,7 @@ def compile_all(path: Path, entry: str, launches: list[dict[str, Any]], folder: 
             folder=str(folder),
             specialisation=met["specialisation"],
         )
-        replies.append(compiler.carry_out(command))
+        replies.append(described(compiler, command))
     return [msgspec.to_builtins(reply) for reply in replies]
 
 
@@ -111,7 +120,7 @@ def compile_shared(
             prebuilt=Prebuilt.of(request, binary),
         )  # fmt: skip
         backend.make_cubin, ASTSource.make_ir = count, count_ir
-        replies.append(compiler.carry_out(command))
+        replies.append(described(compiler, command))
         backend.make_cubin, ASTSource.make_ir = make, make_ir
     return [{**msgspec.to_builtins(reply), "made": made, "lowered": lowered} for reply in replies]
 

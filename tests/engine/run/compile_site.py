@@ -32,7 +32,9 @@ LAUNCH = Launch(
 def compile_everything(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
     if isinstance(command, protocol.BuildLauncher):
         return protocol.Compiled(id=command.id, stages={}, cache=("TYPES/launcher.so",))
-    if isinstance(command, protocol.Compile):
+    if isinstance(command, protocol.Compile) and command.specialisation:
+        return protocol.Compiled(id=command.id, stages={})
+    if isinstance(command, protocol.Compile | protocol.DescribeCompiled):
         name = f"{command.id}.cubin"
         (Path(command.folder) / name).write_bytes(b"binary")
         return protocol.Compiled(id=command.id, stages={"cubin": name})

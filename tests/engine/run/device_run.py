@@ -137,7 +137,7 @@ class DeviceRun:
                 return protocol.Described(id=command.id, shapes=(shape,) * len(command.cases))
             case protocol.RunDry():
                 return protocol.DryRunDone(id=command.id, launches=(met,))
-            case protocol.Compile() | protocol.BuildLauncher():
+            case protocol.Compile() | protocol.DescribeCompiled() | protocol.BuildLauncher():
                 return protocol.Compiled(id=command.id, stages={})
             case protocol.Prepare():
                 arena = ARENA

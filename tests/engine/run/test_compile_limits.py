@@ -79,6 +79,6 @@ async def test_published_bytes_per_candidate_are_limited(
     site = Site(employ, directories, tmp_path)
     site.answer = with_a_file
     for count in (1, 2, 4):
-        site.builder.add(warps(count))
+        site.builder.add(warps(count), described())
     await site.run()
     assert sorted(path.name for path in site.cache_folder.iterdir()) == ["KEY1", "KEY2"]

@@ -14,7 +14,7 @@ from engine import protocol
 from engine.model import Outcome
 from engine.processes.directories import EngineDirectories, Workspace
 from engine.run import launch_compiler
-from tests.engine.run.compile_site import LAUNCH, Site, builder_of, compile_everything, warps
+from tests.engine.run.compile_site import LAUNCH, Site, builder_of, compile_everything, described, warps
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -119,6 +119,37 @@ async def test_crashed_compiler_is_replaced_and_retried(site: Site) -> None:
     assert site.compiled == [4, 4]
 
 
+async def test_compiler_that_dies_while_it_describes_is_replaced(site: Site) -> None:
+    deaths = [None]
+
+    def die_once(command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.DescribeCompiled) and deaths:
+            site.fork_server.die(site.fork_server.youngest)
+            return deaths.pop()
+        return compile_everything("", command)
+
+    site.answer = die_once
+    site.builder.add(warps(4), described())
+    await site.run()
+    assert [(kernel.outcome, len(kernel.artefacts)) for kernel in site.builder.kernels] == [(Outcome.PASS, 1)]
+    assert site.compiled == [4, 4]
+
+
+async def test_kernel_can_be_launched_before_it_is_described(site: Site) -> None:
+    done, *_ = site.builder.add(warps(4), described())
+    were_done: list[bool] = []
+
+    def note_at_description(command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.DescribeCompiled):
+            were_done.append(done.done())
+        return compile_everything("", command)
+
+    site.answer = note_at_description
+    await site.run()
+    assert were_done == [True]
+    assert [len(kernel.artefacts) for kernel in site.builder.kernels] == [1]
+
+
 async def test_compiler_out_of_memory_does_not_blame_kernel(
     employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
@@ -180,7 +211,7 @@ async def test_files_are_copied_beside_the_event_loop_one_compile_at_a_time(
 
     monkeypatch.setattr(launch_compiler, "publish", publish)
     site = Site(employ, directories, tmp_path, sessions=2)
-    compiled = [done for count in (4, 8) for done in site.builder.add(warps(count))]
+    compiled = [site.builder.add(warps(count), described())[0] for count in (4, 8)]
     running = asyncio.create_task(site.run())
     await begun.wait()
     while len(site.compiled) < 2:
