@@ -30,6 +30,7 @@ _THREADS = 16  # threads for each process of a run: libraries start some, and a 
 _READY_S = 120.0
 _BUSY_PROCESSES = 3
 _MOST_BINARIES = 16  # concurrent builds
+_KEPT_MODULE_COMPILERS = 4  # warm ones while a run builds; forking all of them would delay its first cases
 _JUDGE_S = 60.0
 _LONG_S: Mapping[type[protocol.Command], float] = {
     protocol.PrepareBaseline: 900.0,  # torch.compile with max-autotune builds and times many kernels before it chooses
@@ -117,7 +118,10 @@ class ProcessPool:
         self.module_compiler = WarmPool(
             self._start_compiler, depth=0 if interpreted or queues_variable is not None else self.most_compilers
         )
-        self.binaries = Binaries(self.module_compiler.take_or_make, most=min(_MOST_BINARIES, os.cpu_count() or 2))
+        self.binaries = Binaries(
+            partial(self.module_compiler.take_or_make, keeping=_KEPT_MODULE_COMPILERS),
+            most=min(_MOST_BINARIES, os.cpu_count() or 2),
+        )
         self.extensions = Extensions(
             spare=self.compiler,
             folder=directories.open_extensions(),

@@ -83,8 +83,10 @@ class WarmPool:
             self._waiting.popleft()
             return process
 
-    async def take_or_make(self) -> PooledProcess:
-        """A child that is warm, and begin the next one; else a new one.  Callers do not wait for each other.
+    async def take_or_make(self, *, keeping: int | None = None) -> PooledProcess:
+        """A child that is warm, else a new one.  Callers do not wait for each other.
+
+        Others are begun only so far that at least `keeping` of them wait, by default all of the depth.
 
         Raises:
             EngineError: none could be made.
@@ -95,7 +97,7 @@ class WarmPool:
                 continue
             process = made.result()
             if process.child.alive and process.child.fault is None:
-                self.prepare()
+                self.prepare(most=keeping)
                 return process
             await process.end()
         return await self._make()

@@ -193,6 +193,16 @@ async def test_warm_process_is_taken_and_replaced_at_once(pair: Pair) -> None:
     assert len({process.child.pid for process in (pair.taken[0], await pair.take(), await pair.take())}) == 3
 
 
+async def test_warm_process_is_replaced_only_below_the_kept_number(pair: Pair) -> None:
+    await pair.warm()
+    forked = []
+    for _ in range(2):
+        pair.taken.append(await pair.spare.take_or_make(keeping=1))
+        await pair.spare.settle()
+        forked.append(len(pair.fork_server.forked))
+    assert forked == [2, 3]
+
+
 async def test_process_is_made_where_none_is_warm(pair: Pair) -> None:
     pair.taken += await asyncio.gather(pair.spare.take_or_make(), pair.spare.take_or_make())
     assert len({process.child.pid for process in pair.taken}) == 2
