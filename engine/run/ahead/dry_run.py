@@ -14,6 +14,7 @@ to try them.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 
 from engine import protocol
@@ -64,6 +65,7 @@ class DryRun:
         }
         self._waiting: set[asyncio.Task[None]] = set()
         self._launches: dict[str, tuple[Launch, ...]] = {}
+        self._bytes: dict[str, int] = {}
         self._incomplete: set[str] = set()
         self._is_unreturned = False
 
@@ -71,7 +73,7 @@ class DryRun:
         """The first of these cases that is ready; after the time limit the first of all."""
         while True:
             for case in cases:
-                if self._ready[case.name].done():
+                if self.is_ready(case):
                     return case
             left_s = self._until_s - asyncio.get_running_loop().time()
             if left_s <= 0:
@@ -79,6 +81,14 @@ class DryRun:
             with self._profile.span("wait for kernels"):
                 ready = [self._ready[case.name] for case in cases]
                 await asyncio.wait(ready, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+
+    def is_ready(self, case: Case) -> bool:
+        """Whether all kernels of this case are compiled, or it is called without."""
+        return self._ready[case.name].done()
+
+    def bytes_of(self, case: Case) -> float:
+        """The size of the arguments of a case; infinite if it has not been run dry."""
+        return self._bytes.get(case.name, math.inf)
 
     async def run(self) -> None:
         """Run every case dry; afterwards the worker is closed, and every case is or becomes ready."""
@@ -146,6 +156,7 @@ class DryRun:
         if not isinstance(reply, protocol.DryRunDone) or reply.is_incomplete:
             self._incomplete.add(case.name)
         self._launches[case.name] = tuple(met.launch for met in launches)
+        self._bytes[case.name] = sum(shape.storages)
         needed = [done for met in launches for done in self._add(met.launch, met.specialisation)]
         for met in launches if not tunes else ():
             self._on_launch(met.launch)

@@ -15,6 +15,7 @@ from engine.run.ahead.dry_run import DryRun
 
 UNPREPARED_S = 20.0
 """Longest call of a case, in seconds, before a run with one worker makes its dry run: a call takes microseconds."""
+_MOST_BYTES_IN_ADVANCE = 64 << 20  # the candidate may need the rest of a device's memory
 
 
 class Readiness:
@@ -48,6 +49,13 @@ class Readiness:
     async def next_of(self, cases: Sequence[Case]) -> Case:
         """The first of these cases that is ready."""
         return await self.dry_run.next_of(cases) if self.dry_run is not None else cases[0]
+
+    def expected_next(self, cases: Sequence[Case]) -> Case | None:
+        """The first of these cases that is ready now, to be prepared in advance; None if none is, or if it is large."""
+        if self.dry_run is None:
+            return next(iter(cases), None)
+        case = next((case for case in cases if self.dry_run.is_ready(case)), None)
+        return case if case is not None and self.dry_run.bytes_of(case) <= _MOST_BYTES_IN_ADVANCE else None
 
     def call_s(self, case: Case) -> float:
         """Time limit of a call of this case in seconds."""

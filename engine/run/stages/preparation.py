@@ -1,9 +1,8 @@
 """Prepares cases: the judge makes the inputs of a case where the worker maps them.
 
-On the CPU the first call of a case takes long, as its kernels are lowered, and the judge would be idle: it makes the
-inputs of the next case meanwhile, at another of its places.  They count only for the worker in whose folder they are;
-what failed in advance is made again when it is needed, with the memory that is free then.  On a device a call is too
-short for a gain, and memory for two cases is more than one that just fits may leave.
+During the first call of a case the judge is idle: it makes the inputs of the next case meanwhile, at another of its
+places.  They count only for the worker in whose folder they are; what failed in advance is made again when it is
+needed, with the memory that is free then.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ class Preparer:
 
         Inputs of foreign problems may be too large for memory twice.
         """
-        if self._pending is None and self._process_pool.interpreted and self._plan.problem.suite is None:
+        if self._pending is None and self._plan.problem.suite is None:
             place = next(place for place in _PLACES if place != beside)
             making = self._make(case, place, self._session.shared)  # the worker may end before this begins
             self._pending = _Pending(case=case, making=asyncio.create_task(making))

@@ -56,7 +56,7 @@ class VerifyingStage:
                     continue
                 case = await self._readiness.next_of(waiting) if self._readiness is not None else waiting[0]
                 waiting.remove(case)
-                running = await self._verifier.begin(case, following=next(iter(waiting), None))
+                running = await self._verifier.begin(case, following=self._expected_next())
                 if ending is not None and (stop := await ending) is not None:
                     return stop  # the case begun meanwhile is dropped
                 ending = asyncio.create_task(self._end(running))
@@ -94,6 +94,12 @@ class VerifyingStage:
             message = f"{result.message} (twice; the {rest} not run)"
             return Stop(outcome=result.outcome, message=message, location=result.location)
         return None
+
+    def _expected_next(self) -> Case | None:
+        """The case that probably follows, to be prepared in advance; None where that may be no gain."""
+        if self._readiness is None:
+            return next(iter(self._waiting), None)
+        return self._readiness.expected_next(self._waiting)
 
     def _emit_tier_end(self, tier: Tier) -> None:
         """Report the end of a tier after its last case."""

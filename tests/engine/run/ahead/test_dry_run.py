@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -126,6 +127,12 @@ async def test_case_is_ready_only_when_kernel_is_compiled(stage: Stage) -> None:
     assert await stage.is_waiting(A)
     stage.compiled("k")
     assert await stage.ready(A) == "a"
+
+
+async def test_size_of_a_case_is_known_after_its_dry_run(stage: Stage) -> None:
+    assert stage.dry_run.bytes_of(A) == math.inf
+    await stage.dry_run.run()
+    assert stage.dry_run.bytes_of(A) == sum(SHAPE.storages)
 
 
 async def test_cases_follow_the_order_of_compiled_kernels(stage: Stage) -> None:

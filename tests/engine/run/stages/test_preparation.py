@@ -26,7 +26,14 @@ def setting(employ: Employ) -> Setting:
     return Setting(employ, target=None)
 
 
-async def test_next_case_is_prepared_during_the_first_call(setting: Setting) -> None:
+@pytest.fixture(params=[None, "sm_90"], ids=["cpu", "gpu"])
+def on_both(request: pytest.FixtureRequest, employ: Employ) -> Setting:
+    """A setting on the CPU, and one on a device."""
+    return Setting(employ, target=request.param)
+
+
+async def test_next_case_is_prepared_during_the_first_call(on_both: Setting) -> None:
+    setting = on_both
     hold_until(setting, "b1", "prepare c")
     assert await asyncio.wait_for(setting.run(A, B, C), timeout=PATIENCE_S) is None
     assert [result.outcome for result in setting.results] == [Outcome.PASS] * 3
@@ -80,12 +87,6 @@ async def test_failed_preparation_in_advance_is_made_again(setting: Setting) -> 
     assert [result.outcome for result in setting.results] == [Outcome.PASS] * 3
     assert setting.asked.count("prepare c") == 2
     assert "release c" not in setting.asked  # it was not begun again
-
-
-async def test_cases_on_a_device_are_not_prepared_in_advance(employ: Employ) -> None:
-    setting = Setting(employ)
-    await setting.run(A, B, C)
-    assert setting.asked.index("prepare c") > setting.asked.index("b3")
 
 
 async def test_cases_of_foreign_problems_are_not_prepared_in_advance(setting: Setting) -> None:
