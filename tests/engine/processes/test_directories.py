@@ -164,6 +164,12 @@ def test_threads_of_children_wait_without_spinning(tmp_path: Path, interpreted: 
     assert environment["OMP_WAIT_POLICY"] == "PASSIVE"
 
 
+@pytest.mark.parametrize("interpreted", [True, False])
+def test_memory_of_children_comes_in_huge_pages(tmp_path: Path, interpreted: bool) -> None:
+    environment = base_environment({"GLIBC_TUNABLES": "mine"}, interpreted=interpreted, folder=tmp_path)
+    assert environment["GLIBC_TUNABLES"] == "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432"
+
+
 @pytest.mark.parametrize(("interpreted", "value"), [(True, "1"), (False, None)])
 def test_machine_is_chosen_only_when_device_is_cpu(tmp_path: Path, interpreted: bool, value: str | None) -> None:
     environment = base_environment({"TRITON_INTERPRET": "1"}, interpreted=interpreted, folder=tmp_path)
