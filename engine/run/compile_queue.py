@@ -88,10 +88,22 @@ class _Turns:
         """The next turn of the compiler with this number, which is taken out."""
         while not self._turns or (place >= self._compilers - self._kept and self._turns[0].rank != _FIRST):
             await self._changed.wait()
-        return heapq.heappop(self._turns)
+        turn = heapq.heappop(self._turns)
+        self._wake()
+        return turn
+
+    async def until_taken(self) -> None:
+        """Wait until every turn is taken, or all are dropped."""
+        while self._turns:
+            await self._changed.wait()
+
+    def drop(self) -> None:
+        """Drop all turns."""
+        self._turns.clear()
+        self._wake()
 
     def _wake(self) -> None:
-        """Have every compiler that waits look again."""
+        """Have everyone that waits look again."""
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -214,6 +226,7 @@ class Builder:
         self._begin_sessions(self.unfinished)
         if self._over:
             _settle(job)  # no compiler is left: the worker compiles it at its launch
+            return
         self._turns.put(_Turn(rank=self._rank(job.launch), arrival=next(self._arrivals), job=job))
 
     def _rank(self, launch: Launch) -> int:
@@ -255,6 +268,10 @@ class Builder:
             self.expect_no_more()
         return not late
 
+    async def all_begun(self) -> None:
+        """Wait until compiling has begun for everything that was added so far, or no compiler is left."""
+        await self._turns.until_taken()
+
     async def settle(self) -> None:
         """Wait until everything that was added so far is compiled."""
         if waiting := [job.done for job in self._job_by_specialisation.values() if not job.done.done()]:
@@ -272,6 +289,7 @@ class Builder:
             raise group_error.exceptions[0] from group_error
         finally:
             self._over = True
+            self._turns.drop()
             for job in self._job_by_specialisation.values():
                 _settle(job)
 

@@ -208,9 +208,14 @@ class Run:
             self._emitter.log(Stream.ENGINE, f"no more autotuner configurations are compiled after {budget_s:g} s")
 
     async def _run_ahead(self, dry_run: DryRun, ahead: Builder) -> None:
-        """Make the dry run; when all is compiled, make the next warm processes, but never during a benchmark."""
+        """Make the dry run, and the next warm processes once there are cores for them, but never during a benchmark.
+
+        Workers are begun first: a benchmark waits for them, as making a device context would disturb it.
+        """
         with ahead.expecting_launches():
             await dry_run.run()
+        await ahead.all_begun()
+        self._processes.prepare_next_workers()
         await ahead.settle()
         self._processes.prepare_next()
 

@@ -109,9 +109,13 @@ class RunProcesses:
                 raise trouble
 
     def prepare_next(self) -> None:
-        """Start a warm worker and a warm compiler."""
-        self._process_pool.prepare_workers(one_worker=self._plan.one_worker)
+        """Start the warm workers and compilers of the next run."""
+        self.prepare_next_workers()
         self._process_pool.prepare_compilers()
+
+    def prepare_next_workers(self) -> None:
+        """Start the warm workers of the next run."""
+        self._process_pool.prepare_workers(one_worker=self._plan.one_worker)
 
     def _open_session(
         self, spare: WarmPool, *, candidate: Candidate | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -196,6 +196,37 @@ async def test_kept_compiler_takes_large_launches_while_more_are_expected(
     await replies.end()
 
 
+async def test_nothing_is_to_be_begun_without_compilers(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: object) -> None:
+        raise RuntimeError("an internal error")
+
+    monkeypatch.setattr(site.builder._compiler, "compile", fail)
+    for count in (1, 2, 3):
+        site.builder.add(warps(count))
+    all_begun = asyncio.create_task(site.builder.all_begun())
+    with pytest.raises(RuntimeError, match="an internal error"):
+        await site.run()
+    site.builder.add(warps(4))
+    await asyncio.wait_for(all_begun, PATIENCE_S)
+    await asyncio.wait_for(site.builder.all_begun(), PATIENCE_S)
+
+
+async def test_all_is_begun_when_the_last_launch_has_a_compiler(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, sessions=2)
+    replies = _HeldReplies(site)
+    for count in (1, 2, 3):
+        site.builder.add(warps(count))
+    all_begun = asyncio.create_task(site.builder.all_begun())
+    assert await replies.until_begun(2) == [1, 2]
+    assert not all_begun.done()
+    replies.reply(1)
+    assert await replies.until_begun(3) == [1, 2, 3]
+    assert all_begun.done()
+    await replies.end()
+
+
 @pytest.mark.parametrize(
     ("sessions", "own", "used"),
     [(5, True, 5), (6, True, 5), (12, True, 10), (8, False, 8)],
@@ -242,7 +273,16 @@ async def test_skipped_launch_is_compiled_when_launched(site: Site) -> None:
     assert [kernel.launch.num_warps for kernel in site.builder.kernels] == [8]
 
 
-async def test_first_case_runs_before_the_last_kernel_compiles(device_run: DeviceRun) -> None:
+@dataclass(frozen=True, kw_only=True)
+class _HeldRun:
+    """The cases of a run in the order of their ends; `workers` were forked before the last kernel was compiled."""
+
+    finished: list[str]
+    workers: int
+
+
+async def run_with_the_last_compile_held(device_run: DeviceRun) -> _HeldRun:
+    """Run four cases with a kernel each; that of case d is compiled when case c has ended."""
     cases = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "abcd")
     launches = {case.name: replace(LAUNCH, constants={"BLOCK": case.name}) for case in cases}
     last: list[tuple[int, protocol.AnyCommand]] = []
@@ -267,13 +307,25 @@ async def test_first_case_runs_before_the_last_kernel_compiles(device_run: Devic
 
     device_run.fork_server.answer = hold_the_first_of_last
     finished: list[str] = []
+    workers = 0
     async with asyncio.timeout(PATIENCE_S):
         async for event in device_run.open(*cases).stream(asyncio.Event()):
             if isinstance(event, CaseFinished):
                 finished.append(event.result.case)
                 if event.result.case == "c":
                     [(pid, held)] = last
+                    workers = device_run.fork_server.forked.count("worker")
                     device_run.fork_server.say(pid, protocol.encode(protocol.Compiled(id=held.id, stages={})))
     compiled = [one.launch for one in device_run.commands(protocol.Compile) if isinstance(one, protocol.Compile)]
     assert compiled == list(launches.values())
-    assert finished == ["a", "b", "c", "d"]
+    return _HeldRun(finished=finished, workers=workers)
+
+
+async def test_first_case_runs_before_the_last_kernel_compiles(device_run: DeviceRun) -> None:
+    run = await run_with_the_last_compile_held(device_run)
+    assert run.finished == ["a", "b", "c", "d"]
+
+
+async def test_next_workers_are_begun_before_the_last_kernel_is_compiled(device_run: DeviceRun) -> None:
+    run = await run_with_the_last_compile_held(device_run)
+    assert run.workers == 4
