@@ -83,10 +83,11 @@ def spec_of(value: torch.Tensor, offset: int, size: int, *, number: str) -> prot
     """A tensor of `size` bytes at `offset`; `number` is the type of the Python number that it holds, or ""."""
     with without_modes():
         is_lazy = Base.is_conj(value) or Base.is_neg(value)
+        dtype, shape = tensors.dtype_name(value.dtype), tuple(value.shape)
     return protocol.ReturnedSpec(
         type_name=number or "Tensor",
-        dtype=tensors.dtype_name(value.dtype),
-        shape=tuple(value.shape),
+        dtype=dtype,
+        shape=shape,
         offset=offset,
         bytes=size,
         is_number=bool(number),

@@ -8,19 +8,22 @@ kgtui's own objects in this process is not prevented here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import torch
 
 Base = torch._C.TensorBase
 total = torch.sum
 
-_no_functions, _no_dispatch = torch._C.DisableTorchFunction, torch._C._DisableTorchDispatch
+without_functions: Callable[[], AbstractContextManager[None]] = torch._C.DisableTorchFunction
+"""Context in which no mode or subclass intercepts functions of torch; operators are still dispatched to modes."""
+
+_no_dispatch = torch._C._DisableTorchDispatch
 
 
 @contextmanager
 def without_modes() -> Iterator[None]:
     """Context in which no mode or subclass intercepts operations of this thread."""
-    with _no_functions(), _no_dispatch():
+    with without_functions(), _no_dispatch():
         yield

@@ -33,7 +33,8 @@ _KEPT_VARIABLES = (
 _PREFIX, _LOCK = "kgtui-", ".lock"
 _USER = "candidate"
 # Memory from malloc in huge pages, where the system gives them on request: a fork copies fewer page tables, and a
-# compile has fewer page faults.  Other C libraries than glibc ignore it.
+# compile has fewer page faults.  Other C libraries than glibc ignore it.  Not on the CPU, where copies of outputs are
+# in that memory, and take longer.
 _HUGE_PAGES = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432"
 _ENOUGH_BYTES = 1 << 30  # containers have 64 MiB of shared memory by default, too little for some cases
 _MOST_PLAIN_FILES = 500
@@ -190,11 +191,12 @@ def base_environment(source: Mapping[str, str], *, interpreted: bool, folder: Pa
     kept["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # the order of NVML, so that device numbers agree with it
     kept["OPENBLAS_NUM_THREADS"] = "1"  # it would start threads at import, and a fork server must have none
     kept["OMP_WAIT_POLICY"] = "PASSIVE"  # waiting threads that spin would take the cores of other processes
-    kept["GLIBC_TUNABLES"] = _HUGE_PAGES
     kept["TRITON_CACHE_DIR"] = str(folder / "triton")
     kept["HOME"] = str(folder)
     if interpreted:
         kept[MACHINE_VARIABLE] = "1"
+    else:
+        kept["GLIBC_TUNABLES"] = _HUGE_PAGES
     return kept
 
 

@@ -25,7 +25,7 @@ from engine.machine.memory import Argument, Memory
 from engine.machine.plan import waits_for_programs
 from engine.machine.reader import read_module
 from engine.machine.results import Execution, Limits
-from engine.model import Traffic
+from engine.model import Launch, Traffic
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS, ClaimedKernel
 from engine.worker.cpu_driver import driver, findings, frontend
 from engine.worker.cpu_driver.allocations import Allocations
@@ -52,8 +52,8 @@ class KernelLaunch:
     """A launch that is about to run.
 
     `specialisation` is the SHA-256 of `ttir`; `values` are the bound arguments by parameter, constants included;
-    `options` are those of the launch, such as its warps; `arguments` are the kernel's run-time arguments, in order,
-    with tensors as addresses in `memory`, and `names` their names.
+    `described` is the record of the launch; `arguments` are the kernel's run-time arguments, in order, with tensors as
+    addresses in `memory`, and `names` their names.
     """
 
     specialisation: str
@@ -61,7 +61,7 @@ class KernelLaunch:
     function: Callable[..., Any]
     grid: tuple[int, int, int]
     values: Mapping[str, Any]
-    options: Mapping[str, Any]
+    described: Launch
     arguments: tuple[Argument, ...]
     names: tuple[str, ...]
     memory: Memory
@@ -178,15 +178,16 @@ class Launches:
         measures = not self._launch_log.has_traffic(described)
         try:
             with self._withholding.launching(function, parts.values()):
-                traffic = self._prepare_and_run(launcher, (x, y, z), values, measures=measures)
+                traffic = self._prepare_and_run(launcher, (x, y, z), values, described, measures=measures)
         except OutOfBoundsError:
             self._launch_log.add(described)  # not for other errors, which an autotuner may catch to skip a choice
             raise
         self._launch_log.add(described, traffic=traffic)
 
     def _prepare_and_run(
-        self, launcher: Launcher, grid: tuple[int, int, int], values: Mapping[str, Any], *, measures: bool
-    ) -> Traffic | None:
+        self, launcher: Launcher, grid: tuple[int, int, int], values: Mapping[str, Any], described: Launch, *,
+        measures: bool,
+    ) -> Traffic | None:  # fmt: skip
         """Run a launch; its traffic where the machine executed it and `measures` it."""
         others = self._case_storages if launcher.makes_pointers else None
         arguments, memory = arguments_of(launcher.signature, values, self.allocations, others)
@@ -196,7 +197,7 @@ class Launches:
             function=launcher.function,
             grid=grid,
             values=values,
-            options=launcher.options,
+            described=described,
             arguments=arguments,
             names=argument_names(launcher.signature, values),
             memory=memory,

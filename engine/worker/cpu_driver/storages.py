@@ -49,11 +49,12 @@ class LaunchMemory:
         with without_modes():
             storage = Base.untyped_storage(tensor)
             start, size, first = storage.data_ptr(), storage.nbytes(), Base.data_ptr(tensor)
+            element = _ELEMENTS.get(tensor.dtype, Scalar.I8)
         if not size or not start or not first:
             self._empty += 1
             start, size = _EMPTY_BASE + 512 * self._empty, 0
             first = start
-        self._extents.setdefault(start, (name, size, _ELEMENTS.get(tensor.dtype, Scalar.I8)))
+        self._extents.setdefault(start, (name, size, element))
         return first
 
     def add_foreign(self, name: str, address: int) -> int:

@@ -13,8 +13,9 @@ from typing import Any, Protocol
 from triton.compiler.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
+from engine.model import Launch
 from engine.protocol.proof.tape import ClaimedKernel
-from engine.worker.launches.records import OPTIONS, LaunchLog, bound_arguments
+from engine.worker.launches.records import OPTIONS, LaunchLog, bound_arguments, describe
 from engine.worker.launches.withholding import Withholding
 
 # Triton's launcher is not typed: what passes through is Any throughout this file.
@@ -32,6 +33,11 @@ class _Launch:
     values: Mapping[str, Any]
     options: Mapping[str, Any]
     claimed: ClaimedKernel | None = None
+
+    @property
+    def described(self) -> Launch:
+        """The record of the launch."""
+        return describe(self.function, (), {**self.values, **self.options}, self.grid)
 
 
 class Launching(Protocol):

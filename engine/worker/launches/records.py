@@ -15,6 +15,7 @@ from typing import Any
 
 from triton.runtime.jit import mangle_type
 
+from engine.clock.safe_torch import without_functions
 from engine.loading import generated
 from engine.loading.closures import closure_of, identity_of
 from engine.model import Launch, Traffic, specialisation
@@ -103,13 +104,14 @@ def describe(
             types[name] = "constexpr"
             constants[name] = _literal(value)
             continue
-        types[name] = str(mangle_type(value))
-        for path, part in parts_of(name, value):
-            if part is None or (isinstance(part, int) and not isinstance(part, bool) and part == 1):
-                constants[path] = _literal(part)
-            address = part.data_ptr() if hasattr(part, "data_ptr") else part
-            if isinstance(address, int) and not isinstance(address, bool) and address % 16 == 0:
-                divisible.append(path)
+        with without_functions():
+            types[name] = str(mangle_type(value))
+            for path, part in parts_of(name, value):
+                if part is None or (isinstance(part, int) and not isinstance(part, bool) and part == 1):
+                    constants[path] = _literal(part)
+                address = part.data_ptr() if hasattr(part, "data_ptr") else part
+                if isinstance(address, int) and not isinstance(address, bool) and address % 16 == 0:
+                    divisible.append(path)
     code = function.__code__
     return Launch(
         kernel=function.__name__,

@@ -6,6 +6,7 @@ import contextlib
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import FrameType
 from typing import Any, Protocol
 
@@ -14,7 +15,7 @@ import torch
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from engine.clock.returned import is_plain_tensor
-from engine.clock.safe_torch import Base, without_modes
+from engine.clock.safe_torch import Base, without_functions, without_modes
 from engine.model import Launch, specialisation
 from engine.protocol.launches import MOST_LAUNCHES
 from engine.protocol.messages import FloatSpec
@@ -41,7 +42,7 @@ from engine.protocol.proof.tape import (
     TapedValue,
     TapedView,
 )
-from engine.worker.launches.records import describe, is_constexpr, parts_of
+from engine.worker.launches.records import is_constexpr, parts_of
 from engine.worker.operands import dtype_of, elements_of, is_meta, tensors_in
 from engine.worker.taping.graphs import Capture
 from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
@@ -73,8 +74,8 @@ class TakenLaunch(Protocol):
         ...
 
     @property
-    def options(self) -> Mapping[str, Any]:
-        """Warps, stages and other options of the launch."""
+    def described(self) -> Launch:
+        """The record of the launch."""
         ...
 
     @property
@@ -188,10 +189,10 @@ class TapeRecorder:
 
     def moved(self, target: torch.Tensor, source: torch.Tensor) -> None:
         """Record that elements were copied to another tensor, which may be larger in broadcast dimensions."""
-        if Base.is_conj(source) or Base.is_neg(source) or Base.is_conj(target) or Base.is_neg(target):
-            self.given("aten::resolve_conj", (target,), (source,))
-            return
         with self._within_limits(), without_modes():
+            if Base.is_conj(source) or Base.is_neg(source) or Base.is_conj(target) or Base.is_neg(target):
+                self.given("aten::resolve_conj", (target,), (source,))
+                return
             if not elements_of(target):
                 return
             source = Base.expand(source, Base.size(target))
@@ -270,12 +271,12 @@ class TapeRecorder:
             self.is_on = was_on
 
     def _launch(self, taken: TakenLaunch) -> None:
-        launch = describe(taken.function, (), {**taken.values, **taken.options}, (1, 1, 1))
-        key = specialisation(launch)
+        described = taken.described
+        key = specialisation(described)
         if key not in self._specialisations:
             if len(self._specialisations) == MOST_LAUNCHES:
                 raise OverfullError(f"more than {MOST_LAUNCHES} specialisations of kernels")
-            self._specialisations[key] = len(self._specialisations), launch
+            self._specialisations[key] = len(self._specialisations), replace(described, grid=(1, 1, 1))
             if taken.claimed is not None:
                 self._claimed.append(taken.claimed)
         arguments = []
@@ -359,7 +360,8 @@ class TapeRecorder:
         """Context in which steps that do not fit, or cannot be described, only make the tape incomplete."""
         was_on, self.is_on = self.is_on, False
         try:
-            yield
+            with without_functions():
+                yield
         except OverfullError as error:
             self._incomplete, was_on = f"a call of {error}", False
         except Exception as error:  # a candidate's tensors and arguments may raise anything

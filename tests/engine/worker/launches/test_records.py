@@ -12,7 +12,7 @@ import triton.language as tl
 
 from engine.loading import generated
 from engine.model import Launch, Traffic
-from engine.protocol import MOST_LAUNCHES
+from engine.protocol.launches import MOST_LAUNCHES
 from engine.worker.launches.records import LaunchLog, bound_arguments
 
 Function = Callable[..., Any]

@@ -13,6 +13,7 @@ import triton
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
 from engine.protocol.proof.tape import Filled, Given, Launched, Moved, Tape, read_tape
+from engine.worker.launches.recorder import _Launch
 from engine.worker.monitor.operators.ledger import Ledger
 from engine.worker.taping import graphs
 from engine.worker.taping.recorder import TapeRecorder
@@ -59,9 +60,7 @@ class Worker:
     def launch(self, x: torch.Tensor, y: torch.Tensor) -> None:
         values = {"x": x, "y": y, "n": x.numel()}
         receiver = self.recorder.capture or self.recorder
-        with receiver.launching(
-            SimpleNamespace(function=double_kernel.fn, grid=(1, 1, 1), values=values, options={}, claimed=None)
-        ):
+        with receiver.launching(_Launch(function=double_kernel.fn, grid=(1, 1, 1), values=values, options={})):
             pass
 
     def captured(self, work: Callable[[], Any]) -> Any:

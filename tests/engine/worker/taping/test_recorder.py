@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -24,6 +23,7 @@ from engine.protocol.proof.tape import (
     TapedView,
     read_tape,
 )
+from engine.worker.launches.recorder import _Launch
 from engine.worker.taping.recorder import TapeRecorder
 
 X = torch.arange(8.0)
@@ -38,7 +38,7 @@ def kernel(x, sizes, n, eps, flag, block: tl.constexpr):
 
 def taken(*values):
     by_name = dict(zip(("x", "sizes", "n", "eps", "flag"), values, strict=True))
-    return SimpleNamespace(
+    return _Launch(
         function=kernel.fn, grid=(2, 1, 1), values={**by_name, "block": 64}, options={"num_warps": 8}, claimed=CLAIMED
     )
 
