@@ -30,13 +30,14 @@ class Passed:
     """A case that the candidate was right on.
 
     `launches` are those specialisations that no case before it had launched: the first case of a kernel, not everything
-    that the case launches.  `tape` is the file with the tape of a verified call, None if none was recorded.
+    that the case launches.  `tapes` are files with tapes of verified calls, each on another content; the last one was
+    made on that of the result's seed.
     """
 
     case: Case
     result: CaseResult
     launches: tuple[Launch, ...]
-    tape: Path | None = None
+    tapes: tuple[Path, ...] = ()
 
     @property
     def elements(self) -> int:
@@ -307,7 +308,7 @@ def passed_of(
     cases: Sequence[Case],
     results: Iterable[CaseResult],
     launches: Mapping[str, tuple[Launch, ...]],
-    tapes: Mapping[str, Path],
+    tapes: Mapping[str, tuple[Path, ...]],
 ) -> tuple[Passed, ...]:
     """The cases of these results, in their order; `launches` and `tapes` are by the name of the case."""
     case_by_name = {case.name: case for case in cases}
@@ -316,7 +317,7 @@ def passed_of(
             case=case_by_name[result.case],
             result=result,
             launches=launches.get(result.case, ()),
-            tape=tapes.get(result.case),
+            tapes=tapes.get(result.case, ()),
         )
         for result in results
     )

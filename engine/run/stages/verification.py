@@ -2,10 +2,6 @@
 
 As soon as one case was right the next is expected to be: then the judge copies the results of a call, and compares its
 copies during the next call, also that of the next case.
-
-Every case is called twice on the same content with different poison, and SMOKE cases a third time with new content in
-the same storage, where an answer that was kept from before is wrong.  On a device, where a call takes microseconds,
-every case gets that third call.  The last call leaves a tape, the first of the two that a proof compares.
 """
 
 from __future__ import annotations
@@ -28,7 +24,6 @@ from engine.model import (
     OutputReport,
     Plan,
     Severity,
-    Tier,
 )
 from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.processes.process_pool import ProcessPool
@@ -37,25 +32,12 @@ from engine.protocol.executing import Executed
 from engine.run.event_stream import EventEmitter
 from engine.run.native.building import NativeCode
 from engine.run.native.calls import with_extensions
+from engine.run.stages.planned_calls import FIRST_POISON, PlannedCall, calls_of
 from engine.run.stages.preparation import Preparer
 from engine.run.stages.reference_stage import OwnRuleCount
 from engine.verdict import executed_launches, outcome_mapping
 from engine.verdict.decide import Stop
 
-# 0xFF makes nan of every float and -1 of every integer; 0x7B makes large finite numbers of both.
-_POISONS = (0xFF, 0x7B)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Call:
-    """One call of a case: its poison, and whether on new content or on that of the call before."""
-
-    poison: int
-    fresh: bool = False
-
-
-_TWICE = (_Call(poison=_POISONS[0]), _Call(poison=_POISONS[1]))
-_AND_FRESH = (*_TWICE, _Call(poison=_POISONS[0], fresh=True))
 _CONFIRMING_S = 10.0
 _MOST_EXPLAINED = 3
 _WHY_LATER = (
@@ -128,7 +110,7 @@ class Verifier:
         self._has_timed_out = False
         self._preparer = Preparer(
             plan, process_pool=process_pool, session=session, emitter=emitter, ask_judge=self._ask_judge,
-            poison=_POISONS[0],
+            poison=FIRST_POISON,
         )  # fmt: skip
         self._executed: set[tuple[object, ...]] = set()
         self._expects_right = False
@@ -136,16 +118,16 @@ class Verifier:
         self.own_rule = OwnRuleCount()
         self.launches: dict[str, tuple[Launch, ...]] = {}
         """By case, the specialisations that no case before it had launched."""
-        self.tapes: dict[str, Path] = {}
-        """By case, the file with the tape of its last call, in the folder of the worker that made it."""
+        self.tapes: dict[str, tuple[Path, ...]] = {}
+        """By case, the files with tapes of its last calls, in the folder of the worker that made them."""
 
     async def begin(self, case: Case, *, following: Case | None = None) -> RunningCase:
         """Make the calls of a case; every kind of failure is a result of `end`, not an exception.
 
         If it is expected to be right, the inputs of the case that is probably `following` may be made meanwhile.
         """
-        running = RunningCase(case=case, started_s=self._emitter.clock(), overlaps=self._expects_right)
-        running.following = following if running.overlaps else None
+        started_s, overlaps = self._emitter.clock(), self._expects_right
+        running = RunningCase(case=case, started_s=started_s, overlaps=overlaps, following=following)
         try:
             try:
                 if not self._session.occupied:
@@ -216,14 +198,16 @@ class Verifier:
         case = running.case
         made = await self._preparer.prepare(case)
         running.place, prepared = made.place, made.reply
-        arena, outputs, tape = made.arena, made.arena.with_suffix(".out"), made.arena.with_suffix(".tape")
+        arena, outputs = made.arena, made.arena.with_suffix(".out")
+        self.tapes[case.name] = ()
         if not isinstance(prepared, protocol.Prepared):
             return outcome_mapping.of_trusted(prepared, "while inputs were made")
-        calls = _AND_FRESH if case.tier is Tier.SMOKE or not self._process_pool.interpreted else _TWICE
+        calls = calls_of(case, on_cpu=self._process_pool.interpreted)
         observed = secrets.choice(calls)  # one observed call is enough, and the candidate must not know which
         try:
             for call, following in zip(calls, (*calls[1:], None), strict=True):
-                is_taped = following is None and not self._native.is_there
+                is_taped = call.is_taped and not self._native.is_there
+                tape = arena.with_suffix(f".{running.calls}.tape")
                 command = protocol.Call(
                     id=protocol.new_id(),
                     case=case.name,
@@ -239,7 +223,7 @@ class Verifier:
                 if stop is not None or running.is_wrong:
                     return stop
                 if is_taped:
-                    self.tapes[case.name] = tape
+                    self.tapes[case.name] += (tape,)
         except ChildDiedError:  # reading beyond the end of a truncated file kills the reader, also the worker
             if prepared.arena.handle or not _is_shorter(arena, prepared.arena.bytes):
                 raise
@@ -250,9 +234,9 @@ class Verifier:
                 _unlink(arena, outputs)
         return None
 
-    async def _call(self, running: RunningCase, command: protocol.Call, following: _Call | None) -> Stop | None:
+    async def _call(self, running: RunningCase, command: protocol.Call, following: PlannedCall | None) -> Stop | None:
         """Make one call and have its results compared, at once or during the next call."""
-        if running.following is not None:
+        if running.following is not None and running.overlaps:
             self._preparer.prepare_in_advance(running.following, beside=running.place)
             running.following = None
         with self._profile.span("call"):
@@ -308,7 +292,7 @@ class Verifier:
         return min(self._call_s(case), _CONFIRMING_S) if self._has_timed_out else self._call_s(case)
 
     async def _take(
-        self, running: RunningCase, command: protocol.Call, called: protocol.Called, following: _Call | None
+        self, running: RunningCase, command: protocol.Call, called: protocol.Called, following: PlannedCall | None
     ) -> Stop | None:
         """Have the results of a call copied, for comparison during the next call."""
         take = protocol.TakeSnapshot(

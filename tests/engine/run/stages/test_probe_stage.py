@@ -350,7 +350,7 @@ def test_passed_cases_keep_the_order_of_results() -> None:
     results = [
         CaseResult(case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=1, seed=1) for name in "dc"
     ]
-    assert passed_of((CASE, other), results, {}, {"d": Path("d.tape")}) == (
-        Passed(case=other, result=results[0], launches=(), tape=Path("d.tape")),
+    assert passed_of((CASE, other), results, {}, {"d": (Path("d.tape"),)}) == (
+        Passed(case=other, result=results[0], launches=(), tapes=(Path("d.tape"),)),
         Passed(case=CASE, result=results[1], launches=()),
     )

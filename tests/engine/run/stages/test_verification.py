@@ -46,19 +46,31 @@ async def test_one_call_per_case_is_observed_unpredictably(setting: Setting) -> 
     assert set(setting.observed) == {"a1", "a2", "a3"}
 
 
-@pytest.mark.parametrize("target", [None, "sm_90"], ids=["cpu", "gpu"])
-async def test_last_call_leaves_a_tape(employ: Employ, target: str | None) -> None:
+@pytest.mark.parametrize(
+    ("target", "tier", "taped"),
+    [
+        (None, Tier.FULL, ["1.tape"]),
+        (None, Tier.SMOKE, ["1.tape", "2.tape"]),
+        ("sm_90", Tier.FULL, ["1.tape", "2.tape"]),
+    ],
+    ids=["cpu", "cpu smoke", "gpu"],
+)
+async def test_last_call_on_each_content_leaves_a_tape(
+    employ: Employ, target: str | None, tier: Tier, taped: list[str]
+) -> None:
     setting = Setting(employ, target=target)
-    await setting.verify(A)
-    (tape,) = setting.tapes
-    assert setting.verifier.tapes == {"a": Path(tape)}
+    for _ in range(2):  # the tapes of the second time count alone
+        await setting.verify(replace(A, tier=tier))
+    tapes = setting.tapes[-len(taped) :]
+    assert setting.verifier.tapes == {"a": tuple(map(Path, tapes))}
+    assert [tape.partition(".")[2] for tape in tapes] == taped
     await setting.session.clear()
 
 
 async def test_calls_with_native_code_leave_no_tape(employ: Employ) -> None:
     setting = Setting(employ, has_native_code=True)
     await setting.verify(A)
-    assert (setting.tapes, setting.verifier.tapes) == ([], {})
+    assert (setting.tapes, setting.verifier.tapes) == ([], {"a": ()})
     await setting.session.clear()
 
 
