@@ -21,7 +21,7 @@ from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
 from engine.model import specialisation as specialisation_of
 from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
-from engine.run.launch_compiler import Binary, LaunchCompiler
+from engine.run.launch_compiler import Binary, CompiledLaunch, LaunchCompiler
 from engine.run.publication import Publication
 from engine.verdict.decide import Stop
 
@@ -284,7 +284,7 @@ class Builder:
             self._compiler.begin()
             async with asyncio.TaskGroup() as group:
                 for place in range(len(self._sessions)):
-                    group.create_task(self._serve(place))
+                    group.create_task(self._serve(place, group))
         except ExceptionGroup as group_error:  # an internal error affects all of them, so one is reported
             raise group_error.exceptions[0] from group_error
         finally:
@@ -303,7 +303,7 @@ class Builder:
         """Kill the compilers.  Safe to call twice."""
         await asyncio.gather(*(session.clear() for session in self._sessions))
 
-    async def _serve(self, place: int) -> None:
+    async def _serve(self, place: int, group: asyncio.TaskGroup) -> None:
         session = self._sessions[place]
         await self._needed_sessions[place].wait()
         if self._publication is not None and place < self._ahead:
@@ -318,21 +318,26 @@ class Builder:
                 continue
             on_published = partial(_settle, job)
             try:
-                kernel, binary = await self._compiler.compile(session, job.launch, job.specialisation, on_published)
+                compiled = await self._compiler.compile(session, job.launch, job.specialisation, on_published)
             finally:
                 _settle(job)
-            if job.specialisation and kernel.outcome is not Outcome.PASS:
+            if job.specialisation and compiled.kernel.outcome is not Outcome.PASS:
                 if not job.launched:
                     # A tuner skips a configuration that does not build.
                     self._pass_over(job)
                     continue
                 job.specialisation = ""
-                kernel, binary = await self._compiler.compile(session, job.launch, "", on_published)
-            self.unfinished -= 1
-            self.kernels.append(kernel)
-            if binary is not None:
-                self._binaries.append((len(self.kernels), binary))
-            self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
+                compiled = await self._compiler.compile(session, job.launch, "", on_published)
+            group.create_task(self._keep(compiled))  # the next launch need not wait for that
+
+    async def _keep(self, compiled: CompiledLaunch) -> None:
+        """Keep the stages of a kernel, and report it."""
+        kernel = await self._compiler.kept(compiled)
+        self.unfinished -= 1
+        self.kernels.append(kernel)
+        if compiled.binary is not None:
+            self._binaries.append((len(self.kernels), compiled.binary))
+        self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
 
     def _pass_over(self, job: _Job) -> None:
         """Skip a job without a report, unless it is launched after all."""

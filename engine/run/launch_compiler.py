@@ -6,11 +6,9 @@ For the device that the candidate runs on, the results are published in a folder
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
 
 from engine import protocol
 from engine.artefacts import ArtefactStore
@@ -26,7 +24,6 @@ from engine.verdict.decide import Stop
 
 _MAX_ARTEFACT_BYTES = 64 << 20
 _MOST_SHELVED_BYTES = 1 << 30
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +33,24 @@ class Binary:
     session: CandidateSession
     folder: Path
     name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledLaunch:
+    """A kernel without artefacts, and the files of its stages by kind, which its compiler left in `folder`."""
+
+    kernel: CompiledKernel
+    session: CandidateSession | None = None
+    folder: Path | None = None
+    stages: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def binary(self) -> Binary | None:
+        """The NVIDIA binary; None if there is none."""
+        name = self.stages.get("cubin")
+        if name is None or self.session is None or self.folder is None:
+            return None
+        return Binary(session=self.session, folder=self.folder, name=name)
 
 
 class LaunchCompiler:
@@ -62,7 +77,7 @@ class LaunchCompiler:
         self._cache_bytes_left = _MOST_SHELVED_BYTES
         self._patience_s = patience_s
         self._until_s: float | None = None
-        self._copying = asyncio.Lock()
+        self._keeping = asyncio.Lock()
         self.trouble: Stop | None = None
         self.unkept = ""
 
@@ -80,8 +95,8 @@ class LaunchCompiler:
 
     async def compile(
         self, session: CandidateSession, launch: Launch, specialisation: str, on_published: Callable[[], None]
-    ) -> tuple[CompiledKernel, Binary | None]:
-        """The compiled kernel, and its NVIDIA binary if it has one.
+    ) -> CompiledLaunch:
+        """The compiled kernel, whose stages are to be kept.
 
         `specialisation` is Triton's own description of an expected launch, "" for one that was launched.  Once it is
         published, and can be launched, `on_published` is called; the kernel is described after that.
@@ -93,18 +108,23 @@ class LaunchCompiler:
         reply, elapsed_s = await self._compiled(session, launch, specialisation, on_published)
         if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:  # by another compiler: this one exited
             reply, elapsed_s = await self._compiled(session, launch, specialisation, on_published)
-        binary: Binary | None = None
-        kept: tuple[Artefact, ...] = ()
-        if isinstance(reply, protocol.Compiled):
-            if (cubin := reply.stages.get("cubin")) is not None:
-                binary = Binary(session=session, folder=session.shared, name=cubin)
-            kept = await self._copied(partial(self._keep, session.shared, reply.stages))
-        kernel = self._kernel(launch, reply, kept, elapsed_s)
+        kernel = self._kernel(launch, reply, elapsed_s)
         if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not specialisation:
             # It was launched on this device, so the kernel compiles and the fault is the compiler's.
             message = f"it was launched here, but could not be compiled separately: {kernel.message}"
             kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
-        return kernel, binary
+        if not isinstance(reply, protocol.Compiled):
+            return CompiledLaunch(kernel=kernel)
+        return CompiledLaunch(kernel=kernel, session=session, folder=session.shared, stages=reply.stages)
+
+    async def kept(self, compiled: CompiledLaunch) -> CompiledKernel:
+        """The kernel with its stages in the artefacts, copied in a thread, those of one launch at a time."""
+        if compiled.folder is None:
+            return compiled.kernel
+        async with self._keeping:
+            with self._profile.span("keep compiled code"):
+                kept = await asyncio.to_thread(self._keep, compiled.folder, compiled.stages)
+        return replace(compiled.kernel, artefacts=kept)
 
     async def _compiled(
         self, session: CandidateSession, launch: Launch, specialisation: str, on_published: Callable[[], None]
@@ -114,7 +134,7 @@ class LaunchCompiler:
             reply = await self._answered(session, self._asked_to_compile(session, launch, specialisation))
         if not specialisation or not isinstance(reply, protocol.Compiled):
             return reply, span.elapsed_s
-        await self._copied(partial(self._publish, reply.cache, session.cache))
+        self._publish(reply.cache, session.cache)
         on_published()
         command = protocol.DescribeCompiled(id=protocol.new_id(), folder=str(session.shared))
         with self._profile.span("describe kernel"):
@@ -167,25 +187,19 @@ class LaunchCompiler:
             return ()
         return self._keep(binary.folder, reply.stages) if isinstance(reply, protocol.Compiled) else ()
 
-    async def _copied(self, copy: Callable[[], _T]) -> _T:
-        """Copy files that a compile left, one compile at a time.
-
-        In a thread: the event loop has calls of the candidate to forward meanwhile.
-        """
-        async with self._copying:
-            with self._profile.span("copy compiled files"):
-                return await asyncio.to_thread(copy)
-
     def _publish(self, names: tuple[str, ...], cache: Path) -> None:
-        """Publish files of a compiler's `cache`."""
-        if self._publication is not None:
-            self._cache_bytes_left -= publish(
-                names, cache, self._publication.cache_folder, most_bytes=self._cache_bytes_left
-            )
+        """Publish files of a compiler's `cache`.
 
-    def _kernel(
-        self, launch: Launch, reply: protocol.AnyReply | Stop, kept: tuple[Artefact, ...], elapsed_s: float
-    ) -> CompiledKernel:
+        Not in a thread: a case waits for them, and a thread would get the interpreter late for each of its file
+        operations while the event loop is busy.
+        """
+        if self._publication is not None:
+            with self._profile.span("publish kernel"):
+                self._cache_bytes_left -= publish(
+                    names, cache, self._publication.cache_folder, most_bytes=self._cache_bytes_left
+                )
+
+    def _kernel(self, launch: Launch, reply: protocol.AnyReply | Stop, elapsed_s: float) -> CompiledKernel:
         if isinstance(reply, protocol.Compiled):
             return CompiledKernel(
                 launch=launch,
@@ -196,7 +210,6 @@ class LaunchCompiler:
                 spill_bytes=reply.spill_bytes,
                 shared_bytes=reply.shared_bytes,
                 narrow_offset_line=reply.narrow_offset_line,
-                artefacts=kept,
             )
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE:
             reply = Stop(outcome=Outcome.ENGINE_ERROR, message=reply.message)
@@ -213,7 +226,7 @@ class LaunchCompiler:
             location=reply.location,
         )
 
-    def _keep(self, folder: Path, stages: dict[str, str]) -> tuple[Artefact, ...]:
+    def _keep(self, folder: Path, stages: Mapping[str, str]) -> tuple[Artefact, ...]:
         kept: list[Artefact] = []
         for kind, name in stages.items():
             try:

@@ -176,8 +176,9 @@ async def test_early_build_failure_is_reported_when_launched(site: Site, later: 
     assert site.builder.unfinished == 0
 
 
-async def test_compiling_and_copying_are_profiled(site: Site) -> None:
-    site.builder.add(warps(4))
-    site.builder.add(warps(8))
+async def test_each_step_of_compiling_is_profiled(site: Site) -> None:
+    site.builder.add(warps(4), described())
+    site.builder.add(warps(8), described())
     await site.run()
-    assert [(span.name, span.count) for span in site.profile.spans()] == [("compile", 2), ("copy compiled files", 2)]
+    steps = {"compile": 2, "publish kernel": 2, "describe kernel": 2, "keep compiled code": 2}
+    assert {span.name: span.count for span in site.profile.spans()} == steps

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine import protocol
-from engine.model import Outcome
+from engine.artefacts import ArtefactStore
+from engine.model import Artefact, Outcome
 from engine.processes.directories import EngineDirectories, Workspace
-from engine.run import launch_compiler
 from tests.engine.run.compile_site import LAUNCH, Site, builder_of, compile_everything, described, warps
 from tests.guards import PATIENCE_S
 
@@ -194,31 +194,27 @@ async def test_file_that_needs_device_does_not_block(site: Site) -> None:
     assert site.compiled == []
 
 
-async def test_files_are_copied_beside_the_event_loop_one_compile_at_a_time(
+async def test_stages_are_kept_beside_the_event_loop_one_launch_at_a_time(
     employ: Employ, directories: EngineDirectories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loop, begun, may_end = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
-    copying, most, waited = 0, 0, []
+    may_end = threading.Event()
+    keeping, most, waited = 0, 0, []
 
-    def publish(*_: object, **__: object) -> int:
-        nonlocal copying, most
-        copying += 1
-        most = max(most, copying)
-        loop.call_soon_threadsafe(begun.set)
+    def put(store: ArtefactStore, kind: str, content: bytes) -> Artefact:
+        nonlocal keeping, most
+        keeping += 1
+        most = max(most, keeping)
         waited.append(may_end.wait(PATIENCE_S))
-        copying -= 1
-        return 0
+        keeping -= 1
+        return Artefact(kind=kind, digest="0" * 64, bytes=len(content))
 
-    monkeypatch.setattr(launch_compiler, "publish", publish)
-    site = Site(employ, directories, tmp_path, sessions=2)
-    compiled = [site.builder.add(warps(count), described())[0] for count in (4, 8)]
+    monkeypatch.setattr(ArtefactStore, "put", put)
+    site = Site(employ, directories, tmp_path)
+    added = [site.builder.add(warps(count), described())[0] for count in (4, 8)]
     running = asyncio.create_task(site.run())
-    await begun.wait()
-    while len(site.compiled) < 2:
-        await asyncio.sleep(0)
-    for _ in range(20):  # the other compile would be copied now
-        await asyncio.sleep(0)
-    assert [done.done() for done in compiled] == [False, False]
+    await asyncio.wait_for(asyncio.wait(added), PATIENCE_S)  # the second is compiled while the first is being kept
+    assert (site.compiled, site.emitted) == ([4, 8], [])
     may_end.set()
     await running
     assert (waited, most) == ([True, True], 1)
+    assert site.emitted == [(1, 2, "pass"), (2, 2, "pass")]
