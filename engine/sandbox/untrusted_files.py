@@ -6,6 +6,8 @@ import os
 import stat
 from pathlib import Path
 
+_PIECE_BYTES = 1 << 16
+
 
 class UntrustedFileError(Exception):
     """The path is not a regular file of an acceptable size."""
@@ -23,14 +25,25 @@ def read_untrusted(path: Path, *, max_bytes: int) -> bytes:
     except OSError as error:
         raise UntrustedFileError(f"{path.name} cannot be read: {error.strerror}") from error
     try:
-        # Checked before a file object is made: for a folder Python raises and leaks the descriptor.
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
             raise UntrustedFileError(f"{path.name} is not a regular file of at most {max_bytes} bytes")
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            content = file.read(max_bytes + 1)
+        content = _read(handle, status.st_size, most_bytes=max_bytes + 1)
     finally:
         os.close(handle)
     if len(content) > max_bytes:
         raise UntrustedFileError(f"{path.name} grew past {max_bytes} bytes while it was read")
     return content
+
+
+def _read(handle: int, size_bytes: int, *, most_bytes: int) -> bytes:
+    """The content of a file of about this size, at most the first bytes.
+
+    A read reserves all the memory that it may need, so none asks for far more than there is.
+    """
+    pieces: list[bytes] = []
+    step, left = size_bytes or _PIECE_BYTES, most_bytes
+    while left > 0 and (piece := os.read(handle, min(step, left))):
+        pieces.append(piece)
+        step, left = _PIECE_BYTES, left - len(piece)
+    return b"".join(pieces)
