@@ -118,10 +118,8 @@ class ProcessPool:
         self.module_compiler = WarmPool(
             self._start_compiler, depth=0 if interpreted or queues_variable is not None else self.most_compilers
         )
-        self.binaries = Binaries(
-            partial(self.module_compiler.take_or_make, keeping=_KEPT_MODULE_COMPILERS),
-            most=min(_MOST_BINARIES, os.cpu_count() or 2),
-        )
+        module_compilers = partial(self.module_compiler.take_or_make, keeping=_KEPT_MODULE_COMPILERS)
+        self.binaries = Binaries(module_compilers, most=min(_MOST_BINARIES, os.cpu_count() or 2))
         self.extensions = Extensions(
             spare=self.compiler,
             folder=directories.open_extensions(),

@@ -77,6 +77,7 @@ class LaunchCompiler:
         self._cache_bytes_left = _MOST_SHELVED_BYTES
         self._patience_s = patience_s
         self._until_s: float | None = None
+        self._publishing = asyncio.Lock()
         self._keeping = asyncio.Lock()
         self.trouble: Stop | None = None
         self.unkept = ""
@@ -134,7 +135,7 @@ class LaunchCompiler:
             reply = await self._answered(session, self._asked_to_compile(session, launch, specialisation))
         if not specialisation or not isinstance(reply, protocol.Compiled):
             return reply, span.elapsed_s
-        self._publish(reply.cache, session.cache)
+        await self._publish(reply.cache, session.cache)
         on_published()
         command = protocol.DescribeCompiled(id=protocol.new_id(), folder=str(session.shared))
         with self._profile.span("describe kernel"):
@@ -187,16 +188,18 @@ class LaunchCompiler:
             return ()
         return self._keep(binary.folder, reply.stages) if isinstance(reply, protocol.Compiled) else ()
 
-    def _publish(self, names: tuple[str, ...], cache: Path) -> None:
-        """Publish files of a compiler's `cache`.
+    async def _publish(self, names: tuple[str, ...], cache: Path) -> None:
+        """Publish files of a compiler's `cache`, those of one launch at a time.
 
-        Not in a thread: a case waits for them, and a thread would get the interpreter late for each of its file
-        operations while the event loop is busy.
+        In a thread: the event loop has calls of the candidate to forward meanwhile.
         """
-        if self._publication is not None:
+        if self._publication is None:
+            return
+        folder = self._publication.cache_folder
+        async with self._publishing:
             with self._profile.span("publish kernel"):
-                self._cache_bytes_left -= publish(
-                    names, cache, self._publication.cache_folder, most_bytes=self._cache_bytes_left
+                self._cache_bytes_left -= await asyncio.to_thread(
+                    publish, names, cache, folder, most_bytes=self._cache_bytes_left
                 )
 
     def _kernel(self, launch: Launch, reply: protocol.AnyReply | Stop, elapsed_s: float) -> CompiledKernel:

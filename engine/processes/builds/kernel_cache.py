@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path, PurePosixPath
 
@@ -19,7 +20,7 @@ def publish(names: tuple[str, ...], source: Path, cache_folder: Path, *, most_by
     File names are untrusted.  A file that cannot be copied is skipped, as are files beyond `most_bytes` or of other
     kinds than a kernel needs: the worker compiles them itself.  Choices of an autotuner are never copied.
     """
-    left = min(most_bytes, _MOST_BYTES)
+    left, made = min(most_bytes, _MOST_BYTES), set[str]()
     for name in names[:_MOST_NAMES]:
         parts = PurePosixPath(name).parts
         if len(parts) != 2 or not all(map(_PLAIN_NAME.fullmatch, parts)) or name.endswith(_CHOICES):
@@ -29,11 +30,24 @@ def publish(names: tuple[str, ...], source: Path, cache_folder: Path, *, most_by
             continue  # another compiler made the same file, and a worker may have mapped it
         try:
             content = read_untrusted(source / name, max_bytes=left)
-            place.parent.mkdir(mode=0o755, exist_ok=True)
-            unfinished = place.with_name(f"{place.name}.unfinished")
-            unfinished.write_bytes(content)
-            unfinished.rename(place)
+            if parts[0] not in made:
+                place.parent.mkdir(mode=0o755, exist_ok=True)
+                made.add(parts[0])
+            _write(place, content)
         except (UntrustedFileError, OSError):
             continue
         left -= len(content)
     return min(most_bytes, _MOST_BYTES) - left
+
+
+def _write(place: Path, content: bytes) -> None:
+    """Write a new file, which is there whole or not at all."""
+    unfinished = place.with_name(f"{place.name}.unfinished")
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    try:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+    finally:
+        os.close(handle)
+    unfinished.rename(place)
