@@ -17,7 +17,7 @@ MOST_WORD, MOST_TEXT = 512, 1 << 16  # characters
 MOST_DIMENSIONS, MOST_RETURNED = 64, 64
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
-MOST_PLACES = 2
+MOST_PLACES = 3
 """Cases that a judge can have prepared at once."""
 Place: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=MOST_PLACES)]
 Stride: TypeAlias = Annotated[int, msgspec.Meta(ge=-MOST_NUMBER, le=MOST_NUMBER)]

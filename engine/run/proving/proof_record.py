@@ -34,7 +34,7 @@ class ProofRecord:
 
     def __init__(self) -> None:
         self._kernel_by_name: dict[str, ProvenKernel] = {}
-        self._cases: list[ProvenCase] = []
+        self._case_by_name: dict[str, ProvenCase] = {}
 
     def add(self, taped: TapedCase, *, seed: int, digests: ContentDigests) -> None:
         """Keep a case that was proven on content of this seed."""
@@ -42,29 +42,30 @@ class ProofRecord:
             self._kernel_by_name[kernel.name] = ProvenKernel(
                 name=kernel.name, ttir=kernel.ttir, arguments=kernel.arguments
             )
-        self._cases.append(
-            ProvenCase(
-                case=taped.case.name,
-                seed=seed,
-                digests=digests,
-                kernels=tuple(kernel.name for kernel in taped.kernels),
-                without=taped.varying,
-                tape=taped.tape,
-            )
+        self._case_by_name[taped.case.name] = ProvenCase(
+            case=taped.case.name,
+            seed=seed,
+            digests=digests,
+            kernels=tuple(kernel.name for kernel in taped.kernels),
+            without=taped.varying,
+            tape=taped.tape,
         )
 
     @property
     def cases(self) -> int:
         """Number of cases that were added."""
-        return len(self._cases)
+        return len(self._case_by_name)
 
-    def store(self, artefacts: ArtefactStore, run: ProvenRun) -> Artefact:
-        """Write the proof file of this run.
+    def store(self, artefacts: ArtefactStore, run: ProvenRun, order: Iterable[str]) -> Artefact:
+        """Write the proof file of this run, with its cases in this order.
 
         Raises:
             OSError: the folder cannot be written.
         """
-        proof = ProofFile(run=run, kernels=tuple(self._kernel_by_name.values()), cases=tuple(self._cases))
+        cases = tuple(self._case_by_name[name] for name in order if name in self._case_by_name)
+        names = dict.fromkeys(name for case in cases for name in case.kernels)
+        kernels = tuple(self._kernel_by_name[name] for name in names)
+        proof = ProofFile(run=run, kernels=kernels, cases=cases)
         return artefacts.put("proof", packed(proof_bytes(proof)))
 
 

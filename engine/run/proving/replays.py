@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 from collections.abc import Sequence
@@ -12,12 +13,14 @@ from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, Limits, Outcome, Problem
 from engine.processes.process_pool import ProcessPool
+from engine.protocol.messages import MOST_PLACES
 from engine.protocol.proof.tape import Tape
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.replayer import PersistentReplayer
 
-_PLACE = 1  # in the judge, where the calls of the candidate that are taped meanwhile have place 0
+# In the judge: one replay is prepared or compared while another runs, and the calls of the candidate have place 0.
+_PLACES = range(1, MOST_PLACES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +58,7 @@ class NotReplayed:
 
 
 class Replays:
-    """Replays tapes with the replayer of a run."""
+    """Replays tapes with the replayer of a run; of several at once, as many as the judge has places for go on."""
 
     def __init__(
         self,
@@ -71,6 +74,9 @@ class Replays:
         self._problem = problem
         self._limits = limits
         self._draws = Draws(draw_seed, "replay")
+        self._free_places = asyncio.Queue[int]()
+        for place in _PLACES:
+            self._free_places.put_nowait(place)
 
     async def replay(
         self,
@@ -96,10 +102,12 @@ class Replays:
         shared = await self._replayer.shared()
         seed = self._draws.number(case.name) if seed is None else seed
         arena = shared / f"{secrets.token_hex(8)}.in"
+        poison = self._draws.number(f"poison of {case.name}", bits=8)
+        place = await self._free_places.get()
         prepare = protocol.Prepare(
-            id=protocol.new_id(), problem=self._problem.id, case=case.name, poison=self._draws.number("poison", bits=8),
+            id=protocol.new_id(), problem=self._problem.id, case=case.name, poison=poison,
             arena_path=None if self._process_pool.shares_device else str(arena),
-            seed=seed, place=_PLACE, expects=False,
+            seed=seed, place=place, expects=False,
         )  # fmt: skip
         try:
             prepared = await self._process_pool.ask_judge(prepare)
@@ -111,15 +119,16 @@ class Replays:
                 max_output_bytes=self._limits.output_bytes, most_bytes=self._limits.memory_bytes // 2,
                 without=without, arguments=prepared.arguments, rearrangement=self._problem.rearrangement,
             )  # fmt: skip
-            return await self._executed(command, seed=seed, tables=tables, other_seed=other_seed)
+            return await self._executed(command, place=place, seed=seed, tables=tables, other_seed=other_seed)
         finally:
             with contextlib.suppress(EngineError):
-                await self._process_pool.ask_judge(protocol.Release(id=protocol.new_id(), place=_PLACE))
+                await self._process_pool.ask_judge(protocol.Release(id=protocol.new_id(), place=place))
+            self._free_places.put_nowait(place)
             for path in (arena, arena.with_suffix(".out")):
                 path.unlink(missing_ok=True)
 
     async def _executed(
-        self, command: protocol.ReplayTape, *, seed: int, tables: bool, other_seed: int | None
+        self, command: protocol.ReplayTape, *, place: int, seed: int, tables: bool, other_seed: int | None
     ) -> Replayed | NotReplayed:
         try:
             reply = await self._replayer.ask(command, deadline_s=self._limits.case_s)
@@ -131,7 +140,7 @@ class Replays:
             raise EngineError(f"the replayer answered with {type(reply).__name__}")
         compare = protocol.Compare(
             id=protocol.new_id(), outputs=command.outputs, max_output_bytes=command.max_output_bytes,
-            returned=reply.returned, explain=False, place=_PLACE, digests=True, tables=tables,
+            returned=reply.returned, explain=False, place=place, digests=True, tables=tables,
             other_seed=other_seed,
         )  # fmt: skip
         compared = await self._process_pool.ask_judge(compare)

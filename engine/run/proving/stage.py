@@ -35,6 +35,7 @@ from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 _MOST_FAILURES = 2  # engine errors before the remaining cases are left out
 _MOST_ATTEMPTS = 8  # judge, worker, compiler, replayer and two fork servers may each be found dead in another attempt
 _POISONS = (0xFF, 0x7B, 0xA5)
+_CASES_IN_PROGRESS = 3  # beside the one that is taped: replays of two, and kernels of one
 _FEW_CASES, _BITS_OF_AGAIN = 8, 3  # further calls of every case in a run of so few, else of one case in eight
 _ONLY_THESE_INPUTS = frozenset({Gap.SCALAR, Gap.HOST_READS, Gap.UNSTEADY})
 """The gaps of tapes that may hold only for the inputs that they were recorded with."""
@@ -70,7 +71,8 @@ async def _store(
         unproven=unproven_reasons(stage.proofs),
     )
     try:
-        artefact = await asyncio.to_thread(stage.record.store, artefacts, run)
+        order = tuple(one.case.name for one in lab.passed)
+        artefact = await asyncio.to_thread(stage.record.store, artefacts, run, order)
     except OSError as error:
         emitter.note("proof", f"the proof was not stored: {error.strerror or error}; it cannot be exported")
         return
@@ -107,19 +109,17 @@ class ProvingStage:
     async def run(self) -> None:
         """Report for each passed case whether it is proven."""
         began = self._emitter.begin(Stage.PROVE, len(self._lab.passed))
-        # Three cases are in progress at once: one is taped, the one before it compiled, the one before that replayed.
-        compiling: asyncio.Task[None] | None = None
-        replaying: asyncio.Task[None] | None = None
+        # While one case is taped, those before it are compiled and replayed; they are reported in their order.
+        tasks: list[asyncio.Task[None]] = []
         try:
             for one in self._lab.passed:
-                tapes = await self._within_engine(one, partial(self._tapes, one))
-                if replaying is not None:
-                    await replaying
-                replaying = compiling
-                compiling = asyncio.create_task(self._replayed(one, tapes, after=compiling))
-            await asyncio.gather(*(task for task in (replaying, compiling) if task is not None))
+                calls = await self._within_engine(one, partial(self._tapes, one))
+                if len(tasks) == _CASES_IN_PROGRESS:
+                    await tasks.pop(0)
+                after = tasks[-1] if tasks else None
+                tasks.append(asyncio.create_task(self._replayed(one, calls, after=after)))
+            await asyncio.gather(*tasks)
         finally:
-            tasks = [task for task in (replaying, compiling) if task is not None]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -134,7 +134,7 @@ class ProvingStage:
         if isinstance(calls, CaseProof):
             proof = calls
         else:
-            proof = await self._within_engine(one, partial(self._prove, one, calls, after=after))
+            proof = await self._within_engine(one, partial(self._prove, one, calls))
         if after is not None:
             await asyncio.wait({after})
         self.proofs.append(proof)
@@ -152,8 +152,8 @@ class ProvingStage:
             self._failures += 1
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason=str(error) or "the engine failed")
 
-    async def _prove(self, one: Passed, calls: TapedCalls, *, after: asyncio.Task[None] | None) -> CaseProof:
-        """The proof of a case by its tapes; there is one replayer, which is free once `after` has ended."""
+    async def _prove(self, one: Passed, calls: TapedCalls) -> CaseProof:
+        """The proof of a case by its tapes."""
         name, size = one.case.name, _answer_bytes(one)
         other, tape = calls.tapes[-2:]
         agreed = self._agreement(other, tape)
@@ -170,8 +170,6 @@ class ProvingStage:
             if not kernels:
                 return unproven
         self._lab.process_pool.compiler.prepare()  # replaces the warm compiler that the first kernel took
-        if after is not None:
-            await asyncio.wait({after})
         taped = TapedCase(case=one.case, tape=replace_fields(tape, claimed=()), kernels=kernels, varying=agreed.varying)
         gap = gap or await self._on_other_inputs(taped, agreed, records=unproven is None)
         if gap.gap in _ONLY_THESE_INPUTS and not self._lab.problem.returns_scalar:
