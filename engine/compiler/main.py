@@ -37,6 +37,7 @@ from engine.sandbox.readable_files import limit_reading
 
 _NICER = 5  # many compilers must not slow down the process that computes
 _MESSAGE_CHARACTERS = 300
+_MOST_UNDESCRIBED = 8
 _STAGES = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 
 # Triton's kernels and compiled objects are not typed: they are Any throughout this file.
@@ -68,7 +69,7 @@ class _Compiler:
         self._filename = ""
         self._cache = offline.CacheFolder()
         self._kept_texts = KeptTexts()
-        self._compiled: Any = None  # the kernel of the last expected launch, until it is described
+        self._undescribed: dict[str, Any] = {}  # compiled kernels of expected launches, by the id of their command
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         try:
@@ -133,14 +134,16 @@ class _Compiler:
             message = f"needs {shared_bytes} bytes of shared memory, {target.name} has {target.shared_bytes} a block"
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message=message)
         if command.specialisation:
-            self._compiled = compiled
+            self._undescribed[command.id] = compiled
+            if len(self._undescribed) > _MOST_UNDESCRIBED:
+                del self._undescribed[next(iter(self._undescribed))]
             return protocol.Compiled(id=command.id, stages={}, cache=self._cache.new_files())
         return _described(command, compiled, self._filename)
 
     def _describe_compiled(self, command: protocol.DescribeCompiled) -> protocol.AnyReply:
-        compiled, self._compiled = self._compiled, None
+        compiled = self._undescribed.pop(command.compiled, None)
         if compiled is None:
-            raise EngineError("no launch was compiled that could be described")
+            raise EngineError("this compiler has not compiled that launch")
         return _described(command, compiled, self._filename)
 
     def _lower(self, command: protocol.Lower) -> protocol.AnyReply:

@@ -54,8 +54,12 @@ class Compile(Command, tag="compile", frozen=True):
 
 
 class DescribeCompiled(Command, tag="describe_compiled", frozen=True):
-    """Leave the stages of the launch that was compiled last as files in `folder`, and report what its binary uses."""
+    """Leave the stages of an expected launch as files in `folder`, and report what its binary uses.
 
+    `compiled` is the id of the Compile command, which is one of the last few of this process.
+    """
+
+    compiled: Text
     folder: str
 
 

@@ -11,17 +11,17 @@ import contextlib
 import heapq
 import itertools
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 
 from engine.artefacts import ArtefactStore
 from engine.errors import EngineError
-from engine.model import Artefact, CompiledKernel, Launch, Limits, Outcome
+from engine.model import Artefact, CompiledKernel, Launch, Limits
 from engine.model import specialisation as specialisation_of
 from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
-from engine.run.launch_compiler import Binary, CompiledLaunch, LaunchCompiler
+from engine.run.launch_compiler import Attempt, Binary, CompiledLaunch, LaunchCompiler
 from engine.run.publication import Publication
 from engine.verdict.decide import Stop
 
@@ -32,6 +32,7 @@ _LIMIT_S = 600.0
 _THREADS_A_WARP = 32
 _MOST_DIGITS = 10
 _LARGE_ELEMENTS = 32  # elements a thread; compiling takes several times as long as with half as many
+_MOST_UNDESCRIBED = 2  # a compiler describes its kernels later while launches wait, so that no case waits for that
 _COMPILERS_FOR_A_KEPT_ONE = 6  # one of so many waits for launches that take long
 
 
@@ -86,8 +87,14 @@ class _Turns:
 
     async def take(self, place: int) -> _Turn:
         """The next turn of the compiler with this number, which is taken out."""
-        while not self._turns or (place >= self._compilers - self._kept and self._turns[0].rank != _FIRST):
+        while (turn := self.take_now(place)) is None:
             await self._changed.wait()
+        return turn
+
+    def take_now(self, place: int) -> _Turn | None:
+        """The next turn of the compiler with this number, which is taken out; None if it would have to wait."""
+        if not self._turns or (place >= self._compilers - self._kept and self._turns[0].rank != _FIRST):
+            return None
         turn = heapq.heappop(self._turns)
         self._wake()
         return turn
@@ -311,24 +318,46 @@ class Builder:
                 await self._compiler.load(session)
             except (EngineError, OSError):
                 await session.clear()  # retried and reported when there is something to compile
-        while (job := (await self._turns.take(place)).job) is not None:
-            if job.specialisation and not job.launched and not self._expects:
-                self._pass_over(job)
-                _settle(job)
+        undescribed: deque[Attempt] = deque()
+        while True:
+            turn = self._turns.take_now(place)
+            if turn is None and undescribed:
+                await self._describe(undescribed.popleft(), group)
                 continue
-            on_published = partial(_settle, job)
-            try:
-                compiled = await self._compiler.compile(session, job.launch, job.specialisation, on_published)
-            finally:
-                _settle(job)
-            if job.specialisation and compiled.kernel.outcome is not Outcome.PASS:
-                if not job.launched:
-                    # A tuner skips a configuration that does not build.
-                    self._pass_over(job)
-                    continue
-                job.specialisation = ""
-                compiled = await self._compiler.compile(session, job.launch, "", on_published)
-            group.create_task(self._keep(compiled))  # the next launch need not wait for that
+            if (job := (turn or await self._turns.take(place)).job) is None:
+                break
+            attempt = await self._attempt(session, job)
+            if attempt is None:
+                continue
+            if not attempt.is_to_be_described or len(undescribed) == _MOST_UNDESCRIBED:
+                await self._describe(attempt, group)
+            else:
+                undescribed.append(attempt)
+        for attempt in undescribed:
+            await self._describe(attempt, group)
+
+    async def _attempt(self, session: CandidateSession, job: _Job) -> Attempt | None:
+        """Compile the launch of a job; None if it is skipped."""
+        if job.specialisation and not job.launched and not self._expects:
+            self._pass_over(job)
+            _settle(job)
+            return None
+        try:
+            attempt = await self._compiler.compile(session, job.launch, job.specialisation)
+        finally:
+            _settle(job)
+        if job.specialisation and not attempt.has_kernel:
+            if not job.launched:
+                # A tuner skips a configuration that does not build.
+                self._pass_over(job)
+                return None
+            job.specialisation = ""
+            attempt = await self._compiler.compile(session, job.launch, job.specialisation)
+        return attempt
+
+    async def _describe(self, attempt: Attempt, group: asyncio.TaskGroup) -> None:
+        """Have a kernel described; the next launch need not wait until its code is kept."""
+        group.create_task(self._keep(await self._compiler.describe(attempt)))
 
     async def _keep(self, compiled: CompiledLaunch) -> None:
         """Keep the stages of a kernel, and report it."""

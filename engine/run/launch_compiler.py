@@ -6,7 +6,7 @@ For the device that the candidate runs on, the results are published in a folder
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -33,6 +33,28 @@ class Binary:
     session: CandidateSession
     folder: Path
     name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """A launch that a compiler was asked for by the command `id`, and its reply, after `elapsed_s` seconds."""
+
+    id: str
+    session: CandidateSession
+    launch: Launch
+    specialisation: str
+    reply: protocol.AnyReply | Stop
+    elapsed_s: float
+
+    @property
+    def is_to_be_described(self) -> bool:
+        """Whether the kernel of an expected launch was made, and only its files for a launch are there."""
+        return self.specialisation != "" and self.has_kernel
+
+    @property
+    def has_kernel(self) -> bool:
+        """Whether a kernel was made."""
+        return isinstance(self.reply, protocol.Compiled)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,28 +116,36 @@ class LaunchCompiler:
             message = f"the file does not load without a device: {error}"
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
 
-    async def compile(
-        self, session: CandidateSession, launch: Launch, specialisation: str, on_published: Callable[[], None]
-    ) -> CompiledLaunch:
-        """The compiled kernel, whose stages are to be kept.
+    async def compile(self, session: CandidateSession, launch: Launch, specialisation: str) -> Attempt:
+        """Compile a launch; an expected one is published, and can be launched after that.
 
-        `specialisation` is Triton's own description of an expected launch, "" for one that was launched.  Once it is
-        published, and can be launched, `on_published` is called; the kernel is described after that.
+        `specialisation` is Triton's own description of an expected launch, "" for one that was launched.
         """
         now_s = asyncio.get_running_loop().time()
         if self.trouble is None and self._until_s is not None and now_s >= self._until_s:
             message = f"compilation took more than {self._patience_s:g} s, so the rest was left out"
             self.trouble = Stop(outcome=Outcome.UNSUPPORTED, message=message)
-        reply, elapsed_s = await self._compiled(session, launch, specialisation, on_published)
-        if isinstance(reply, Stop) and reply.outcome is Outcome.ENGINE_ERROR:  # by another compiler: this one exited
-            reply, elapsed_s = await self._compiled(session, launch, specialisation, on_published)
-        kernel = self._kernel(launch, reply, elapsed_s)
-        if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not specialisation:
+        attempt = await self._attempt(session, launch, specialisation)
+        if isinstance(attempt.reply, Stop) and attempt.reply.outcome is Outcome.ENGINE_ERROR:
+            attempt = await self._attempt(session, launch, specialisation)  # by another compiler: this one exited
+        if attempt.is_to_be_described and isinstance(attempt.reply, protocol.Compiled):
+            await self._publish(attempt.reply.cache, session.cache)
+        return attempt
+
+    async def describe(self, attempt: Attempt) -> CompiledLaunch:
+        """The kernel that a compiler has made, whose stages are to be kept."""
+        reply = await self._described(attempt)
+        if attempt.is_to_be_described and _is_engine_failure(reply):  # another compiler has to compile it again
+            attempt = await self.compile(attempt.session, attempt.launch, attempt.specialisation)
+            reply = await self._described(attempt)
+        kernel = self._kernel(attempt.launch, reply, attempt.elapsed_s)
+        if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not attempt.specialisation:
             # It was launched on this device, so the kernel compiles and the fault is the compiler's.
             message = f"it was launched here, but could not be compiled separately: {kernel.message}"
             kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
         if not isinstance(reply, protocol.Compiled):
             return CompiledLaunch(kernel=kernel)
+        session = attempt.session
         return CompiledLaunch(kernel=kernel, session=session, folder=session.shared, stages=reply.stages)
 
     async def kept(self, compiled: CompiledLaunch) -> CompiledKernel:
@@ -127,23 +157,28 @@ class LaunchCompiler:
                 kept = await asyncio.to_thread(self._keep, compiled.folder, compiled.stages)
         return replace(compiled.kernel, artefacts=kept)
 
-    async def _compiled(
-        self, session: CandidateSession, launch: Launch, specialisation: str, on_published: Callable[[], None]
-    ) -> tuple[protocol.AnyReply | Stop, float]:
-        """The reply that describes the compiled launch, or why there is none; and how long compiling took."""
+    async def _attempt(self, session: CandidateSession, launch: Launch, specialisation: str) -> Attempt:
+        identifier = protocol.new_id()
         with self._profile.span("compile") as span:
-            reply = await self._answered(session, self._asked_to_compile(session, launch, specialisation))
-        if not specialisation or not isinstance(reply, protocol.Compiled):
-            return reply, span.elapsed_s
-        await self._publish(reply.cache, session.cache)
-        on_published()
-        command = protocol.DescribeCompiled(id=protocol.new_id(), folder=str(session.shared))
+            reply = await self._answered(session, self._asked_to_compile(session, launch, specialisation, identifier))
+        return Attempt(
+            id=identifier, session=session, launch=launch, specialisation=specialisation, reply=reply,
+            elapsed_s=span.elapsed_s,
+        )  # fmt: skip
+
+    async def _described(self, attempt: Attempt) -> protocol.AnyReply | Stop:
+        """The reply that describes a kernel, or why there is none."""
+        session = attempt.session
+        if not attempt.is_to_be_described:
+            return attempt.reply
+        if not session.occupied:
+            return Stop(outcome=Outcome.ENGINE_ERROR, message="its compiler has ended")
+        command = protocol.DescribeCompiled(id=protocol.new_id(), compiled=attempt.id, folder=str(session.shared))
         with self._profile.span("describe kernel"):
-            described = await self._answered(session, session.ask(command, deadline_s=self._limits.compile_s))
-        return described, span.elapsed_s
+            return await self._answered(session, session.ask(command, deadline_s=self._limits.compile_s))
 
     async def _asked_to_compile(
-        self, session: CandidateSession, launch: Launch, specialisation: str
+        self, session: CandidateSession, launch: Launch, specialisation: str, identifier: str
     ) -> protocol.AnyReply | Stop:
         if not session.occupied and self.trouble is None:
             await self.load(session)
@@ -154,7 +189,7 @@ class LaunchCompiler:
         if published is not None and (specialisation or published.builds_launched):
             prebuilt = await published.prebuilt(session, launch, target=self._target, deadline_s=limit_s)
         command = protocol.Compile(
-            id=protocol.new_id(), launch=launch, target=self._target, folder=str(session.shared),
+            id=identifier, launch=launch, target=self._target, folder=str(session.shared),
             specialisation=specialisation, prebuilt=prebuilt,
         )  # fmt: skip
         return await session.ask(command, deadline_s=limit_s)
@@ -241,3 +276,10 @@ class LaunchCompiler:
             except OSError as error:
                 self.unkept = f"compiled code could not be stored: {error.strerror or error}; free some space"
         return tuple(kept)
+
+
+def _is_engine_failure(reply: protocol.AnyReply | Stop) -> bool:
+    """Whether a compiler has failed, or is not the one that has compiled the launch."""
+    if isinstance(reply, Stop):
+        return reply.outcome is Outcome.ENGINE_ERROR
+    return isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE

@@ -59,7 +59,7 @@ def described(compiler: _Compiler, command: protocol.Compile) -> protocol.AnyRep
     reply = compiler.carry_out(command)
     if not command.specialisation or not isinstance(reply, protocol.Compiled):
         return reply
-    described = compiler.carry_out(protocol.DescribeCompiled(id=command.id, folder=command.folder))
+    described = compiler.carry_out(protocol.DescribeCompiled(id=command.id, compiled=command.id, folder=command.folder))
     return msgspec.structs.replace(described, cache=reply.cache)
 
 

@@ -106,6 +106,7 @@ def main(folder: Path) -> None:
     ask("unwritable", protocol.Compile(id="no", launch=COPY, target="sm_90", folder=str(folder / "kernel.py")))
     ask("sass", protocol.Disassemble(id="sass", folder=str(folder), cubin="sm_90.cubin"))
     ask("call", protocol.Release(id="call"))
+    ask("undescribed", protocol.DescribeCompiled(id="undescribed", compiled="unknown", folder=str(folder)))
     ask("binary", build("binary"))
     fresh = _Compiler(limits_reading=False)
     reported["fresh binary"] = msgspec.to_builtins(fresh.carry_out(build("fresh binary")))

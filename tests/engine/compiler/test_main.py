@@ -129,3 +129,8 @@ def test_fresh_compiler_builds_the_binary_of_a_module(replies_by_id: Replies) ->
     assert (built["type"], built["binary"]["name"], built["binary"]["parameters"]) == (
         "binary_built", "one", [8, 8, 8]
     )  # fmt: skip
+
+
+def test_launch_that_was_not_compiled_here_is_not_described(replies_by_id: Replies) -> None:
+    reply = replies_by_id["undescribed"]
+    assert (reply["kind"], reply["message"]) == ("engine", "this compiler has not compiled that launch")

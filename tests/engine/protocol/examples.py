@@ -156,7 +156,7 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.OpenMemory(id="i", handle="0f" * 64, block_bytes=1 << 26),
     protocol.Compile(id="i", launch=LAUNCH, target="sm_90", folder="/f", specialisation='{"name": "k"}'),
     protocol.BuildLauncher(id="i", types=("*fp32", "i32"), target="sm_90"),
-    protocol.DescribeCompiled(id="i", folder="/f"),
+    protocol.DescribeCompiled(id="i", compiled="j", folder="/f"),
     protocol.Disassemble(id="i", folder="/f", cubin="x.cubin"),
     protocol.Arrange(id="i", problem=ProblemId(source="m", name="P"), case="c", most_slots=5, most_bytes=1 << 30),
     protocol.Refresh(id="i", slots=(0, 2)),

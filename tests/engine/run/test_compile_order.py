@@ -211,6 +211,27 @@ async def test_nothing_is_to_be_begun_without_compilers(site: Site, monkeypatch:
     await asyncio.wait_for(site.builder.all_begun(), PATIENCE_S)
 
 
+async def test_kernels_are_described_when_no_launch_waits(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path)
+    for count in (1, 2, 3, 4):
+        site.builder.add(warps(count), described())
+    await site.run()
+    warps_by_id = {
+        command.id: command.launch.num_warps for command in site.asked if isinstance(command, protocol.Compile)
+    }
+    steps = [
+        ("describe", warps_by_id[command.compiled]) if isinstance(command, protocol.DescribeCompiled)
+        else ("compile", warps_by_id[command.id])
+        for command in site.asked
+        if isinstance(command, protocol.Compile | protocol.DescribeCompiled)
+    ]  # fmt: skip
+    assert steps[:6] == [("compile", count) for count in (1, 2, 3)] + [("describe", 3), ("compile", 4), ("describe", 4)]
+    assert steps[6:] == [("describe", 1), ("describe", 2)]
+    assert site.emitted == [(number, 4, "pass") for number in (1, 2, 3, 4)]
+
+
 async def test_all_is_begun_when_the_last_launch_has_a_compiler(
     employ: Employ, directories: EngineDirectories, tmp_path: Path
 ) -> None:
