@@ -6,6 +6,7 @@ earlier candidate has had, which is why every case whose content is kept also ge
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import secrets
 from collections import OrderedDict
@@ -108,6 +109,11 @@ class PreparedCase:
     first_reports: tuple[OutputReport, ...] = ()
 
 
+def _on(device: torch.device) -> contextlib.AbstractContextManager[object]:
+    """Context in which tensors are made on a device; none for the host, as a context costs time in each operation."""
+    return contextlib.nullcontext() if device.type == "cpu" else device
+
+
 class Contents:
     """Makes contents on the judge's device, and keeps those of the cases used last."""
 
@@ -141,7 +147,7 @@ class Contents:
         key = (problem, case.name)
         if key not in self._shapes:
             if case.tier is Tier.BENCH or not keeps:
-                with self._device:
+                with _on(self._device):
                     inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(secrets.randbits(62)))
                 specs, storages = lay_out(problem, inputs)
             else:
@@ -159,14 +165,14 @@ class Contents:
         if self._device.type == "cpu":
             cost = problem.cost(case)
             require_room(case, cost, available_bytes=available_bytes(cost))
-        with self._device:
+        with _on(self._device):
             inputs = problem.make_inputs(case, torch.Generator(self._device).manual_seed(seed))
             specs, storages = lay_out(problem, inputs)
         make_expected = functools.partial(self._expected, problem, inputs)
         return Content(seed=seed, inputs=inputs, specs=specs, storages=storages, make_expected=make_expected)
 
     def _expected(self, problem: ProblemDefinition, inputs: tuple[Value, ...]) -> tuple[torch.Tensor, ...]:
-        with self._device:
+        with _on(self._device):
             return expected_outputs(problem, inputs)
 
 
