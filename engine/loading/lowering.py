@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import re
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +51,20 @@ def without_folders(ttir: str) -> str:
 def _module_of(source: ASTSource, target: Any, options: Any) -> Any:
     backend = make_backend(target)
     functions = backend.get_codegen_implementation(options)
-    return source.make_ir(target, options, functions, backend.get_module_map(), _context_of(backend))
+    with _uncollected():
+        return source.make_ir(target, options, functions, backend.get_module_map(), _context_of(backend))
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Context without Python's garbage collector, which would search the many objects of a frontend in vain."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _after_first_stage(module: Any, source: ASTSource, target: Any, options: Any) -> Any:
