@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import heapq
 import itertools
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 from engine.artefacts import ArtefactStore
 from engine.errors import EngineError
@@ -21,6 +19,7 @@ from engine.model import Artefact, CompiledKernel, Launch, Limits
 from engine.model import specialisation as specialisation_of
 from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
+from engine.run.compile_turns import END, FIRST, REST, Job, Turn, Turns
 from engine.run.launch_compiler import Attempt, Binary, CompiledLaunch, LaunchCompiler
 from engine.run.publication import Publication
 from engine.verdict.decide import Stop
@@ -34,85 +33,6 @@ _MOST_DIGITS = 10
 _LARGE_ELEMENTS = 32  # elements a thread; compiling takes several times as long as with half as many
 _MOST_UNDESCRIBED = 2  # a compiler describes its kernels later while launches wait, so that no case waits for that
 _COMPILERS_FOR_A_KEPT_ONE = 6  # one of so many waits for launches that take long
-
-
-@dataclass(kw_only=True)
-class _Job:
-    """One launch to compile; `done` is set when that has ended, with or without success.
-
-    `launched` is whether it was actually launched, and not only recorded by a dry run; `passed_over` whether it did not
-    build then, which is not reported unless it is launched.
-    """
-
-    launch: Launch
-    specialisation: str
-    done: asyncio.Future[None]
-    launched: bool
-    passed_over: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, order=True)
-class _Turn:
-    """A place in the queue: ordered by rank, and within one rank by arrival.
-
-    A turn without a job ends the queue.
-    """
-
-    rank: int
-    arrival: int
-    job: _Job | None = field(compare=False)
-
-
-_FIRST, _REST, _END = range(3)
-
-
-class _Turns:
-    """The turns that no compiler has taken yet; the last compilers may be kept for those of rank _FIRST."""
-
-    def __init__(self, compilers: int) -> None:
-        self._turns: list[_Turn] = []
-        self._compilers = compilers
-        self._kept = 0
-        self._changed = asyncio.Event()
-
-    def put(self, turn: _Turn) -> None:
-        """Add a turn."""
-        heapq.heappush(self._turns, turn)
-        self._wake()
-
-    def keep(self, compilers: int) -> None:
-        """From now on keep so many compilers for turns of rank _FIRST."""
-        self._kept = compilers
-        self._wake()
-
-    async def take(self, place: int) -> _Turn:
-        """The next turn of the compiler with this number, which is taken out."""
-        while (turn := self.take_now(place)) is None:
-            await self._changed.wait()
-        return turn
-
-    def take_now(self, place: int) -> _Turn | None:
-        """The next turn of the compiler with this number, which is taken out; None if it would have to wait."""
-        if not self._turns or (place >= self._compilers - self._kept and self._turns[0].rank != _FIRST):
-            return None
-        turn = heapq.heappop(self._turns)
-        self._wake()
-        return turn
-
-    async def until_taken(self) -> None:
-        """Wait until every turn is taken, or all are dropped."""
-        while self._turns:
-            await self._changed.wait()
-
-    def drop(self) -> None:
-        """Drop all turns."""
-        self._turns.clear()
-        self._wake()
-
-    def _wake(self) -> None:
-        """Have everyone that waits look again."""
-        self._changed.set()
-        self._changed = asyncio.Event()
 
 
 class Builder:
@@ -150,12 +70,12 @@ class Builder:
         self._on_kernel = on_kernel
         self._publication = publication
         self._needed: set[asyncio.Future[None]] = set()
-        self._turns = _Turns(len(sessions))
+        self._turns = Turns(len(sessions))
         self._arrivals = itertools.count()
         self._met: set[tuple[str, int | None]] = set()
         self._released = asyncio.Event()
         self._released.set()
-        self._job_by_specialisation: dict[tuple[object, ...], _Job] = {}
+        self._job_by_specialisation: dict[tuple[object, ...], Job] = {}
         self._binaries: list[tuple[int, Binary]] = []
         self._passed_over = 0
         self._expects = True
@@ -177,7 +97,7 @@ class Builder:
                 self.overfull = True
                 return []
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            job = _Job(launch=launch, specialisation=specialisation, done=done, launched=not specialisation)
+            job = Job(launch=launch, specialisation=specialisation, done=done, launched=not specialisation)
             self._job_by_specialisation[key] = job
             self._enqueue(job)
         elif not specialisation and not job.launched:
@@ -222,25 +142,25 @@ class Builder:
         self._turns.keep(0)
         self._begin_sessions(len(self._sessions))
         for _ in self._sessions:
-            self._turns.put(_Turn(rank=_END, arrival=next(self._arrivals), job=None))
+            self._turns.put(Turn(rank=END, arrival=next(self._arrivals), job=None))
 
     def _begin_sessions(self, count: int) -> None:
         for needed in self._needed_sessions[:count]:
             needed.set()
 
-    def _enqueue(self, job: _Job) -> None:
+    def _enqueue(self, job: Job) -> None:
         self.unfinished += 1
         self._begin_sessions(self.unfinished)
         if self._over:
             _settle(job)  # no compiler is left: the worker compiles it at its launch
             return
-        self._turns.put(_Turn(rank=self._rank(job.launch), arrival=next(self._arrivals), job=job))
+        self._turns.put(Turn(rank=self._rank(job.launch), arrival=next(self._arrivals), job=job))
 
     def _rank(self, launch: Launch) -> int:
         if self._publication is not None:
-            return _FIRST if _elements_a_thread(launch) >= _LARGE_ELEMENTS else _REST
+            return FIRST if _elements_a_thread(launch) >= _LARGE_ELEMENTS else REST
         kernel = (launch.kernel, launch.line)
-        rank = _REST if kernel in self._met else _FIRST
+        rank = REST if kernel in self._met else FIRST
         self._met.add(kernel)
         return rank
 
@@ -318,11 +238,16 @@ class Builder:
                 await self._compiler.load(session)
             except (EngineError, OSError):
                 await session.clear()  # retried and reported when there is something to compile
+
+        async def describe(attempt: Attempt) -> None:
+            compiled = await self._compiler.describe(attempt)
+            group.create_task(self._keep(compiled))  # the next launch need not wait for that
+
         undescribed: deque[Attempt] = deque()
         while True:
             turn = self._turns.take_now(place)
             if turn is None and undescribed:
-                await self._describe(undescribed.popleft(), group)
+                await describe(undescribed.popleft())
                 continue
             if (job := (turn or await self._turns.take(place)).job) is None:
                 break
@@ -330,13 +255,13 @@ class Builder:
             if attempt is None:
                 continue
             if not attempt.is_to_be_described or len(undescribed) == _MOST_UNDESCRIBED:
-                await self._describe(attempt, group)
+                await describe(attempt)
             else:
                 undescribed.append(attempt)
         for attempt in undescribed:
-            await self._describe(attempt, group)
+            await describe(attempt)
 
-    async def _attempt(self, session: CandidateSession, job: _Job) -> Attempt | None:
+    async def _attempt(self, session: CandidateSession, job: Job) -> Attempt | None:
         """Compile the launch of a job; None if it is skipped."""
         if job.specialisation and not job.launched and not self._expects:
             self._pass_over(job)
@@ -355,10 +280,6 @@ class Builder:
             attempt = await self._compiler.compile(session, job.launch, job.specialisation)
         return attempt
 
-    async def _describe(self, attempt: Attempt, group: asyncio.TaskGroup) -> None:
-        """Have a kernel described; the next launch need not wait until its code is kept."""
-        group.create_task(self._keep(await self._compiler.describe(attempt)))
-
     async def _keep(self, compiled: CompiledLaunch) -> None:
         """Keep the stages of a kernel, and report it."""
         kernel = await self._compiler.kept(compiled)
@@ -368,14 +289,14 @@ class Builder:
             self._binaries.append((len(self.kernels), compiled.binary))
         self._on_kernel(len(self.kernels), len(self._job_by_specialisation) - self._passed_over, kernel)
 
-    def _pass_over(self, job: _Job) -> None:
+    def _pass_over(self, job: Job) -> None:
         """Skip a job without a report, unless it is launched after all."""
         job.passed_over = True
         self._passed_over += 1
         self.unfinished -= 1
 
 
-def _settle(job: _Job) -> None:
+def _settle(job: Job) -> None:
     """Release the callers that wait for this job."""
     if not job.done.done():
         job.done.set_result(None)
