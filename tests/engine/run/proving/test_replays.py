@@ -1,0 +1,80 @@
+"""Replays in progress at once: as many as the judge has places for, each at a place of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from engine import protocol
+from engine.model import Case, DType, Limits, Outcome, OutputReport, Tier
+from engine.protocol.proof.tape import Tape
+from engine.run.proving.replayer import PersistentReplayer
+from engine.run.proving.replays import Replayed, Replays
+from tests.engine.toy_problem import toy_problem
+from tests.guards import PATIENCE_S
+
+if TYPE_CHECKING:
+    from engine.processes.process_pool import ProcessPool
+
+CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "abc")
+TAPE = Tape(storages=(), specialisations=(), steps=(), returned=())
+ARENA = protocol.ArenaSpec(storages=(), bytes=0, handle="0f" * 64, block_bytes=512)
+
+
+class _Processes:
+    """Judge and replayer; the replayer replies when it `may_reply`.
+
+    `prepared` are the places of the cases in their order, `released` those that are free again.
+    """
+
+    shares_device = True
+
+    def __init__(self) -> None:
+        self.prepared: list[tuple[str, int]] = []
+        self.released: list[int] = []
+        self.may_reply = asyncio.Event()
+        self.changed = asyncio.Event()
+
+    async def hold(self, *_: object) -> str:
+        return ""
+
+    async def shared(self) -> Path:
+        return Path("/nonexistent")
+
+    async def ask(self, command: protocol.ReplayTape, *, deadline_s: float) -> protocol.AnyReply:
+        await self.may_reply.wait()
+        return protocol.TapeReplayed(id=command.id, returned=(), moved_bytes=0, by_kernels=True)
+
+    async def ask_judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
+        match command:
+            case protocol.Prepare():
+                self.prepared.append((command.case, command.place))
+                self.changed.set()
+                return protocol.Prepared(id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0)
+            case protocol.Compare():
+                report = OutputReport(name="return", outcome=Outcome.PASS)
+                return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
+            case protocol.Release():
+                self.released.append(command.place)
+        return protocol.Done(id=command.id)
+
+
+async def test_two_tapes_are_replayed_at_once_at_places_of_their_own() -> None:
+    processes = _Processes()
+    replays = Replays(
+        cast("PersistentReplayer", processes), process_pool=cast("ProcessPool", processes),
+        problem=toy_problem(*CASES), limits=Limits(),
+    )  # fmt: skip
+    running = [asyncio.create_task(replays.replay(case, TAPE, (), without=())) for case in CASES]
+    async with asyncio.timeout(PATIENCE_S):
+        while len(processes.prepared) < 2:
+            processes.changed.clear()
+            await processes.changed.wait()
+        for _ in range(20):  # a third would be prepared now
+            await asyncio.sleep(0)
+        assert processes.prepared == [("a", 1), ("b", 2)]
+        processes.may_reply.set()
+        replayed = await asyncio.gather(*running)
+    assert [isinstance(one, Replayed) and one.mismatch for one in replayed] == ["", "", ""]
+    assert (processes.prepared[2][0], sorted(processes.released)) == ("c", sorted(p for _, p in processes.prepared))
