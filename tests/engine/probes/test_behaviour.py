@@ -18,6 +18,7 @@ from engine.model import (
     Finding,
     Limits,
     Outcome,
+    OutputReport,
     Plan,
     ProblemDefinition,
     Severity,
@@ -30,6 +31,7 @@ from engine.probes.lab.case_session import Lab, Passed
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from tests.candidates import cheat, stated
+from tests.engine.run.right_replies import reply_to
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Employ, FakeForkServer
@@ -56,6 +58,7 @@ PASSED = (
     ),
 )
 
+RIGHT = OutputReport(name="return", outcome=Outcome.PASS)
 Reply = Callable[[str], protocol.AnyReply | bytes | None]
 
 
@@ -93,16 +96,11 @@ class Scene:
     def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes | None:
         self.asked.append(type(command).__name__)
         match command:
-            case protocol.Load():
-                return protocol.Loaded(id=command.id)
-            case protocol.Prepare():
-                arena = protocol.ArenaSpec(path=command.arena_path or "", storages=(), bytes=256)
-                return protocol.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
-            case protocol.Refill() | protocol.Release():
-                return protocol.Done(id=command.id)
             case protocol.Call():
                 self.observed.append(command.observe)
-                return protocol.Called(id=command.id, returned=(), launches=(), elapsed_s=0.0)
+                return reply_to(command, RIGHT)
+            case protocol.Load() | protocol.Prepare() | protocol.Refill() | protocol.Release():
+                return reply_to(command, RIGHT)
             case protocol.CountCorrect():
                 survival = protocol.CorrectCount(name="return", total=4, right=self._right, trivial=0)
                 return protocol.CorrectCounted(id=command.id, outputs=(survival,))
