@@ -189,10 +189,12 @@ class TapeRecorder:
 
     def moved(self, target: torch.Tensor, source: torch.Tensor) -> None:
         """Record that elements were copied to another tensor, which may be larger in broadcast dimensions."""
+        with without_functions():
+            is_lazy = Base.is_conj(source) or Base.is_neg(source) or Base.is_conj(target) or Base.is_neg(target)
+        if is_lazy:
+            self.given("aten::resolve_conj", (target,), (source,))
+            return
         with self._within_limits(), without_modes():
-            if Base.is_conj(source) or Base.is_neg(source) or Base.is_conj(target) or Base.is_neg(target):
-                self.given("aten::resolve_conj", (target,), (source,))
-                return
             if not elements_of(target):
                 return
             source = Base.expand(source, Base.size(target))
