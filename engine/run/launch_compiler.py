@@ -128,7 +128,7 @@ class LaunchCompiler:
         attempt = await self._attempt(session, launch, specialisation)
         if isinstance(attempt.reply, Stop) and attempt.reply.outcome is Outcome.ENGINE_ERROR:
             attempt = await self._attempt(session, launch, specialisation)  # by another compiler: this one exited
-        if attempt.is_to_be_described and isinstance(attempt.reply, protocol.Compiled):
+        if specialisation and isinstance(attempt.reply, protocol.Compiled):
             await self._publish(attempt.reply.cache, session.cache)
         return attempt
 
@@ -139,7 +139,10 @@ class LaunchCompiler:
             attempt = await self.compile(attempt.session, attempt.launch, attempt.specialisation)
             reply = await self._described(attempt)
         kernel = self._kernel(attempt.launch, reply, attempt.elapsed_s)
-        if kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not attempt.specialisation:
+        if kernel.outcome is Outcome.COMPILE_ERROR and attempt.is_to_be_described:
+            message = f"it was compiled, but its registers and stages could not be read: {kernel.message}"
+            kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)
+        elif kernel.outcome is Outcome.COMPILE_ERROR and self._publication is not None and not attempt.specialisation:
             # It was launched on this device, so the kernel compiles and the fault is the compiler's.
             message = f"it was launched here, but could not be compiled separately: {kernel.message}"
             kernel = replace(kernel, outcome=Outcome.UNSUPPORTED, message=message)

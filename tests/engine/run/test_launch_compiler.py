@@ -135,6 +135,19 @@ async def test_compiler_that_dies_while_it_describes_is_replaced(site: Site) -> 
     assert site.compiled == [4, 4]
 
 
+async def test_kernel_that_cannot_be_described_is_not_blamed(site: Site) -> None:
+    def refuse_description(command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.DescribeCompiled):
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.COMPILE, message="no table of resources")
+        return compile_everything("", command)
+
+    site.answer = refuse_description
+    site.builder.add(warps(4), described())
+    await site.run()
+    message = "it was compiled, but its registers and stages could not be read: no table of resources"
+    assert [(kernel.outcome, kernel.message) for kernel in site.builder.kernels] == [(Outcome.UNSUPPORTED, message)]
+
+
 async def test_kernel_can_be_launched_before_it_is_described(site: Site) -> None:
     done, *_ = site.builder.add(warps(4), described())
     were_done: list[bool] = []
