@@ -51,9 +51,12 @@ class Readiness:
         return await self.dry_run.next_of(cases) if self.dry_run is not None else cases[0]
 
     def expected_next(self, cases: Sequence[Case]) -> Case | None:
-        """The first of these cases that is ready now, to be prepared in advance; None if none is, or if it is large."""
+        """The first of these cases that is ready now, to be prepared in advance; None if none is, or if it is large.
+
+        None too in a run on a device without a dry run, where the size of a case is not known.
+        """
         if self.dry_run is None:
-            return next(iter(cases), None)
+            return None if self._is_late else next(iter(cases), None)
         case = next((case for case in cases if self.dry_run.is_ready(case)), None)
         return case if case is not None and self.dry_run.bytes_of(case) <= _MOST_BYTES_IN_ADVANCE else None
 

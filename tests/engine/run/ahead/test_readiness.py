@@ -27,8 +27,8 @@ class _Dry:
         return self._ready[case.name]
 
 
-def readiness(dry_run: _Dry | None) -> Readiness:
-    made = Readiness(lambda: None, case_s=1.0, one_worker=False)
+def readiness(dry_run: _Dry | None, *, one_worker: bool = False) -> Readiness:
+    made = Readiness(lambda: None, case_s=1.0, one_worker=one_worker)
     made.dry_run = cast("DryRun | None", dry_run)
     return made
 
@@ -36,6 +36,10 @@ def readiness(dry_run: _Dry | None) -> Readiness:
 def test_first_case_is_expected_next_without_dry_run() -> None:
     assert readiness(None).expected_next((B, C)) is B
     assert readiness(None).expected_next(()) is None
+
+
+def test_no_case_is_expected_next_on_a_device_without_dry_run() -> None:
+    assert readiness(None, one_worker=True).expected_next((B, C)) is None
 
 
 @pytest.mark.parametrize(
