@@ -78,6 +78,16 @@ def unsigned(array: Array) -> Array:
     return array.view(np.uint8 if array.dtype == np.bool_ else _UNSIGNED_BY_BYTES[array.dtype.itemsize])
 
 
+def words(data: Array, element_bytes: int) -> Array:
+    """Contiguous bytes or flags as one unsigned integer per element of 1, 2, 4 or 8 of them; no copy."""
+    return data.view(_UNSIGNED_BY_BYTES[element_bytes])
+
+
+def word_of(byte: int, element_bytes: int) -> np.unsignedinteger[Any]:  # Any: its width
+    """The unsigned integer of so many bytes that all have this value."""
+    return _UNSIGNED_BY_BYTES[element_bytes](int.from_bytes(bytes([byte]) * element_bytes, "little"))
+
+
 def decode(scalar: Scalar, array: Array) -> Array:
     """Numbers that numpy can compute with: float32 for bf16 and f8, the array itself for all other types."""
     if scalar is Scalar.BF16:

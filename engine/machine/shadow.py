@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.machine.memory import Storage
-from engine.machine.numerics import Array
+from engine.machine.numerics import Array, word_of, words
 
 NEVER = -1
 _PROGRAM_BITS = np.int64(0xFFFFFFFF)
@@ -61,9 +61,9 @@ class Shadow:
         written = storage.written
         if written is None or written.all():
             return cls(storage=storage, granule=granule, written=None)
-        rows = written.reshape(-1, granule)
-        whole = np.asarray(rows.all(axis=1))
-        if not np.array_equal(whole, rows.any(axis=1)):
+        flags = words(written, granule)
+        whole = flags == word_of(1, granule)
+        if not np.array_equal(whole, flags != 0):
             return cls(storage=storage, granule=1, written=written.copy())
         return cls(storage=storage, granule=granule, written=whole)
 

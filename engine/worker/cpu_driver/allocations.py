@@ -14,7 +14,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from engine.clock.safe_torch import Base, without_modes
-from engine.machine.numerics import Array
+from engine.machine.numerics import Array, word_of, words
 
 
 @dataclass(kw_only=True)
@@ -55,7 +55,7 @@ class Allocations:
         allocation = self._alive(address)
         if allocation is None or not data.size or data.size % element_bytes:
             return None
-        seen = np.repeat((data.reshape(-1, element_bytes) != allocation.poison).any(axis=1), element_bytes)
+        seen = np.repeat(words(data, element_bytes) != word_of(allocation.poison, element_bytes), element_bytes)
         if allocation.written is None or allocation.written.size != seen.size:
             allocation.written = seen
         else:
