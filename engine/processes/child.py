@@ -11,7 +11,6 @@ import codecs
 import os
 import signal
 from collections.abc import Callable
-from typing import Any
 
 from engine import protocol
 from engine.cpu_time.deadline import Interval, together
@@ -20,7 +19,7 @@ from engine.errors import ChildDiedError, EngineError, EngineLostError, KilledEr
 from engine.model import Stream
 from engine.processes.exit_reason import error_line
 from engine.processes.resources.control_group import ControlGroup
-from engine.processes.waiting import first_of
+from engine.processes.waiting import within
 
 _CHUNK_BYTES = 1 << 16
 _READY = "ready"
@@ -44,8 +43,10 @@ class Child:
         self._exit_status: asyncio.Future[int] = self._loop.create_future()
         # The first line comes without a request, and may come before a caller waits for it.
         self._pending: tuple[str, asyncio.Future[protocol.AnyReply]] | None = (_READY, self._loop.create_future())
+        self._has_replied = False  # to the pending command, whose caller may have given up
         self._fault: WireError | None = None
         self._abandoned: set[str] = set()
+        self._replies_ended: asyncio.Future[None] = self._loop.create_future()
         self._tasks: list[asyncio.Task[None]] = []
         self._transports: list[asyncio.BaseTransport] = []
         self._commands: asyncio.WriteTransport | None = None
@@ -56,8 +57,10 @@ class Child:
         """Take over the parent's ends of the four pipes."""
         pipe = os.fdopen(commands, "wb", buffering=0)
         self._commands, _ = await self._loop.connect_write_pipe(asyncio.BaseProtocol, pipe)
+        lines = _Lines(self._take, self._replies_ended)
+        transport, _ = await self._loop.connect_read_pipe(lambda: lines, os.fdopen(replies, "rb", buffering=0))
+        self._transports.append(transport)
         self._tasks = [
-            asyncio.create_task(self._read_replies(await self._reader(replies))),
             asyncio.create_task(self._read_log(await self._reader(stdout), Stream.STDOUT)),
             asyncio.create_task(self._read_log(await self._reader(stderr), Stream.STDERR)),
         ]
@@ -112,7 +115,7 @@ class Child:
         if self._commands is None:
             raise ChildDiedError(f"the {self.kind} is not running")
         future: asyncio.Future[protocol.AnyReply] = self._loop.create_future()
-        self._pending = (command.id, future)
+        self._pending, self._has_replied = (command.id, future), False
         self._commands.write(protocol.encode(command))
         return await self._await_reply(command.id, future, deadline_s, helper)
 
@@ -156,54 +159,53 @@ class Child:
     async def _await_reply(
         self, identifier: str, future: asyncio.Future[protocol.AnyReply], deadline_s: float, helper: int | None = None
     ) -> protocol.AnyReply:
+        # Not read-until-EOF: a grandchild holding the pipe hides it.  The exit of the process ends the wait, too.
+        ending: list[asyncio.Task[None]] = []
+
+        def end(_: object) -> None:
+            ending.append(asyncio.create_task(self._end_wait(future)))
+
+        self._exit_status.add_done_callback(end)
         try:
             if self._fault is not None:
                 raise self._fault
-            # Not read-until-EOF: a grandchild holding the pipe hides it.  Race the reply against process exit.
-            futures: set[asyncio.Future[Any]] = {future, self._exit_status}  # Any: their results differ in type
-            await first_of(futures, kind=self.kind, limit_s=deadline_s, look=_look(self.pid, helper))
-            if not future.done():
-                await self._drain_replies()
-            if future.done():
-                return future.result()
-            raise self._exit_error()
+            return await within(future, kind=self.kind, limit_s=deadline_s, look=_look(self.pid, helper))
         finally:
-            if not future.done():  # cancelled or timed out: a late reply with this id is not a forgery
+            self._exit_status.remove_done_callback(end)
+            for task in ending:
+                task.cancel()
+            if not self._has_replied:  # cancelled or timed out: a late reply with this id is not a forgery
                 self._abandoned.add(identifier)
             self._pending = None
             future.cancel()
 
-    async def _drain_replies(self) -> None:
-        """Read a reply that was written just before the exit and may still be in the pipe."""
-        await asyncio.wait({self._tasks[0]}, timeout=_DRAIN_S)
+    async def _end_wait(self, future: asyncio.Future[protocol.AnyReply]) -> None:
+        """End the wait for a child that has exited, after reading a reply that may still be in its pipe."""
+        await asyncio.wait({self._replies_ended}, timeout=_DRAIN_S)
+        if not future.done():
+            future.set_exception(self._exit_error())
 
-    async def _read_replies(self, stream: asyncio.StreamReader) -> None:
-        while self._fault is None:
-            try:
-                line = await stream.readline()
-            except ValueError:
-                self._fail_pending(
-                    WireError(f"the {self.kind} wrote a line of more than {protocol.MAX_LINE_BYTES} bytes")
-                )
-                return
-            if not line.endswith(b"\n"):
-                return  # end of the stream, or a line cut off by the end of the process
-            self._take(line)
-
-    def _take(self, line: bytes) -> None:
+    def _take(self, line: bytes) -> bool:
+        """Take one line of the child's replies; False if no other line counts."""
+        if len(line) > protocol.MAX_LINE_BYTES:
+            self._fail_pending(WireError(f"the {self.kind} wrote a line of more than {protocol.MAX_LINE_BYTES} bytes"))
+            return False
         try:
             reply = protocol.decode_reply(line)
         except WireError as error:
             self._fail_pending(error)
-            return
+            return False
         if reply.id in self._abandoned:
             self._abandoned.remove(reply.id)
         elif self._pending is None or reply.id != self._pending[0]:
             self._fail_pending(WireError(f"the {self.kind} wrote a reply that answers no command"))
-        elif not self._pending[1].done():
-            self._pending[1].set_result(reply)
-        else:
+        elif self._has_replied:
             self._fail_pending(WireError(f"the {self.kind} replied twice to one command"))
+        else:
+            self._has_replied = True
+            if not self._pending[1].done():
+                self._pending[1].set_result(reply)
+        return self._fault is None
 
     def _fail_pending(self, error: WireError) -> None:
         self._fault = error
@@ -232,7 +234,7 @@ class Child:
         if self._tasks:
             # The pipes still hold the child's last output. A leftover process may keep them open, hence the
             # limit.
-            await asyncio.wait(self._tasks, timeout=_DRAIN_S)
+            await asyncio.wait((self._replies_ended, *self._tasks), timeout=_DRAIN_S)
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -249,6 +251,48 @@ class Child:
         transport, _ = await self._loop.connect_read_pipe(lambda: reader_protocol, pipe)
         self._transports.append(transport)
         return stream
+
+
+class _Lines(asyncio.Protocol):
+    """Gives each line of a pipe to `take`, until that returns False, and without a task that waits for it.
+
+    A line that exceeds the limit of a message is given as far as it was read.  `ended` is done after the last line; one
+    cut off by the end of the process is dropped.
+    """
+
+    def __init__(self, take: Callable[[bytes], bool], ended: asyncio.Future[None]) -> None:
+        self._take = take
+        self._ended = ended
+        self._transport: asyncio.ReadTransport | None = None
+        self._begun = bytearray()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.ReadTransport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._ended.done():
+            return
+        first, *others = data.split(b"\n")
+        self._begun += first
+        for text in others:
+            if not self._take(bytes(self._begun) + b"\n"):
+                self._stop()
+                return
+            self._begun = bytearray(text)
+        if len(self._begun) > protocol.MAX_LINE_BYTES:
+            self._take(bytes(self._begun))
+            self._stop()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self._ended.done():
+            self._ended.set_result(None)
+
+    def _stop(self) -> None:
+        """Leave the rest in the pipe: a child that floods it must not occupy this process."""
+        if self._transport is not None:
+            self._transport.pause_reading()
+        self._ended.set_result(None)
 
 
 def _look(pid: int, helper: int | None) -> Callable[[], Interval]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -221,13 +221,13 @@ async def test_judge_deadline_follows_the_command(
 ) -> None:
     given: list[float] = []
 
-    async def waiting(racers: Any, *, limit_s: float, **_: object) -> None:  # Any: futures of different kinds
+    async def waiting(reply: asyncio.Future[protocol.AnyReply], *, limit_s: float, **_: object) -> protocol.AnyReply:
         given.append(limit_s)
-        await asyncio.wait(racers, return_when=asyncio.FIRST_COMPLETED)
+        return await reply
 
     _, process_pool = employ()
     await process_pool.judge()
-    monkeypatch.setattr("engine.processes.child.first_of", waiting)
+    monkeypatch.setattr("engine.processes.child.within", waiting)
     await process_pool.ask_judge(command)
     assert given == [deadline_s]
 
@@ -269,7 +269,7 @@ async def test_judge_that_did_not_answer_is_replaced(
     _, process_pool = employ()
     first = await process_pool.judge()
     with monkeypatch.context() as patched:
-        patched.setattr("engine.processes.child.first_of", never)
+        patched.setattr("engine.processes.child.within", never)
         with pytest.raises(error):
             await process_pool.ask_judge(protocol.FreeSlots(id="a"))
     assert not first.alive

@@ -9,7 +9,7 @@ import pytest
 
 from engine.cpu_time.deadline import Interval
 from engine.errors import DeadlineError, MachineBusyError
-from engine.processes.waiting import first_of
+from engine.processes.waiting import within
 
 SOON_S = 0.001  # between looks, which are scripted
 
@@ -33,7 +33,7 @@ async def wait_beside(*intervals: Interval, limit_s: float = 10.0, done_after: i
             reply.set_result(None)
         return next(scripted)
 
-    await first_of({reply}, kind="worker", limit_s=limit_s, look=look, look_s=SOON_S)
+    await within(reply, kind="worker", limit_s=limit_s, look=look, look_s=SOON_S)
     return looks
 
 

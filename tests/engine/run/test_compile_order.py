@@ -302,8 +302,8 @@ class _HeldRun:
     workers: int
 
 
-async def run_with_the_last_compile_held(device_run: DeviceRun) -> _HeldRun:
-    """Run four cases with a kernel each; that of case d is compiled when case c has ended."""
+async def run_with_the_last_compile_held(device_run: DeviceRun, *, until_workers: int = 0) -> _HeldRun:
+    """Run four cases with a kernel each; that of d is compiled when c has ended and so many workers are forked."""
     cases = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "abcd")
     launches = {case.name: replace(LAUNCH, constants={"BLOCK": case.name}) for case in cases}
     last: list[tuple[int, protocol.AnyCommand]] = []
@@ -335,6 +335,8 @@ async def run_with_the_last_compile_held(device_run: DeviceRun) -> _HeldRun:
                 finished.append(event.result.case)
                 if event.result.case == "c":
                     [(pid, held)] = last
+                    while device_run.fork_server.forked.count("worker") < until_workers:
+                        await asyncio.sleep(0)
                     workers = device_run.fork_server.forked.count("worker")
                     device_run.fork_server.say(pid, protocol.encode(protocol.Compiled(id=held.id, stages={})))
     compiled = [one.launch for one in device_run.commands(protocol.Compile) if isinstance(one, protocol.Compile)]
@@ -348,5 +350,5 @@ async def test_first_case_runs_before_the_last_kernel_compiles(device_run: Devic
 
 
 async def test_next_workers_are_begun_before_the_last_kernel_is_compiled(device_run: DeviceRun) -> None:
-    run = await run_with_the_last_compile_held(device_run)
+    run = await run_with_the_last_compile_held(device_run, until_workers=4)
     assert run.workers == 4
