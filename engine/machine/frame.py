@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+import msgspec
 import numpy as np
 
 from engine.errors import UnsupportedError
@@ -20,8 +21,7 @@ from engine.machine.results import Limits, kernel_line
 from engine.machine.values import Val, select, take
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
+class Step(msgspec.Struct, frozen=True, kw_only=True):
     """An operation with its handler; `dead` are values that are not read afterwards."""
 
     operation: Operation
@@ -31,8 +31,7 @@ class Step:
     dead: tuple[int, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class BlockPlan:
+class BlockPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A block with resolved handlers; the terminator is kept separately."""
 
     arguments: tuple[Value, ...]
@@ -40,8 +39,7 @@ class BlockPlan:
     terminator: Operation
 
 
-@dataclass(frozen=True, kw_only=True)
-class FunctionPlan:
+class FunctionPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The blocks of a function."""
 
     name: str
@@ -175,8 +173,7 @@ class Frame:
 Handler: TypeAlias = Callable[[Frame, Step, list[Val]], "Val | tuple[Val, ...]"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Services:
+class Services(msgspec.Struct, frozen=True, kw_only=True):
     """Services of a launch for operations, other than values."""
 
     memory: MemoryAccess
@@ -215,8 +212,7 @@ class MemoryAccess(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Update:
+class Update(msgspec.Struct, frozen=True, kw_only=True):
     """An atomic: `apply(old, *operands)` is the new value; `shortcut(view, index, operands)` needs no old values."""
 
     operands: tuple[Array, ...]

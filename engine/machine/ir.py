@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+import msgspec
 
 
 class Scalar(enum.Enum):
@@ -53,24 +54,21 @@ _BITS_BY_SCALAR = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pointer:
+class Pointer(msgspec.Struct, frozen=True, kw_only=True):
     """`!tt.ptr<f32>` or `!tt.ptr<tensor<16x16xf32>>`: an address of a scalar, or a block pointer."""
 
     pointee: Scalar | Tensor
     address_space: int = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tensor:
+class Tensor(msgspec.Struct, frozen=True, kw_only=True):
     """`tensor<16x16xf32>`: a block of scalars or pointers, in row-major order."""
 
     shape: tuple[int, ...]
     element: Scalar | Pointer
 
 
-@dataclass(frozen=True, kw_only=True)
-class Descriptor:
+class Descriptor(msgspec.Struct, frozen=True, kw_only=True):
     """`!tt.tensordesc<16x16xf32>`: a tensor in memory, read and written by blocks of this type.
 
     `unsigned` is that of `<16x16xui32>`: its reductions compare unsigned integers.
@@ -83,8 +81,7 @@ class Descriptor:
 Type: TypeAlias = Scalar | Pointer | Tensor | Descriptor
 
 
-@dataclass(frozen=True, kw_only=True)
-class SourceLocation:
+class SourceLocation(msgspec.Struct, frozen=True, kw_only=True):
     """Source line of a value; lines and columns count from 1.
 
     `variable` is the name of the value in the source, "" if none.  `callers` are the call sites that lead to the line,
@@ -98,8 +95,7 @@ class SourceLocation:
     callers: tuple[SourceLocation, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Value:
+class Value(msgspec.Struct, frozen=True, kw_only=True):
     """An SSA value; `index` is unique in its function and counts from 0, so that a list can hold all of them."""
 
     index: int
@@ -108,8 +104,7 @@ class Value:
     location: SourceLocation | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Constant:
+class Constant(msgspec.Struct, frozen=True, kw_only=True):
     """The value of `arith.constant`: bit patterns, unsigned, one if all elements are alike, else one per element."""
 
     bits: tuple[int, ...]
@@ -118,16 +113,14 @@ class Constant:
 Attribute: TypeAlias = "int | float | bool | str | Constant | Type | tuple[Attribute, ...]"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Successor:
+class Successor(msgspec.Struct, frozen=True, kw_only=True):
     """Target block of a branch of `cf` (its index in the region), with the operands of its arguments."""
 
     block: int
     operands: tuple[Value, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Operation:
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """One operation; the pretty and the generic form are parsed to the same record."""
 
     name: str
@@ -139,16 +132,14 @@ class Operation:
     location: SourceLocation | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Block:
+class Block(msgspec.Struct, frozen=True, kw_only=True):
     """Operations that run in order; the last one is a terminator."""
 
     arguments: tuple[Value, ...]
     operations: tuple[Operation, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Region:
+class Region(msgspec.Struct, frozen=True, kw_only=True):
     """Blocks of one operation; the first is the entry."""
 
     blocks: tuple[Block, ...]
@@ -162,8 +153,7 @@ class Region:
                     yield from inner.all_operations()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Function:
+class Function(msgspec.Struct, frozen=True, kw_only=True):
     """`tt.func`: arguments are those of the entry block; `divisibility` has `tt.divisibility` by argument index."""
 
     name: str
@@ -180,8 +170,7 @@ class Function:
         return self.body.blocks[0].arguments
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Module:
+class Module(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     """Result of one specialisation: a public function, the kernel, and private ones that it calls.
 
     Compared by identity, so that what is derived from a module can be kept for it.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from engine.machine.frame import Frame, Step
 from engine.machine.lanes import Lanes
@@ -16,8 +17,7 @@ from engine.machine.shadow import Conflict, event_of, program_of
 from engine.machine.values import Pointers, elements_of
 
 
-@dataclass(frozen=True, kw_only=True)
-class Access:
+class Access(msgspec.Struct, frozen=True, kw_only=True):
     """One access to one storage."""
 
     frame: Frame

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from engine.machine.numerics import Array
@@ -11,8 +10,7 @@ from engine.machine.numerics import Array
 SECTOR_BYTES = 32
 
 
-@dataclass(frozen=True, kw_only=True)
-class Lanes:
+class Lanes(msgspec.Struct, frozen=True, kw_only=True):
     """Indices of active lanes, flat; `shape` is that of the access with its axis of programs.
 
     A mask that is the same for all programs leaves `columns` of each row, any other mask is kept as `mask`.

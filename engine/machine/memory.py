@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+import msgspec
 import numpy as np
 
 from engine.machine.ir import Scalar
@@ -19,8 +19,7 @@ from engine.machine.numerics import Array
 from engine.machine.values import NOWHERE
 
 
-@dataclass(frozen=True, kw_only=True)
-class Storage:
+class Storage(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes with a name; `data` is a one-dimensional, contiguous uint8 array that a launch changes in place.
 
     `written` has a bool per byte, and a launch sets those that it writes; None means that all bytes are written.
@@ -46,16 +45,14 @@ class Storage:
         return len(self.data)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Address:
+class Address(msgspec.Struct, frozen=True, kw_only=True):
     """An argument that points to byte `offset` of a storage; `storage` is its index in the memory."""
 
     storage: int
     offset: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class DescriptorArgument:
+class DescriptorArgument(msgspec.Struct, frozen=True, kw_only=True):
     """A host-side tensor descriptor: a base, and its shape and strides in elements; it may round float32 to TF32."""
 
     base: Address

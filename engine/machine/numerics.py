@@ -39,7 +39,9 @@ _DTYPE_BY_SCALAR: dict[Scalar, type[np.generic]] = {
     Scalar.F8E5M2: np.uint8,
     Scalar.F8E5M2FNUZ: np.uint8,
 }
-_UNSIGNED_BY_BYTES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_UNSIGNED_BY_BYTES: dict[int, type[np.unsignedinteger[Any]]] = {  # Any: the width
+    1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
+
+import msgspec
 
 from engine.errors import UnsupportedError
 from engine.machine.errors import LimitError
@@ -18,8 +19,7 @@ _WRITING = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store",
 WRITES = frozenset({*_WRITING, "tt.descriptor_reduce"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModulePlan:
+class ModulePlan(msgspec.Struct, frozen=True, kw_only=True):
     """What every launch of a module needs.
 
     `largest_elements` is the size of the largest value, `waits` the result of `waits_for_programs`, and `written` that

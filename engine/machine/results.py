@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from engine.machine.ir import SourceLocation
 
@@ -30,8 +31,7 @@ class AccessKind(enum.Enum):
     ATOMIC = "atomic"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds of one execution; each is checked before the work is done.
 
     `steps` counts executions of operations per chunk of programs; `chunk_elements` bounds the elements of a kernel's
@@ -47,8 +47,7 @@ class Limits:
     printed_lines: int = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
-class MemoryFinding:
+class MemoryFinding(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of wrong access of one operation to one storage; the first element and program of `count` ones.
 
     Programs are numbered over the whole grid, x fastest.  `other_program` and `other_location` name the second access
@@ -81,8 +80,7 @@ class MemoryFinding:
         return text + (f" ({self.count} elements)" if self.count > 1 else "")
 
 
-@dataclass(frozen=True, kw_only=True)
-class AccessFacts:
+class AccessFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of one load, store or atomic, summed over programs and executions; masked lanes are not counted.
 
     `requested_bytes` counts each lane; `distinct_bytes` and `sectors` count the different bytes and 32-byte sectors
@@ -98,8 +96,7 @@ class AccessFacts:
     sectors: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Execution:
+class Execution(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a launch; when `is_complete` is false the last finding stopped it and memory is unchanged."""
 
     is_complete: bool

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from engine.machine.memory import Storage
@@ -19,8 +20,7 @@ NEVER = -1
 _PROGRAM_BITS = np.int64(0xFFFFFFFF)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Conflict:
+class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     """Accesses of one execution that conflict with earlier ones: positions in the access, and the earlier stamps."""
 
     at: Array

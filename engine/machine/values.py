@@ -8,10 +8,11 @@ and values that are the same for all programs are computed once.  No operation w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from engine.errors import UnsupportedError
 from engine.machine.ir import Descriptor, Pointer, Scalar, Tensor, Type
@@ -20,8 +21,7 @@ from engine.machine.numerics import Array
 NOWHERE = -1  # the origin of an address that belongs to no storage
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pointers:
+class Pointers(msgspec.Struct, frozen=True, kw_only=True):
     """Addresses with provenance: element `index` of `unit` bytes, counted from byte `start` of a storage.
 
     `origin` is the index of the storage in the memory, one for all or one per element.  Arithmetic never changes the
@@ -34,8 +34,7 @@ class Pointers:
     start: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class BlockPointer:
+class BlockPointer(msgspec.Struct, frozen=True, kw_only=True):
     """A block of a tensor in memory: `tt.make_tensor_ptr`; arrays per dimension."""
 
     base: Pointers
@@ -44,8 +43,7 @@ class BlockPointer:
     offsets: tuple[Array, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class TensorDescriptor:
+class TensorDescriptor(msgspec.Struct, frozen=True, kw_only=True):
     """A tensor in memory that blocks are loaded from: `tt.make_tensor_descriptor`."""
 
     base: Pointers

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from engine.errors import UnsupportedError
 from engine.machine.frame import Frame, Handler, Step, as_array

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+import msgspec
+
 from engine.errors import UnsupportedError
 from engine.machine.ir import Attribute, Region, SourceLocation, Type, Value
 from engine.machine.reader.limits import Limits
@@ -14,21 +16,19 @@ from engine.machine.reader.tokens import Cursor
 from engine.machine.reader.types import MalformedTypeError, TypeTable, type_text
 
 
-@dataclass(frozen=True, kw_only=True)
-class Jump:
+class Jump(msgspec.Struct, frozen=True, kw_only=True):
     """A branch to a label, until its block is known."""
 
     label: str
     operands: tuple[Value, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """An operation without the names of its results."""
 
     operands: tuple[Value, ...] = ()
     results: tuple[Type, ...] = ()
-    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    attributes: Mapping[str, Attribute] = msgspec.field(default_factory=dict)
     regions: tuple[Region, ...] = ()
     jumps: tuple[Jump, ...] = ()
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from engine.machine.errors import LimitError
 from engine.machine.ir import SourceLocation
@@ -16,8 +18,7 @@ _NAME = re.compile(r'loc\(("(?:[^"\\\n]|\\.)*+")\((#[\w$.]++)\)\)')
 _CALL_SITE = re.compile(r"loc\(callsite\((#[\w$.]++) at (#[\w$.]++)\)\)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Alias:
+class _Alias(msgspec.Struct, frozen=True, kw_only=True):
     """The text of a definition that is not resolved yet."""
 
     offset: int

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 
 from engine.machine.ir import SourceLocation
 from engine.machine.results import AccessKind, FindingKind, MemoryFinding
@@ -58,7 +57,7 @@ def test_a_finding_has_programs_lines_and_element(reports):
     ids=["two stores", "load after store", "store after load"],
 )
 def test_a_conflict_is_a_race_of_both_accesses(reports, kind, access, stores):
-    reports.note(dataclasses.replace(WRITES, kind=kind, access=access), "k", GRID)
+    reports.note(replace(WRITES, kind=kind, access=access), "k", GRID)
     race = reports.race
     assert (race.first.stores, race.second.stores) == stores
     assert (race.first.program, race.second.program, race.index) == ((1, 0, 0), (1, 1, 0), 5)
@@ -66,12 +65,12 @@ def test_a_conflict_is_a_race_of_both_accesses(reports, kind, access, stores):
 
 @pytest.mark.parametrize("kind", [FindingKind.OUT_OF_BOUNDS, FindingKind.ASSERTION])
 def test_fatal_launch_error_is_not_a_report(reports, kind):
-    reports.note(dataclasses.replace(WRITES, kind=kind), "k", GRID)
+    reports.note(replace(WRITES, kind=kind), "k", GRID)
     assert reports.executed() is None
 
 
 def test_misaligned_access_is_not_a_race(reports):
-    alone = dataclasses.replace(WRITES, kind=FindingKind.MISALIGNED, other_program=None, other_location=None)
+    alone = replace(WRITES, kind=FindingKind.MISALIGNED, other_program=None, other_location=None)
     reports.note(alone, "k", GRID)
     assert (reports.race, reports.executed().memory[0].other) == (None, None)
 
