@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import gc
 import re
@@ -12,11 +13,13 @@ from typing import Any
 
 from triton._C.libtriton import ir
 from triton.compiler import ASTSource, make_backend
+from triton.runtime.jit import JITFunction
 
 # Triton's targets, options and modules are not typed: they are Any throughout this file.
 
 
 _FILE = re.compile(r'\bloc\("((?:[^"\\\n]|\\.)*+)":(?=\d+:\d+\))')
+_MOST_TREES = 1000
 _contexts = threading.local()
 
 
@@ -29,6 +32,26 @@ class LoweredText:
 
     def __str__(self) -> str:
         return self.made  # which Triton writes to its cache
+
+
+def share_trees() -> None:
+    """Have Triton parse the source of a function once in this process and its forks, not for each specialisation.
+
+    Its frontend only reads a tree, except for marks that depend on nothing but the tree.
+    """
+    parse = JITFunction.parse
+    tree_by_source: dict[str, ast.Module] = {}
+
+    def parse_once(function: Any) -> ast.Module:
+        source = function._src  # the text that Triton parses
+        tree = tree_by_source.get(source)
+        if tree is None:
+            if len(tree_by_source) == _MOST_TREES:
+                tree_by_source.clear()
+            tree = tree_by_source[source] = parse(function)
+        return tree
+
+    JITFunction.parse = parse_once
 
 
 def ttir_of(source: ASTSource, target: Any, options: Any) -> str:

@@ -6,6 +6,7 @@ Nothing of it may start a thread or open a device.
 from __future__ import annotations
 
 import enum
+import gc
 import importlib
 import os
 from collections.abc import Callable
@@ -34,6 +35,7 @@ MODULES = {
 }
 """The modules whose `serve` is the main loop of a kind of child."""
 _OF_REFERENCES = ("reference",)
+_GARBAGE_OBJECTS = 10_000  # new objects per collection; of the 700 by default a call has several times as many
 LATE_MODULES = ("torch.fx.experimental.symbolic_shapes",)
 """What `torch.broadcast_shapes` imports when it is first called, which takes 0.4 s in a process."""
 
@@ -71,7 +73,11 @@ def _import_for_candidates() -> None:
     for kind, module in MODULES.items():
         if kind not in _OF_REFERENCES:
             importlib.import_module(module)
+    import engine.loading.lowering
+
+    engine.loading.lowering.share_trees()
     if os.environ.get(MACHINE_VARIABLE) == "1":
+        gc.set_threshold(_GARBAGE_OBJECTS)
         import engine.compiler.cache_keys
         import engine.worker.cpu_driver.warm
 
