@@ -82,6 +82,7 @@ class Run:
         self._proofs: tuple[CaseProof, ...] | None = None
         self._launched = False
         self._lowering: asyncio.Task[None] | None = None
+        self._cases_ended = asyncio.Event()
         self._passed: tuple[Passed, ...] = ()
         self._native = NativeCode(
             candidate=candidate, target=self._device.target, extensions=self._process_pool.extensions,
@@ -155,7 +156,7 @@ class Run:
         builders = [asyncio.create_task(builder.run()) for builder in self._compilation.builders]
         try:
             self._readiness.start()
-            lowering = self._processes.open_lowering()
+            lowering = self._processes.open_lowering(self._cases_ended)
             self._lowering = asyncio.create_task(lowering.run()) if lowering is not None else None
             stop = await load(self._session, native=self._native, emitter=self._emitter, profile=self._profile)
             if stop is not None:
@@ -242,6 +243,7 @@ class Run:
             readiness=self._readiness, suite=self._plan.problem.suite,
         )  # fmt: skip
         stop = await stage.run()
+        self._cases_ended.set()
         self._process_pool.prepare_after_cases()
         self._passed = passed_of(cases, self._results, verifier.launches, verifier.tapes)
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)

@@ -3,12 +3,13 @@
 On the CPU the frontend takes a third of a worker's time.  A second worker with the candidate calls the entry with
 launches suppressed, case after case, and what its frontend makes is published in a folder of the run; workers that find
 nothing there lower for themselves, so that nothing waits for it and its failures have no effect.  It begins behind the
-cases that come first, and ends with those, for the workers of probes.
+case that comes first, and lowers that when all cases have ended, for the workers of probes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from engine import protocol
@@ -18,8 +19,9 @@ from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
 from engine.protocol.compiling import LoweredKernel
 
-FIRST_CASES = 2
+FIRST_CASES = 1
 """Cases that the worker has begun before anything can be published for them."""
+_TOGETHER = 4  # cases that the judge describes at once, while those before are lowered: it has other work
 _CASE_S = 20.0
 _MOST_BYTES = 64 << 20  # memory of a case: host code may fill it, which would slow the worker down
 
@@ -43,27 +45,40 @@ class LoweringAhead:
         folder: Path,
         profile: Profile,
         ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
+        cases_ended: asyncio.Event,
     ) -> None:
         self._plan = plan
         self._session = session
         self._folder = folder
         self._profile = profile
         self._ask_judge = ask_judge
+        self._cases_ended = cases_ended
 
     async def run(self) -> None:
         """Lower the kernels of every case; afterwards the worker is closed."""
-        cases = self._plan.cases
+        first, others = self._plan.cases[:FIRST_CASES], self._plan.cases[FIRST_CASES:]
         try:
             await self._session.load()
-            for case in (*cases[FIRST_CASES:], *cases[:FIRST_CASES]):
-                await self._lower(case)
+            await self._lower_all(others)
+            await self._cases_ended.wait()  # the worker has lowered the first by now
+            await self._lower_all(first)
         except (EngineError, OSError):
             pass  # the verifying worker gets and reports the same error, or has no need of this one
         finally:
             await self._session.clear()
 
-    async def _lower(self, case: Case) -> None:
-        shape = await self._describe(case)
+    async def _lower_all(self, cases: Sequence[Case]) -> None:
+        """Lower the kernels of these cases; the worker does not wait while the judge describes the next ones."""
+        shapes: Sequence[protocol.Shape] = await self._describe(cases[:_TOGETHER])
+        for start in range(0, len(cases), _TOGETHER):
+            now, next_ones = cases[start : start + _TOGETHER], cases[start + _TOGETHER : start + 2 * _TOGETHER]
+            shapes, _ = await asyncio.gather(self._describe(next_ones), self._lower_each(now, shapes))
+
+    async def _lower_each(self, cases: Sequence[Case], shapes: Sequence[protocol.Shape]) -> None:
+        for case, shape in zip(cases, shapes, strict=True):
+            await self._lower(case, shape)
+
+    async def _lower(self, case: Case, shape: protocol.Shape) -> None:
         if sum(shape.storages) > _MOST_BYTES:
             return
         command = protocol.RunDry(
@@ -75,13 +90,15 @@ class LoweringAhead:
             for kernel in reply.kernels:
                 publish(self._folder, kernel)
 
-    async def _describe(self, case: Case) -> protocol.Shape:
-        problem = self._plan.problem.id
-        describe = protocol.Describe(id=protocol.new_id(), problem=problem, cases=(case.name,), keeps=False)
+    async def _describe(self, cases: Sequence[Case]) -> Sequence[protocol.Shape]:
+        if not cases:
+            return ()
+        names = tuple(case.name for case in cases)
+        describe = protocol.Describe(id=protocol.new_id(), problem=self._plan.problem.id, cases=names, keeps=False)
         described = await self._ask_judge(describe)
         if not isinstance(described, protocol.Described):
-            raise EngineError(f"the judge could not describe {case.name}")
-        return described.shapes[0]
+            raise EngineError(f"the judge could not describe {', '.join(names)}")
+        return described.shapes
 
 
 def publish(folder: Path, kernel: LoweredKernel) -> None:

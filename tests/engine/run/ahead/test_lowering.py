@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,8 +34,11 @@ def lowered(command: protocol.RunDry) -> protocol.AnyReply:
 class Stage:
     """A lowering whose worker and judge are played here; `answer` is the worker's to a dry run."""
 
-    def __init__(self, employ: Employ, folder: Path, answer: Answer = lowered, *, storage_bytes: int = 16) -> None:
+    def __init__(
+        self, employ: Employ, folder: Path, answer: Answer = lowered, *, plan: Plan = PLAN, storage_bytes: int = 16
+    ) -> None:
         self.cases: list[str] = []
+        self.described: list[tuple[str, ...]] = []
         self._answer, self._storage_bytes = answer, storage_bytes
         self.fork_server, self.process_pool = employ(self._reply)
         session = CandidateSession(
@@ -43,9 +47,16 @@ class Stage:
             limits=Limits(),
             on_log=lambda *_: None,
         )
+        self.cases_ended = asyncio.Event()
         self.lowering = LoweringAhead(
-            PLAN, session=session, folder=folder, profile=Profile(lambda: 0.0, started=0.0), ask_judge=self._judge
-        )
+            plan, session=session, folder=folder, profile=Profile(lambda: 0.0, started=0.0), ask_judge=self._judge,
+            cases_ended=self.cases_ended,
+        )  # fmt: skip
+
+    async def run(self) -> None:
+        """Lower the kernels of all cases, in a run whose cases have ended."""
+        self.cases_ended.set()
+        await self.lowering.run()
 
     def _reply(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.RunDry):
@@ -56,24 +67,51 @@ class Stage:
         return protocol.Loaded(id=command.id) if isinstance(command, protocol.Load) else None
 
     async def _judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
+        assert isinstance(command, protocol.Describe)
+        self.described.append(command.cases)
         shape = protocol.Shape(arguments=(protocol.ScalarSpec(value=1),), storages=(self._storage_bytes,))
-        return protocol.Described(id=command.id, shapes=(shape,))
+        return protocol.Described(id=command.id, shapes=(shape,) * len(command.cases))
 
 
 def published(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in folder.iterdir()}
 
 
-async def test_first_cases_come_last_and_all_are_published(employ: Employ, tmp_path: Path) -> None:
+async def test_first_case_comes_last_and_all_are_published(employ: Employ, tmp_path: Path) -> None:
     stage = Stage(employ, tmp_path)
-    await stage.lowering.run()
-    assert stage.cases == ["c", "d", "a", "b"]
+    await stage.run()
+    assert stage.cases == ["b", "c", "d", "a"]
     assert published(tmp_path) == {kernel(name).filename(kernel(name).key): f"module of {name}" for name in "abcd"}
+
+
+async def test_first_case_is_lowered_once_all_cases_have_ended(employ: Employ, tmp_path: Path) -> None:
+    stage = Stage(employ, tmp_path)
+    lowering = asyncio.create_task(stage.lowering.run())
+    while len(list(tmp_path.iterdir())) < 3:
+        await asyncio.sleep(0)
+    assert (stage.cases, lowering.done()) == (["b", "c", "d"], False)
+    stage.cases_ended.set()
+    await lowering
+    assert stage.cases == ["b", "c", "d", "a"]
+
+
+async def test_next_cases_are_described_while_kernels_are_lowered(employ: Employ, tmp_path: Path) -> None:
+    plan = replace(PLAN, cases=tuple(replace(CASES[0], name=name) for name in "abcdefghij"))
+    known: dict[str, int] = {}
+
+    def lower(command: protocol.RunDry) -> protocol.AnyReply:
+        known[command.case] = sum(map(len, stage.described))
+        return lowered(command)
+
+    stage = Stage(employ, tmp_path, lower, plan=plan)
+    await stage.run()
+    assert stage.described == [tuple("bcde"), tuple("fghi"), ("j",), ("a",)]
+    assert known == {**dict.fromkeys("bcde", 8), **dict.fromkeys("fghij", 9), "a": 10}
 
 
 async def test_large_cases_are_left_out(employ: Employ, tmp_path: Path) -> None:
     stage = Stage(employ, tmp_path, storage_bytes=(64 << 20) + 1)
-    await stage.lowering.run()
+    await stage.run()
     assert (stage.cases, published(tmp_path)) == ([], {})
 
 
@@ -85,12 +123,12 @@ def failed(command: protocol.RunDry) -> protocol.AnyReply:
     return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no")
 
 
-@pytest.mark.parametrize(("answer", "cases"), [(died, ["c"]), (failed, ["c", "d", "a", "b"])])
+@pytest.mark.parametrize(("answer", "cases"), [(died, ["b"]), (failed, ["b", "c", "d", "a"])])
 async def test_failed_lowering_publishes_nothing(
     employ: Employ, tmp_path: Path, answer: Answer, cases: list[str]
 ) -> None:
     stage = Stage(employ, tmp_path, answer)
-    await stage.lowering.run()
+    await stage.run()
     assert (stage.cases, published(tmp_path)) == (cases, {})
 
 
@@ -106,7 +144,7 @@ def test_published_file_is_readable_for_every_user(tmp_path: Path) -> None:
         (PLAN, 2, True),
         (PLAN, 1, False),
         (replace(PLAN, one_worker=True), 2, False),
-        (replace(PLAN, cases=CASES[:2]), 2, False),
+        (replace(PLAN, cases=CASES[:1]), 2, False),
     ],
 )
 def test_lowering_ahead_is_for_long_runs_with_idle_cores(plan: Plan, cores: int, useful: bool) -> None:
