@@ -7,6 +7,7 @@ stand-in never enters `sys.modules`, which therefore still shows whether the rea
 from __future__ import annotations
 
 import importlib
+import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ class DeferredModule(ModuleType):
         # Test collectors and debuggers look up names such as __wrapped__ on every global; that must not import torch.
         if attribute.startswith("__") and attribute.endswith("__"):
             raise AttributeError(f"{self.__name__} is deferred and has no {attribute} yet")
-        return getattr(importlib.import_module(self.__name__), attribute)
+        module = sys.modules.get(self.__name__) or importlib.import_module(self.__name__)
+        return getattr(module, attribute)
 
 
 if TYPE_CHECKING:

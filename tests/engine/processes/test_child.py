@@ -102,6 +102,7 @@ async def test_reply_still_in_the_pipe_after_the_exit_counts(employ: Employ) -> 
     fake.answer = last_reply
     assert await judge.ask(RELEASE, deadline_s=5.0) == protocol.Done(id="a")
     assert not judge.alive
+    fake.die(judge.pid)
 
 
 async def test_exit_without_a_reply_ends_the_wait(employ: Employ) -> None:
