@@ -28,6 +28,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import FunctionType
 from typing import NoReturn, TypeAlias
 
 import msgspec
@@ -311,7 +312,19 @@ def _arrange_descriptors(handles: list[int]) -> tuple[int, int]:
 
 
 def _serve(kind: str, commands: int, replies: int, in_force: tuple[str, ...]) -> None:
-    importlib.import_module(preloading.MODULES[kind]).serve(commands, replies, in_force)
+    serve = importlib.import_module(preloading.MODULES[kind]).serve
+    _with_room_for_frames(lambda: serve(commands, replies, in_force))
+
+
+def _call(function: Callable[[], None]) -> None:
+    function()
+
+
+# CPython maps memory for frames in chunks of 16 KiB, and unmaps a chunk when its first frame ends: a recursive frontend
+# crosses the end of one a thousand times in a run.  A chunk is as large as its first frame needs, in powers of two: a
+# frame of a little more than 512 KiB leaves almost as much for all others.  No page of its own stack is ever touched.
+_FRAME_SLOTS = (1 << 16) + 1
+_with_room_for_frames = FunctionType(_call.__code__.replace(co_stacksize=_FRAME_SLOTS), {})
 
 
 if __name__ == "__main__":
