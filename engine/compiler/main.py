@@ -28,6 +28,7 @@ from engine.errors import EngineError, UnsupportedError
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
 from engine.loading.lowering import lowered_text_of, without_folders
+from engine.protocol.compiling import WarmUp
 from engine.protocol.proof.binaries import digest_of
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS
 from engine.protocol.transport.service import Line
@@ -99,6 +100,8 @@ class _Compiler:
                     return self._build(command)
                 case protocol.BuildBinary():
                     return self._build_binary(command)
+                case WarmUp():
+                    return self._warm_up(command)
         except UnsupportedError as error:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=str(error))
         except EngineError as error:
@@ -177,6 +180,13 @@ class _Compiler:
             limit_reading(command.readable)
         limit_memory(command.memory_bytes)
         return protocol.BinaryBuilt(id=command.id, binary=compile_ttir(command.request, Path(tempfile.mkdtemp())))
+
+    def _warm_up(self, command: WarmUp) -> protocol.AnyReply:
+        if self._filename:
+            raise EngineError("a compiler that has loaded a candidate is in use")
+        warm_up(command.target)
+        self._cache.new_files()  # they belong to no candidate
+        return protocol.Done(id=command.id)
 
     def _refused(self, identifier: str, error: BaseException) -> protocol.Failed:
         failure_reply = failures.failure(identifier, error, self._filename)

@@ -15,6 +15,8 @@ from engine import protocol
 from engine.errors import DeadlineError, EngineError, EngineLostError, MachineBusyError
 from engine.model import Limits
 from engine.processes.builds.binaries import Binaries
+from engine.processes.builds.compiler_warming import CompilerWarming
+from engine.processes.builds.counts import has_idle_cores, most_compilers, most_module_compilers
 from engine.processes.builds.extensions import Extensions, Toolchain
 from engine.processes.builds.launchers import Launchers
 from engine.processes.child import Child
@@ -28,7 +30,6 @@ from engine.sandbox.variables import DEVICE_VARIABLE
 
 _THREADS = 16  # threads for each process of a run: libraries start some, and a control group counts them
 _READY_S = 120.0
-_BUSY_PROCESSES = 3
 _MOST_BINARIES = 16  # concurrent builds
 _KEPT_MODULE_COMPILERS = 4  # warm ones while a run builds; forking all of them would delay its first cases
 _JUDGE_S = 60.0
@@ -90,8 +91,8 @@ class ProcessPool:
         self.unshared = ""
         self._has_opened_memory = False
         self.directories = directories
-        self.most_compilers = _most_compilers(interpreted=interpreted)
-        self.compiles_beside_cases = _has_idle_cores()
+        self.most_compilers = most_compilers(interpreted=interpreted)
+        self.compiles_beside_cases = has_idle_cores()
         self._fork_servers = fork_servers
         self._limits = limits
         self._environment = {DEVICE_VARIABLE: torch_device}
@@ -115,16 +116,14 @@ class ProcessPool:
             not_preloaded=lambda: fork_servers.references.not_preloaded,
         )
         # On a device each module is compiled by a process of its own before its kernel is launched.
-        self.module_compiler = WarmPool(
-            self._start_compiler, depth=0 if interpreted or queues_variable is not None else self.most_compilers
-        )
+        compiles_modules = not interpreted and queues_variable is None
+        self.module_compiler = WarmPool(self._start_compiler, depth=most_module_compilers() if compiles_modules else 0)
+        warmed = (self.module_compiler, self.compiler) if compiles_modules and target is not None else ()
+        self.warming = CompilerWarming(warmed, target=target or "", at_once=self.most_compilers)
         module_compilers = partial(self.module_compiler.take_or_make, keeping=_KEPT_MODULE_COMPILERS)
         self.binaries = Binaries(module_compilers, most=min(_MOST_BINARIES, os.cpu_count() or 2))
         self.extensions = Extensions(
-            spare=self.compiler,
-            folder=directories.open_extensions(),
-            target=target,
-            toolchain=toolchain or Toolchain(),
+            spare=self.compiler, folder=directories.open_extensions(), target=target, toolchain=toolchain or Toolchain()
         )
         self.sanitizer = toolchain.sanitizer if toolchain is not None else ""
         """Path of compute-sanitizer; "" if it is missing."""
@@ -144,6 +143,7 @@ class ProcessPool:
             self._beginning = asyncio.create_task(self._prepare_compilers_later())
         else:
             self.prepare_compilers()
+            self.warming.start()
 
     async def _prepare_compilers_later(self) -> None:
         with contextlib.suppress(EngineError, OSError):  # reported to the run that takes the worker
@@ -180,7 +180,7 @@ class ProcessPool:
     def prepare_compilers(self) -> None:
         """Start making missing compilers, of candidates and of modules."""
         self.compiler.prepare()
-        self.module_compiler.prepare()
+        self.module_compiler.prepare(most=self.most_compilers)
 
     async def wait_until_warm(self) -> None:
         """Wait until the judge and the warm pools are ready."""
@@ -189,6 +189,7 @@ class ProcessPool:
             await self._beginning
         await self.compiler.wait()
         await asyncio.gather(self.worker.settle(), self.compiler.settle(), self.module_compiler.settle())
+        await self.warming.wait()
 
     async def judge(self) -> Child:
         """The judge, restarted if it has exited."""
@@ -272,7 +273,8 @@ class ProcessPool:
         """Resources of all children but the judge together, with their descendants and files; reads files."""
         fork_servers = [server.pid for server in self._fork_servers.every if server.pid is not None]
         judge = self._judge
-        trusted = (judge.child.pid,) if judge is not None else ()
+        spares = (*self.compiler.pids, *self.module_compiler.pids)  # they have no candidate
+        trusted = (judge.child.pid, *spares) if judge is not None else spares
         own = judge.workspace.folder.name if judge is not None else None
         folders = [path for base in self.directories.folders for path in base.iterdir() if path.name != own]
         return usage_below(fork_servers, trusted=trusted, folders=folders)
@@ -282,6 +284,7 @@ class ProcessPool:
         if self._beginning is not None:
             self._beginning.cancel()
             await asyncio.gather(self._beginning, return_exceptions=True)
+        await self.warming.close()
         if self.launchers is not None:
             await self.launchers.close()
         await self.worker.close()
@@ -380,14 +383,3 @@ class ProcessPool:
             await asyncio.shield(process.end())
             raise
         return process
-
-
-def _has_idle_cores() -> bool:
-    """Whether there are cores beyond those of parent, judge and worker, so that compiling delays no case."""
-    return (os.cpu_count() or 2) > _BUSY_PROCESSES
-
-
-def _most_compilers(*, interpreted: bool) -> int:
-    """Number of spare cores; on a device nothing can be called before it is compiled."""
-    cores = os.cpu_count() or 2
-    return max(1, min(8 if interpreted else 14, cores - 1 if interpreted else cores - 2))

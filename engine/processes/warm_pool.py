@@ -15,10 +15,11 @@ from engine.processes.directories import Workspace
 
 @dataclass(frozen=True, kw_only=True)
 class PooledProcess:
-    """A child process and its workspace."""
+    """A child process and its workspace; `is_warmed` is whether it has done its kind of work once."""
 
     child: Child
     workspace: Workspace
+    is_warmed: bool = False
 
     async def end(self) -> None:
         """Kill the child, wait until it has exited, and remove its folders.  Safe to call twice."""
@@ -101,6 +102,22 @@ class WarmPool:
                 return process
             await process.end()
         return await self._make()
+
+    def lend_unwarmed(self) -> PooledProcess | None:
+        """A ready child that has done no work yet, until it is put back; None if there is none."""
+        for making in reversed(self._waiting):
+            if making.done() and not making.cancelled() and making.exception() is None:
+                process = making.result()
+                if not process.is_warmed and process.child.alive:
+                    self._waiting.remove(making)
+                    return process
+        return None
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Process ids of the children that wait in the pool."""
+        ready = (making for making in self._waiting if making.done() and not making.cancelled())
+        return tuple(making.result().child.pid for making in ready if making.exception() is None)
 
     def put_back(self, process: PooledProcess) -> bool:
         """Have the next caller take this process, which is as good as a new one; False where there are enough."""

@@ -1,7 +1,6 @@
-"""Messages between parent and children: one JSON object a line, strictly typed.
+"""Messages between parent and children: one JSON object a line, strictly typed; nothing is unpickled.
 
-The parent writes commands, a child writes replies; each reply carries the random id of its command.  Nothing is
-unpickled, and a line that does not match its type is an error of the child that sent it.
+Each reply carries the random id of its command.  A line that does not match its type is an error of its sender.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from engine.protocol.compiling import (
     DryRunDone,
     RunDry,
     SuppressedLaunch,
+    WarmUp,
 )
 from engine.protocol.device_trace import (
     MOST_ACTIVITIES,
@@ -324,7 +324,7 @@ AnyCommand: TypeAlias = (
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
     | Lower | DescribeCompiled | LimitReading | HoldKernel | DropKernels | ReplayTape | AttachReference | AuditProblem
-    | BuildExtension | TapeSlot | TimeTape | BuildBinary | HoldBinary | Sanitize
+    | BuildExtension | TapeSlot | TimeTape | BuildBinary | HoldBinary | Sanitize | WarmUp
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | DryRunDone | Compiled

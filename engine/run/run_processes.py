@@ -39,6 +39,7 @@ class RunProcesses:
         self._candidate = candidate
         self._plan = plan
         self._process_pool = pool = resources.process_pool
+        pool.warming.stop()  # this run needs the processors
         self._artefacts, self._limits = resources.artefacts, plan.limits or resources.limits
         self._device = resources.device
         self._profile = profile
@@ -102,6 +103,7 @@ class RunProcesses:
             await self._process_pool.binaries.settle()  # a group with processes cannot be removed
             self._group.close()
         self.prepare_next()
+        self._process_pool.warming.start()
         if self._has_memory_for_spare:
             self._process_pool.prepare_replayer()
         for trouble in cleared:

@@ -6,6 +6,7 @@ A script, not a module of tests: the compiler patches Triton's kernel class for 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import msgspec
 from engine import protocol
 from engine.compiler.main import _Compiler
 from engine.model import Launch
+from engine.protocol.compiling import WarmUp
 
 SOURCE = """
 import triton
@@ -91,6 +93,11 @@ def build(name: str) -> protocol.BuildBinary:
     return protocol.BuildBinary(id=name, request=request, memory_bytes=4 << 30, readable=())
 
 
+def cubins() -> set[Path]:
+    """The binaries in Triton's cache."""
+    return set(Path(os.environ["TRITON_CACHE_DIR"]).rglob("*.cubin"))
+
+
 def main(folder: Path) -> None:
     compiler = _Compiler(limits_reading=False)
     path = folder / "kernel.py"
@@ -110,6 +117,10 @@ def main(folder: Path) -> None:
     ask("binary", build("binary"))
     fresh = _Compiler(limits_reading=False)
     reported["fresh binary"] = msgspec.to_builtins(fresh.carry_out(build("fresh binary")))
+    ask("warmed with a candidate", WarmUp(id="late", target="sm_90"))
+    before, warmed = cubins(), _Compiler(limits_reading=False)
+    reported["warmed"] = msgspec.to_builtins(warmed.carry_out(WarmUp(id="warmed", target="sm_90")))
+    reported["warmed"] |= {"compiled": len(cubins() - before), "published": list(warmed._cache.new_files())}
     json.dump(reported, sys.stdout)
 
 

@@ -134,3 +134,13 @@ def test_fresh_compiler_builds_the_binary_of_a_module(replies_by_id: Replies) ->
 def test_launch_that_was_not_compiled_here_is_not_described(replies_by_id: Replies) -> None:
     reply = replies_by_id["undescribed"]
     assert (reply["kind"], reply["message"]) == ("engine", "this compiler has not compiled that launch")
+
+
+def test_fresh_compiler_is_warmed_and_publishes_nothing(replies_by_id: Replies) -> None:
+    assert replies_by_id["warmed"] == {"type": "done", "id": "warmed", "compiled": 1, "published": []}
+
+
+def test_compiler_with_a_candidate_is_not_warmed(replies_by_id: Replies) -> None:
+    reply = replies_by_id["warmed with a candidate"]
+    assert (reply["type"], reply["kind"]) == ("failed", "engine")
+    assert reply["message"] == "a compiler that has loaded a candidate is in use"

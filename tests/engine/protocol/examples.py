@@ -8,7 +8,7 @@ from engine import protocol
 from engine.model import CacheState, Launch, Location, ObjectKind, Outcome, OutOfBounds, OutputReport, ProblemId
 from engine.model.native import NativeLanguage
 from engine.model.problems.health import Defect, Weakness
-from engine.protocol.compiling import LoweredKernel
+from engine.protocol.compiling import LoweredKernel, WarmUp
 from engine.protocol.messages import ObjectSpec
 from engine.protocol.proof.binaries import MapLayout
 from engine.protocol.proof.tape import (
@@ -157,6 +157,7 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.Compile(id="i", launch=LAUNCH, target="sm_90", folder="/f", specialisation='{"name": "k"}'),
     protocol.BuildLauncher(id="i", types=("*fp32", "i32"), target="sm_90"),
     protocol.DescribeCompiled(id="i", compiled="j", folder="/f"),
+    WarmUp(id="i", target="sm_90"),
     protocol.Disassemble(id="i", folder="/f", cubin="x.cubin"),
     protocol.Arrange(id="i", problem=ProblemId(source="m", name="P"), case="c", most_slots=5, most_bytes=1 << 30),
     protocol.Refresh(id="i", slots=(0, 2)),

@@ -44,3 +44,16 @@ async def test_session_that_cannot_be_cleared_blocks_no_other(device_run: Device
     assert processes.cache_folder is not None
     assert not processes.cache_folder.exists()
     await clear()
+
+
+async def test_spare_compilers_are_warmed_between_runs_only(
+    device_run: DeviceRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warming, calls = device_run.process_pool.warming, list[str]()
+    monkeypatch.setattr(warming, "stop", lambda: calls.append("stop"))
+    monkeypatch.setattr(warming, "start", lambda: calls.append("start"))
+    run = device_run.open(CASES[0])
+    assert calls == ["stop"]
+    async for _ in run.stream(asyncio.Event()):
+        assert calls == ["stop"]
+    assert calls == ["stop", "start"]

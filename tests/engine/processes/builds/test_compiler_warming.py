@@ -1,0 +1,129 @@
+"""Spare compilers are warmed between runs, each once, and are never lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+
+from engine import protocol
+from engine.processes.builds.compiler_warming import CompilerWarming
+from engine.processes.warm_pool import WarmPool
+from engine.protocol.compiling import WarmUp
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Employ
+
+Answer: TypeAlias = Callable[[int, protocol.AnyCommand], protocol.AnyReply | None]
+
+
+class Site:
+    """A pool of three compilers; `warmed` are the pids that were asked to warm up, `answer` their replies."""
+
+    def __init__(self, employ: Employ) -> None:
+        self.warmed: list[int] = []
+        self.answer: Answer = lambda pid, command: protocol.Done(id=command.id)
+        self.fork_server, process_pool = employ(self._reply, target="sm_90")
+        self.pool = WarmPool(process_pool._start_compiler, depth=3)
+        self.warming = CompilerWarming((self.pool,), target="sm_90", at_once=1)
+
+    async def warm(self) -> None:
+        self.warming.start()
+        await self.warming.wait()
+
+    async def until_asked(self) -> None:
+        while not self.warmed:
+            await asyncio.sleep(0)
+
+    def _reply(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        assert isinstance(command, WarmUp)
+        assert (kind, command.target) == ("compiler", "sm_90")
+        self.warmed.append(self.fork_server.serving)
+        return self.answer(self.fork_server.serving, command)
+
+
+@pytest.fixture
+async def site(employ: Employ) -> AsyncIterator[Site]:
+    site = Site(employ)
+    yield site
+    await site.warming.close()
+    await site.pool.close()
+
+
+async def test_each_compiler_is_warmed_once(site: Site) -> None:
+    await site.warm()
+    assert sorted(site.warmed) == site.fork_server.pids_of("compiler")
+    await site.warm()
+    assert len(site.warmed) == len(site.fork_server.forked) == 3
+
+
+async def test_only_new_compilers_are_warmed_after_a_run(site: Site) -> None:
+    await site.warm()
+    taken = await site.pool.take()
+    assert taken.is_warmed
+    await taken.end()
+    await site.warm()
+    assert site.warmed[3:] == [site.fork_server.youngest]
+
+
+async def test_compiler_is_put_back_when_a_run_begins(site: Site) -> None:
+    held: list[tuple[int, protocol.AnyCommand]] = []
+    site.answer = lambda pid, command: held.append((pid, command))
+    site.warming.start()
+    await site.until_asked()
+    site.warming.stop()
+    ((pid, command),) = held
+    assert pid not in site.pool.pids
+    site.fork_server.say(pid, protocol.encode(protocol.Done(id=command.id)))
+    await site.warming.wait()
+    assert site.warmed == [pid]
+    assert sorted(site.pool.pids) == site.fork_server.pids_of("compiler")
+    taken = await site.pool.take()
+    assert (taken.child.pid, taken.is_warmed) == (pid, True)  # the next to be used
+    await taken.end()
+
+
+async def test_compiler_that_dies_is_left_out(site: Site) -> None:
+    def dies_first(pid: int, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if len(site.warmed) > 1:
+            return protocol.Done(id=command.id)
+        site.fork_server.die(pid)
+        return None
+
+    site.answer = dies_first
+    await site.warm()
+    assert len(site.warmed) == 3
+    assert sorted(site.pool.pids) == sorted(site.warmed[1:])
+
+
+async def test_compiler_that_fails_is_ended(site: Site) -> None:
+    def fail(pid: int, command: protocol.AnyCommand) -> protocol.AnyReply:
+        return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="no ptxas")
+
+    site.answer = fail
+    await site.warm()
+    assert site.pool.pids == ()
+    assert not site.fork_server._ends.keys() & set(site.warmed)
+
+
+async def test_warmed_compiler_beyond_the_depth_is_ended(site: Site) -> None:
+    def refill(pid: int, command: protocol.AnyCommand) -> protocol.AnyReply:
+        if len(site.warmed) == 1:
+            site.pool.prepare()  # as a run does that finds one missing
+            site.warming.stop()
+        return protocol.Done(id=command.id)
+
+    site.answer = refill
+    await site.warm()
+    await site.pool.settle()
+    assert len(site.pool.pids) == 3
+    assert not site.fork_server._ends.keys() & set(site.warmed)
+
+
+async def test_nothing_is_warmed_without_pools() -> None:
+    warming = CompilerWarming((), target="", at_once=1)
+    warming.start()
+    assert warming._warming is None
+    await warming.close()
