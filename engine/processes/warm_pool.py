@@ -113,6 +113,19 @@ class WarmPool:
                     return process
         return None
 
+    async def make(self) -> PooledProcess:
+        """A new child, which is not in the pool.
+
+        Raises:
+            EngineError: none could be made.
+        """
+        return await self._make()
+
+    @property
+    def missing(self) -> int:
+        """How many children fewer than the depth wait in the pool."""
+        return max(0, self._depth - len(self._waiting))
+
     @property
     def pids(self) -> tuple[int, ...]:
         """Process ids of the children that wait in the pool."""

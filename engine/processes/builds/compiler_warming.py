@@ -7,6 +7,7 @@ runs it.  A compiler of modules compiles one and exits, so that every module wou
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,20 +20,24 @@ _WARM_UP_S = 30.0  # CPU time of the process, including ptxas
 
 
 class CompilerWarming:
-    """Warms the children of these pools for `target`, `at_once` at a time, from `start` until `stop`."""
+    """Fills these pools and warms their children for `target`, `at_once` at a time, from `start` until `stop`."""
 
     def __init__(self, pools: Sequence[WarmPool], *, target: str, at_once: int) -> None:
         self._pools = tuple(pools)
         self._target = target
         self._at_once = at_once
         self._is_stopped = True
+        self._round = 0
+        self._has_failed = False
+        self._lent: Counter[WarmPool] = Counter()
         self._warming: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Fill the pools and warm their children, without waiting."""
+        """Begin to fill the pools and to warm their children."""
         if not self._pools:
             return
         self._is_stopped = False
+        self._round += 1
         if self._warming is None or self._warming.done():
             self._warming = asyncio.create_task(self._warm_all())
 
@@ -46,26 +51,46 @@ class CompilerWarming:
             await asyncio.wait({self._warming})
 
     async def close(self) -> None:
-        """Stop, and wait until no child is being warmed."""
+        """Stop, and end the children that are being warmed."""
         self.stop()
-        await self.wait()
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
 
     async def _warm_all(self) -> None:
-        for pool in self._pools:
-            pool.prepare()
-            await pool.settle()
-        await asyncio.gather(*(self._warm_each() for _ in range(self._at_once)))
+        number = 0
+        while number != self._round:  # also after `stop` and `start` while the last children are warmed
+            number, self._has_failed = self._round, False
+            for pool in self._pools:
+                await pool.settle()  # children that are being made have precedence
+            await asyncio.gather(*(self._warm_each(number) for _ in range(self._at_once)))
 
-    async def _warm_each(self) -> None:
+    async def _warm_each(self, number: int) -> None:
         for pool in self._pools:
-            while not self._is_stopped and (process := pool.lend_unwarmed()) is not None:
-                await self._warm(process, pool)
+            while number == self._round and not self._is_stopped:
+                process = pool.lend_unwarmed()
+                if process is None and (self._has_failed or pool.missing <= self._lent[pool]):
+                    break
+                self._lent[pool] += 1
+                try:
+                    is_warmed = await self._warm(process or await pool.make(), pool)
+                except (EngineError, OSError):
+                    is_warmed = False
+                finally:
+                    self._lent[pool] -= 1
+                self._has_failed |= not is_warmed  # a run makes others, and reports why that fails
 
-    async def _warm(self, process: PooledProcess, pool: WarmPool) -> None:
+    async def _warm(self, process: PooledProcess, pool: WarmPool) -> bool:
+        """Warm a child and put it into the pool; False if it failed, and has been ended."""
         command = WarmUp(id=protocol.new_id(), target=self._target)
         try:
             reply = await process.child.ask(command, deadline_s=_WARM_UP_S)
         except EngineError:
-            reply = None  # a run makes another one
-        if not isinstance(reply, protocol.Done) or not pool.put_back(replace(process, is_warmed=True)):
+            reply = None
+        except asyncio.CancelledError:
+            await asyncio.shield(process.end())
+            raise
+        is_warmed = isinstance(reply, protocol.Done)
+        if not is_warmed or not pool.put_back(replace(process, is_warmed=True)):
             await process.end()
+        return is_warmed

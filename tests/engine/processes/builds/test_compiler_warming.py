@@ -59,6 +59,63 @@ async def test_each_compiler_is_warmed_once(site: Site) -> None:
     assert len(site.warmed) == len(site.fork_server.forked) == 3
 
 
+async def test_compilers_are_made_one_by_one(site: Site) -> None:
+    forked: list[int] = []
+
+    def note(pid: int, command: protocol.AnyCommand) -> protocol.AnyReply:
+        forked.append(len(site.fork_server.forked))
+        return protocol.Done(id=command.id)
+
+    site.answer = note
+    await site.warm()
+    assert forked == [1, 2, 3]
+
+
+async def test_waiting_compilers_are_warmed_before_others_are_made(site: Site) -> None:
+    site.pool.prepare(most=2)
+    await site.warm()
+    assert site.warmed[:2] == [*reversed(site.fork_server.pids_of("compiler")[:2])]
+    assert len(site.warmed) == len(site.fork_server.forked) == 3
+
+
+async def test_start_after_a_stop_warms_as_many_at_once_as_before(site: Site) -> None:
+    held: list[tuple[int, protocol.AnyCommand]] = []
+    site.answer = lambda pid, command: held.append((pid, command))
+    site.warming = CompilerWarming((site.pool,), target="sm_90", at_once=2)
+
+    async def until_held(count: int) -> None:
+        while len(held) < count:
+            await asyncio.sleep(0)
+
+    def release() -> None:
+        pid, command = held.pop(0)
+        site.fork_server.say(pid, protocol.encode(protocol.Done(id=command.id)))
+
+    site.pool._depth = 4
+    site.warming.start()
+    await until_held(2)
+    site.warming.stop()
+    release()
+    while not site.pool.pids:
+        await asyncio.sleep(0)
+    site.warming.start()
+    release()
+    await until_held(2)
+    release()
+    release()
+    await site.warming.wait()
+    assert len(site.pool.pids) == len(set(site.warmed)) == 4
+
+
+async def test_closing_ends_the_compiler_that_is_being_warmed(site: Site) -> None:
+    site.answer = lambda pid, command: None
+    site.warming.start()
+    await site.until_asked()
+    await site.warming.close()
+    assert not site.fork_server._ends.keys() & set(site.warmed)
+    assert site.pool.missing == 3
+
+
 async def test_only_new_compilers_are_warmed_after_a_run(site: Site) -> None:
     await site.warm()
     taken = await site.pool.take()
@@ -69,6 +126,7 @@ async def test_only_new_compilers_are_warmed_after_a_run(site: Site) -> None:
 
 
 async def test_compiler_is_put_back_when_a_run_begins(site: Site) -> None:
+    site.pool.prepare()
     held: list[tuple[int, protocol.AnyCommand]] = []
     site.answer = lambda pid, command: held.append((pid, command))
     site.warming.start()
@@ -86,6 +144,8 @@ async def test_compiler_is_put_back_when_a_run_begins(site: Site) -> None:
 
 
 async def test_compiler_that_dies_is_left_out(site: Site) -> None:
+    site.pool.prepare()
+
     def dies_first(pid: int, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if len(site.warmed) > 1:
             return protocol.Done(id=command.id)
@@ -104,6 +164,7 @@ async def test_compiler_that_fails_is_ended(site: Site) -> None:
 
     site.answer = fail
     await site.warm()
+    assert len(site.warmed) == 1  # no other is made
     assert site.pool.pids == ()
     assert not site.fork_server._ends.keys() & set(site.warmed)
 
