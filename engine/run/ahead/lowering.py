@@ -58,18 +58,17 @@ class LoweringAhead:
         """Lower the kernels of every case; afterwards the worker is closed."""
         first, others = self._plan.cases[:FIRST_CASES], self._plan.cases[FIRST_CASES:]
         try:
-            await self._session.load()
-            await self._lower_all(others)
+            described, _ = await asyncio.gather(self._describe(others[:_TOGETHER]), self._session.load())
+            await self._lower_all(others, described)
             await self._cases_ended.wait()  # the worker has lowered the first by now
-            await self._lower_all(first)
+            await self._lower_all(first, await self._describe(first))
         except (EngineError, OSError):
             pass  # the verifying worker gets and reports the same error, or has no need of this one
         finally:
             await self._session.clear()
 
-    async def _lower_all(self, cases: Sequence[Case]) -> None:
-        """Lower the kernels of these cases; the worker does not wait while the judge describes the next ones."""
-        shapes: Sequence[protocol.Shape] = await self._describe(cases[:_TOGETHER])
+    async def _lower_all(self, cases: Sequence[Case], shapes: Sequence[protocol.Shape]) -> None:
+        """Lower the kernels of these cases, the first with these shapes, while the judge describes the next ones."""
         for start in range(0, len(cases), _TOGETHER):
             now, next_ones = cases[start : start + _TOGETHER], cases[start + _TOGETHER : start + 2 * _TOGETHER]
             shapes, _ = await asyncio.gather(self._describe(next_ones), self._lower_each(now, shapes))

@@ -25,6 +25,7 @@ def published(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
     run, publish, load = LoweringAhead.run, lowering.publish, pipeline.load
 
     async def run_first(ahead):
+        ahead._cases_ended.set()  # so that the kernels of the first case are lowered now, too
         try:
             await run(ahead)
         finally:
