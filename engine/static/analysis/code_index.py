@@ -70,10 +70,11 @@ class CodeIndex:
     def mentions(self, *wanted: str) -> Iterator[tuple[ast.expr, str]]:
         """Calls and other uses in host code of these dotted names; `socket.` matches everything in a module."""
         seen: set[ast.AST] = set()
+        names = frozenset(wanted)
+        modules = tuple(name for name in wanted if name.endswith("."))
         for top in sorted({name.partition(".")[0] for name in wanted}):
             for node, name in self._uses.get(top, ()):
-                fits = any(name == one or (one.endswith(".") and name.startswith(one)) for one in wanted)
-                if fits and node not in seen:
+                if (name in names or name.startswith(modules)) and node not in seen:
                     seen.add(node)
                     yield node, name
 
