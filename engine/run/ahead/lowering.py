@@ -58,7 +58,13 @@ class LoweringAhead:
         """Lower the kernels of every case; afterwards the worker is closed."""
         first, others = self._plan.cases[:FIRST_CASES], self._plan.cases[FIRST_CASES:]
         try:
-            described, _ = await asyncio.gather(self._describe(others[:_TOGETHER]), self._session.load())
+            described, loaded = await asyncio.gather(
+                self._describe(others[:_TOGETHER]), self._session.load(), return_exceptions=True
+            )  # both have ended now: a worker that was still being loaded would never be ended
+            if isinstance(loaded, BaseException):
+                raise loaded
+            if isinstance(described, BaseException):
+                raise described
             await self._lower_all(others, described)
             await self._cases_ended.wait()  # the worker has lowered the first by now
             await self._lower_all(first, await self._describe(first))

@@ -39,6 +39,7 @@ class Stage:
     ) -> None:
         self.cases: list[str] = []
         self.described: list[tuple[str, ...]] = []
+        self.fails_to_describe = False
         self._answer, self._storage_bytes = answer, storage_bytes
         self.fork_server, self.process_pool = employ(self._reply)
         session = CandidateSession(
@@ -68,6 +69,8 @@ class Stage:
 
     async def _judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         assert isinstance(command, protocol.Describe)
+        if self.fails_to_describe:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.ENGINE, message="no")
         self.described.append(command.cases)
         shape = protocol.Shape(arguments=(protocol.ScalarSpec(value=1),), storages=(self._storage_bytes,))
         return protocol.Described(id=command.id, shapes=(shape,) * len(command.cases))
@@ -107,6 +110,14 @@ async def test_next_cases_are_described_while_kernels_are_lowered(employ: Employ
     await stage.run()
     assert stage.described == [tuple("bcde"), tuple("fghi"), ("j",), ("a",)]
     assert known == {**dict.fromkeys("bcde", 8), **dict.fromkeys("fghij", 9), "a": 10}
+
+
+async def test_worker_is_ended_if_the_judge_describes_no_case(employ: Employ, tmp_path: Path) -> None:
+    stage = Stage(employ, tmp_path)
+    stage.fails_to_describe = True
+    await stage.run()
+    assert stage.cases == []
+    assert [pid for pid in stage.fork_server.pids_of("worker") if pid in stage.fork_server._ends] == []
 
 
 async def test_large_cases_are_left_out(employ: Employ, tmp_path: Path) -> None:
