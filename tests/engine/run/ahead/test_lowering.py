@@ -116,6 +116,8 @@ async def test_worker_is_ended_if_the_judge_describes_no_case(employ: Employ, tm
     stage = Stage(employ, tmp_path)
     stage.fails_to_describe = True
     await stage.run()
+    for _ in range(100):  # as long as a worker takes to load
+        await asyncio.sleep(0)
     assert stage.cases == []
     assert [pid for pid in stage.fork_server.pids_of("worker") if pid in stage.fork_server._ends] == []
 
