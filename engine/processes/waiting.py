@@ -58,8 +58,12 @@ class _Watch:
             self._timer.cancel()
 
     def _measure(self) -> None:
-        self._waited = longer(self._waited, self._look(), cores=len(os.sched_getaffinity(0)))
-        error = _error_of(self._waited, kind=self._kind, limit_s=self._limit_s)
+        error: Exception | None
+        try:
+            self._waited = longer(self._waited, self._look(), cores=len(os.sched_getaffinity(0)))
+            error = _error_of(self._waited, kind=self._kind, limit_s=self._limit_s)
+        except Exception as unexpected:  # the event loop would only log it, and the wait would have no limit
+            error = unexpected
         if error is None:
             self.go_on()
         elif not self._future.done():

@@ -276,6 +276,22 @@ async def test_judge_that_did_not_answer_is_replaced(
     assert await process_pool.judge() is not first
 
 
+async def test_waiting_compilers_do_not_count_as_processes_of_a_run(
+    employ: Employ, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, process_pool = employ(target="sm_90")
+    judge = await process_pool.judge()
+    process_pool.prepare_compilers()
+    await process_pool.compiler.settle()
+    await process_pool.module_compiler.settle()
+    excluded: list[int] = []
+    monkeypatch.setattr("engine.processes.process_pool.usage_below", lambda *_, trusted, **__: excluded.extend(trusted))
+    process_pool.usage()
+    assert excluded == [judge.pid, *process_pool.compiler.pids, *process_pool.module_compiler.pids]
+    assert process_pool.compiler.pids
+    assert process_pool.module_compiler.pids
+
+
 async def test_judge_memory_is_shared_only_with_a_device(employ: Employ) -> None:
     assert [employ(target=target)[1].shares_device for target in (None, "sm_90")] == [False, True]
 

@@ -59,3 +59,12 @@ async def test_process_without_cpu_time_has_no_deadline() -> None:
     with pytest.raises(MachineBusyError) as raised:
         await wait_beside(Interval(wall_s=1.0, cpu_s=0.01, delayed_s=0.99))
     assert str(raised.value) == "this machine is too busy: the worker was given 2 s of CPU time in 200 s"
+
+
+async def test_failed_look_ends_the_wait() -> None:
+    def fail() -> Interval:
+        raise ZeroDivisionError
+
+    reply: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    with pytest.raises(ZeroDivisionError):
+        await within(reply, kind="worker", limit_s=10.0, look=fail, look_s=SOON_S)
