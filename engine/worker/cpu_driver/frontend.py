@@ -17,9 +17,9 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import compiler
 from triton.compiler.compiler import CompiledKernel, make_backend
 
-from engine.loading.lowering import ttir_of
 from engine.loading.raised import InterpreterLimitError
 from engine.worker.cpu_driver.shared_modules import SharedModules
+from engine.worker.cpu_driver.variants import Variants
 
 # Triton's compiler is not typed: sources, options and kernels are Any throughout this file.
 
@@ -79,17 +79,18 @@ class TtirKernel(CompiledKernel):  # type: ignore[misc]  # of Triton, which is n
 
 def install(shared_modules: SharedModules) -> None:
     """Have kernels of this process compile to TTIR only, which may be among these modules."""
+    variants = Variants()
 
     def compile_kernel(
         source: Any, target: Any = None, options: Mapping[str, Any] | None = None, _env_vars: object = None
     ) -> TtirKernel:
-        return compile_to_ttir(source, target, options, shared_modules)
+        return compile_to_ttir(source, target, options, shared_modules, variants)
 
     triton.compiler.compile = compiler.compile = triton.compile = compile_kernel
 
 
 def compile_to_ttir(
-    source: Any, target: Any, options: Mapping[str, Any] | None, shared_modules: SharedModules
+    source: Any, target: Any, options: Mapping[str, Any] | None, shared_modules: SharedModules, variants: Variants
 ) -> TtirKernel:
     """As `triton.compile`, up to TTIR, unless that is among the shared modules; no file is written.
 
@@ -106,16 +107,16 @@ def compile_to_ttir(
     key = shared_modules.key_of(source, target, parsed)
     ttir = shared_modules.find(key)
     if ttir is None:
-        ttir = _lower(source, target, parsed)
+        ttir = _lower(source, target, parsed, variants)
         shared_modules.keep(key, ttir)
     digest = hashlib.sha256(ttir.encode()).hexdigest()
     fields = {**vars(parsed), "target": target, "name": source.name, "hash": digest, "ttir": ttir}
     return TtirKernel(source, Metadata(fields), ttir)
 
 
-def _lower(source: Any, target: Any, options: Any) -> str:
+def _lower(source: Any, target: Any, options: Any, variants: Variants) -> str:
     try:
-        return ttir_of(source, target, options)
+        return variants.ttir_of(source, target, options)
     except KeyError as error:
         if error.args != ("ttir",):
             raise
