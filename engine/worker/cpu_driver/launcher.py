@@ -174,7 +174,7 @@ class Launches:
             return
         values = dict(zip(launcher.names, args, strict=True))
         parts = dict(part for name, value in values.items() for part in parts_of(name, value))
-        described = describe(function, (), {**values, **launcher.options}, _trimmed(x, y, z))
+        described = describe(function, values, launcher.options, _trimmed(x, y, z))
         measures = not self._launch_log.has_traffic(described)
         try:
             with self._withholding.launching(function, parts.values()):

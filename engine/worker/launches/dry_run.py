@@ -71,8 +71,9 @@ class DryRun:
 
     def _launched(self, kernel: Any, args: Any, kwargs: Any, grid: Any) -> None:
         if self._specialisation:
-            size = grid(bound_arguments(kernel.fn, args, kwargs)) if callable(grid) else grid
-            launch = describe(kernel.fn, args, kwargs, tuple(int(part) for part in size))
+            values = bound_arguments(kernel.fn, args, kwargs)
+            size = grid(values) if callable(grid) else grid
+            launch = describe(kernel.fn, values, kwargs, tuple(int(part) for part in size))
             self._met.append(protocol.SuppressedLaunch(launch=launch, specialisation=self._specialisation))
         self._specialisation = ""
 

@@ -6,6 +6,7 @@ A kernel is launched by `JITFunction.run`, or as the kernel compiled by that: `c
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -26,18 +27,27 @@ _LAUNCH_OPTIONS = ("num_warps", "num_stages", *OPTIONS)
 
 @dataclass(frozen=True, kw_only=True)
 class _Launch:
-    """A launch that is about to run; `values` are its arguments by parameter, constants included."""
+    """A launch that is about to run; `values` are its arguments by parameter, constants included.
+
+    `sizes` are those of its grid as given, along one to three axes.
+    """
 
     function: Callable[..., Any]
-    grid: tuple[int, int, int]
+    sizes: tuple[int, ...]
     values: Mapping[str, Any]
     options: Mapping[str, Any]
     claimed: ClaimedKernel | None = None
 
     @property
+    def grid(self) -> tuple[int, int, int]:
+        """The number of programs along each axis."""
+        x, y, z = (*self.sizes, 1, 1, 1)[:3]
+        return (x, y, z)
+
+    @functools.cached_property
     def described(self) -> Launch:
         """The record of the launch."""
-        return describe(self.function, (), {**self.values, **self.options}, self.grid)
+        return describe(self.function, self.values, self.options, self.sizes)
 
 
 class Launching(Protocol):
@@ -94,64 +104,64 @@ class LaunchRecorder:
 
 def _recorded(run: Any, launch_log: LaunchLog, withholding: Withholding, tapes: Tapes | None) -> Any:
     def recorded(kernel: Any, *args: Any, grid: Any, warmup: Any, **kwargs: Any) -> Any:
-        if not warmup and withholding.withholds(kernel.fn):
+        if warmup or withholding.withholds(kernel.fn):
             # With warmup=True the compiled kernel is still returned, which candidates may query for its registers.
             return run(kernel, *args, grid=grid, warmup=True, **kwargs)
-        with (
-            contextlib.nullcontext() if warmup else withholding.launching(kernel.fn, (*args, *kwargs.values())),
-            contextlib.nullcontext() if warmup else _taping(tapes, kernel.fn, args, kwargs, grid),
-        ):
-            compiled = run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
-        if not warmup:
-            size = grid(bound_arguments(kernel.fn, args, kwargs)) if callable(grid) else grid
-            launch_log.record(kernel.fn, args, kwargs, size)
+        launch = _launch_of(kernel.fn, args, kwargs, grid)
+        with withholding.launching(kernel.fn, (*args, *kwargs.values())), _taping(tapes, launch):
+            compiled = run(kernel, *args, grid=grid, warmup=False, **kwargs)
+        if launch is not None:
+            launch_log.add(launch.described)
         return compiled
 
     return recorded
 
 
-def _taping(
-    tapes: Tapes | None, function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any], grid: Any
-) -> contextlib.AbstractContextManager[None]:
-    """Context of a launch, which records it on the current tape, if any; `options` may have arguments too.
+def _launch_of(
+    function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any], grid: Any
+) -> _Launch | None:
+    """The launch with these arguments, some of which `options` may have; None where they or the grid are not valid.
 
-    Arguments that cannot be bound are left to Triton, which reports the error.
+    Triton reports the error.
     """
-    receiver = tapes.capture or tapes if tapes is not None else None
-    if receiver is None or not receiver.is_on:
-        return contextlib.nullcontext()
     try:
         values = bound_arguments(function, args, options)
-        sizes = [int(size) for size in (grid(values) if callable(grid) else grid)]
-        x, y, z = (*sizes, 1, 1, 1)[:3]
+        sizes = tuple(int(size) for size in (grid(values) if callable(grid) else grid))
     except Exception:
-        return contextlib.nullcontext()
-    if min(x, y, z) <= 0:  # an empty grid launches nothing
-        return contextlib.nullcontext()
+        return None
     chosen = {name: options[name] for name in _LAUNCH_OPTIONS if options.get(name) is not None}
-    return receiver.launching(_Launch(function=function, grid=(x, y, z), values=values, options=chosen))
+    return _Launch(function=function, sizes=sizes, values=values, options=chosen)
+
+
+def _taping(tapes: Tapes | None, launch: _Launch | None) -> contextlib.AbstractContextManager[None]:
+    """Context of a launch, which records it on the current tape, if any."""
+    receiver = tapes.capture or tapes if tapes is not None else None
+    if launch is None or receiver is None or not receiver.is_on:
+        return contextlib.nullcontext()
+    if min(launch.grid) <= 0:  # an empty grid launches nothing
+        return contextlib.nullcontext()
+    return receiver.launching(launch)
 
 
 def _recorded_launcher(launcher: Any, launch_log: LaunchLog, withholding: Withholding, tapes: Tapes | None) -> Any:
     def recorded(compiled: Any, grid: Any) -> Any:
-        launch = launcher(compiled, grid)
+        launched = launcher(compiled, grid)
         function = getattr(getattr(compiled.src, "fn", None), "fn", None)
         if function is None:  # not made from a Python function: a kernel without an owner
-            return launch
+            return launched
 
-        def launched(*args: Any, **kwargs: Any) -> Any:
+        def recorded_launch(*args: Any, **kwargs: Any) -> Any:
             if withholding.withholds(function):
                 return None
             metadata = getattr(compiled, "metadata", None)
             options = {name: getattr(metadata, name, None) for name in ("num_warps", "num_stages")}
-            with (
-                withholding.launching(function, (*args, *kwargs.values())),
-                _taping(tapes, function, args, options, grid),
-            ):
-                returned = launch(*args, **kwargs)
-            launch_log.record(function, args, {}, grid)
+            launch = _launch_of(function, args, options, grid)
+            with withholding.launching(function, (*args, *kwargs.values())), _taping(tapes, launch):
+                returned = launched(*args, **kwargs)
+            if launch is not None:
+                launch_log.add(launch.described)
             return returned
 
-        return launched
+        return recorded_launch
 
     return recorded

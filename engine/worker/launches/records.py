@@ -1,7 +1,7 @@
 """Records of launches, from which a kernel can be compiled elsewhere, for any target.
 
 Recorded once per specialisation, and again if its grid extends along another axis.  Both kinds of launches are recorded
-here: those of the interpreter's grid executor and of the compiled kernel's `run`.
+here: those of the CPU's launcher and of the compiled kernel's `run`.
 """
 
 from __future__ import annotations
@@ -32,16 +32,6 @@ class LaunchLog:
         self._launches: dict[tuple[object, ...], Launch] = {}
         self._axes: dict[tuple[object, ...], set[int]] = {}
         self._unreported_keys: list[tuple[object, ...]] = []
-
-    def record(
-        self,
-        function: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        grid: Sequence[int],
-    ) -> None:  # Any: kernels take everything
-        """Record one launch of the plain Python function `function` of a kernel."""
-        self.add(describe(function, args, kwargs, tuple(int(size) for size in grid)))
 
     def has_traffic(self, launch: Launch) -> bool:
         """Whether the traffic of such a launch has been recorded; that of later ones is not used."""
@@ -93,20 +83,20 @@ def parts_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:  # Any: kernel
 
 
 def describe(
-    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], grid: tuple[int, ...]
-) -> Launch:
-    """The launch record for the plain Python function `function` of a kernel with these arguments."""
+    function: Callable[..., Any], values: Mapping[str, Any], options: Mapping[str, Any], grid: tuple[int, ...]
+) -> Launch:  # Any: kernels take everything
+    """The launch record for the plain Python function `function` of a kernel with all these arguments."""
     types: dict[str, str] = {}
     constants: dict[str, str] = {}
     divisible: list[str] = []
-    for name, value in bound_arguments(function, args, kwargs).items():
-        if is_constexpr(function, name) or value is None:
-            types[name] = "constexpr"
-            constants[name] = _literal(value)
-            continue
-        with without_functions():
+    with without_functions():
+        for name, value in values.items():
+            if value is None or is_constexpr(function, name):
+                types[name] = "constexpr"
+                constants[name] = _literal(value)
+                continue
             types[name] = str(mangle_type(value))
-            for path, part in parts_of(name, value):
+            for path, part in parts_of(name, value) if isinstance(value, tuple) else ((name, value),):
                 if part is None or (isinstance(part, int) and not isinstance(part, bool) and part == 1):
                     constants[path] = _literal(part)
                 address = part.data_ptr() if hasattr(part, "data_ptr") else part
@@ -118,11 +108,11 @@ def describe(
         signature=types,
         constants=constants,
         divisible_by_16=tuple(divisible),
-        num_warps=_number(kwargs.get("num_warps"), _DEFAULT_WARPS),
-        num_stages=_number(kwargs.get("num_stages"), _DEFAULT_STAGES),
+        num_warps=_number(options.get("num_warps"), _DEFAULT_WARPS),
+        num_stages=_number(options.get("num_stages"), _DEFAULT_STAGES),
         grid=grid,
         line=code.co_firstlineno,
-        options={name: repr(kwargs[name]) for name in OPTIONS if kwargs.get(name) is not None},
+        options={name: repr(options[name]) for name in OPTIONS if options.get(name) is not None},
         closure=closure_of(function),
         generated_source=_generated_source(function),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ import triton.language as tl
 from engine.loading import generated
 from engine.model import Launch, Traffic
 from engine.protocol.launches import MOST_LAUNCHES
-from engine.worker.launches.records import LaunchLog, bound_arguments
+from engine.worker.launches.records import LaunchLog, bound_arguments, describe
 
 Function = Callable[..., Any]
 
@@ -27,9 +27,17 @@ def helper(x):
     return x
 
 
+def record(
+    book: LaunchLog, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], grid: Sequence[Any]
+) -> None:
+    """Note a launch with these arguments."""
+    values = bound_arguments(function, args, kwargs)
+    book.add(describe(function, values, kwargs, tuple(int(size) for size in grid)))
+
+
 def launch(*args: Any, grid: tuple[Any, ...] = (1,), function: Function = kernel, **kwargs: Any) -> Launch:
     book = LaunchLog()
-    book.record(function, args, kwargs, grid)
+    record(book, function, args, kwargs, grid)
     [noted] = book.take_unreported()
     return noted
 
@@ -108,11 +116,11 @@ def test_constant_is_recorded_as_readable_text(value: Any, text: str) -> None:
 def test_the_same_specialisation_is_reported_once_and_counted() -> None:
     book = LaunchLog()
     for n in (3, 5, 7):
-        book.record(kernel, (ALIGNED, n), {}, (n,))
+        record(book, kernel, (ALIGNED, n), {}, (n,))
     [noted] = book.take_unreported()
     assert (noted.count, noted.grid) == (3, (3,))
     assert book.take_unreported() == ()
-    book.record(kernel, (ALIGNED, 9), {}, (1,))
+    record(book, kernel, (ALIGNED, 9), {}, (1,))
     assert book.take_unreported() == ()
 
 
@@ -130,9 +138,9 @@ def test_traffic_is_wanted_until_a_launch_has_it() -> None:
 def test_grid_along_another_axis_is_reported_again() -> None:
     book = LaunchLog()
     for grid in ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4)):
-        book.record(kernel, (ALIGNED, 3), {}, grid)
+        record(book, kernel, (ALIGNED, 3), {}, grid)
     assert [(noted.grid, noted.count) for noted in book.take_unreported()] == [((2, 1), 5)]
-    book.record(kernel, (ALIGNED, 3), {}, (2, 4, 8))
+    record(book, kernel, (ALIGNED, 3), {}, (2, 4, 8))
     assert [noted.grid for noted in book.take_unreported()] == [(2, 4, 8)]
 
 
@@ -155,15 +163,15 @@ def test_grid_along_another_axis_is_reported_again() -> None:
 )
 def test_another_specialisation_is_reported_again(again: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
     book = LaunchLog()
-    book.record(kernel, (ALIGNED, 3), {}, (1,))
-    book.record(kernel, again[0], again[1], (1,))
+    record(book, kernel, (ALIGNED, 3), {}, (1,))
+    record(book, kernel, again[0], again[1], (1,))
     assert len(book.take_unreported()) == 2
 
 
 def test_launches_are_reported_by_first_time() -> None:
     book = LaunchLog()
     for block in (1, 2, 1, 3):
-        book.record(kernel, (ALIGNED, 3), {"block": block}, (1,))
+        record(book, kernel, (ALIGNED, 3), {"block": block}, (1,))
     assert [noted.constants["block"] for noted in book.take_unreported()] == ["1", "2", "3"]
 
 
@@ -180,7 +188,7 @@ def test_arguments_are_bound_by_name_without_options() -> None:
 def test_launches_beyond_reply_size_follow_in_next() -> None:
     book = LaunchLog()
     for block in range(MOST_LAUNCHES + 2):
-        book.record(kernel, (ALIGNED, 5), {"block": block}, (1,))
+        record(book, kernel, (ALIGNED, 5), {"block": block}, (1,))
     reported = [[launch.constants["block"] for launch in book.take_unreported()] for _ in range(3)]
     assert reported == [[str(block) for block in range(MOST_LAUNCHES)], ["512", "513"], []]
 
@@ -193,5 +201,5 @@ def test_generated_sources_beyond_reply_size_follow_in_next(monkeypatch: pytest.
 
     book = LaunchLog()
     for block in range(33):
-        book.record(written, (ALIGNED, block), {}, (1,))
+        record(book, written, (ALIGNED, block), {}, (1,))
     assert [len(book.take_unreported()) for _ in range(3)] == [32, 1, 0]

@@ -60,7 +60,7 @@ class Worker:
     def launch(self, x: torch.Tensor, y: torch.Tensor) -> None:
         values = {"x": x, "y": y, "n": x.numel()}
         receiver = self.recorder.capture or self.recorder
-        with receiver.launching(_Launch(function=double_kernel.fn, grid=(1, 1, 1), values=values, options={})):
+        with receiver.launching(_Launch(function=double_kernel.fn, sizes=(1, 1, 1), values=values, options={})):
             pass
 
     def captured(self, work: Callable[[], Any]) -> Any:

@@ -23,7 +23,7 @@ KEPT = SimpleNamespace(made=torch.empty(0))
 
 def launch(recorder: TapeRecorder, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     values = {"x": x, "y": y, "n": x.numel()}
-    with recorder.launching(_Launch(function=double_kernel.fn, grid=(1, 1, 1), values=values, options={})):
+    with recorder.launching(_Launch(function=double_kernel.fn, sizes=(1, 1, 1), values=values, options={})):
         return y
 
 

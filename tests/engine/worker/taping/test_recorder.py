@@ -39,7 +39,7 @@ def kernel(x, sizes, n, eps, flag, block: tl.constexpr):
 def taken(*values):
     by_name = dict(zip(("x", "sizes", "n", "eps", "flag"), values, strict=True))
     return _Launch(
-        function=kernel.fn, grid=(2, 1, 1), values={**by_name, "block": 64}, options={"num_warps": 8}, claimed=CLAIMED
+        function=kernel.fn, sizes=(2, 1, 1), values={**by_name, "block": 64}, options={"num_warps": 8}, claimed=CLAIMED
     )
 
 
