@@ -375,17 +375,17 @@ class _Departures(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        how = _CARRYING_OUT.get(function) if getattr(function, "__hash__", None) else None
+        is_known = getattr(function, "__hash__", None) is not None
+        how = _CARRYING_OUT.get(function) if is_known else None
         if how is not None and self._ledger.is_on and args and isinstance(args[0], torch.Tensor):
             self._ledger.carried_out(how, args[0])
-        owner = next((one for one in types if _has_own(one, "__torch_function__")), None)
+        owner = next((one for one in types if _has_own(one, "__torch_function__")), None) if types else None
         if owner is not None and torch._C._is_torch_function_enabled():
             with self._ledger.within():
                 result = owner.__torch_function__(function, types, args, kwargs or {})  # type: ignore[attr-defined]
             if result is not NotImplemented:
                 return result
-        is_asking = getattr(function, "__hash__", None) is not None and function in _ASKING
-        if is_asking and args and type(args[0]) is torch.Tensor:  # a subclass could compute in between
+        if is_known and function in _ASKING and args and type(args[0]) is torch.Tensor:  # a subclass could compute
             with self._ledger.asked():
                 return function(*args, **(kwargs or {}))
-        return function(*args, **(kwargs or {}))
+        return function(*args, **kwargs) if kwargs else function(*args)
