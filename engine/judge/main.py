@@ -218,6 +218,8 @@ class _Judge:
             problem=problem, case=case, arena=arena, base=content, content=content, draws=draws
         )
         cases.fill(self._place.prepared, content, command.poison)
+        if command.fresh_ahead:
+            self._place.prepared.fresh = self._fresh_content(self._place.prepared)
         return protocol.Prepared(
             id=command.id,
             arguments=content.specs,
@@ -237,14 +239,20 @@ class _Judge:
         prepared = self._prepared_case()
         content = prepared.base
         if command.fresh:
-            # Not derived from the case's own seed: one would reveal the other.
-            drawn = prepared.draws.number("fresh") if seed is None else seed
-            content = self._contents.make(prepared.problem, prepared.case, drawn)
-            if isinstance(prepared.arena, tensors.ArenaFile):
-                content = cases.on_host(content)
+            if prepared.fresh is None or seed is not None:
+                content = self._fresh_content(prepared, seed=seed)
+            else:
+                content, prepared.fresh = prepared.fresh, None
         if content.specs != prepared.base.specs:
             raise ValueError(f"{prepared.problem.name}: shapes and scalars of {prepared.case.name} depend on the seed")
         cases.fill(prepared, content, command.poison)
+
+    def _fresh_content(self, prepared: cases.PreparedCase, *, seed: int | None = None) -> cases.Content:
+        """Another content of a case, from this seed or a new one."""
+        # Not derived from the case's own seed: one would reveal the other.
+        drawn = prepared.draws.number("fresh") if seed is None else seed
+        content = self._contents.make(prepared.problem, prepared.case, drawn)
+        return cases.on_host(content) if isinstance(prepared.arena, tensors.ArenaFile) else content
 
     def _compare_snapshot(self, command: protocol.CompareSnapshot) -> protocol.Compared:
         taken = self._place.taken.give(command.taken)

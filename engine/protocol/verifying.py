@@ -141,7 +141,8 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
 
     The judge draws the seed itself unless one is given, to replay a case that has ended.  With `draw_seed` this seed
     and all later draws for the case follow from that number.  Without `expects` expected outputs are made when a
-    comparison first needs them: the reference is known to work on this case.
+    comparison first needs them: the reference is known to work on this case.  With `fresh_ahead` the new content that
+    the next Refill or Again asks for is made, too.
     """
 
     problem: ProblemId
@@ -151,6 +152,7 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
     seed: int | None = None
     draw_seed: int | None = None
     expects: bool = True
+    fresh_ahead: bool = False
 
 
 class Describe(Command, tag="describe", frozen=True):

@@ -65,7 +65,7 @@ class Content:
         """The expected outputs."""
         return self.make_expected()
 
-    @property
+    @functools.cached_property
     def bytes(self) -> int:
         """The memory of all tensors, expected outputs included."""
         parts = (*self.storages, *self.expected)
@@ -91,8 +91,8 @@ class Made:
 class PreparedCase:
     """A case and its arena: the content written for the current call, and the outputs expected of it.
 
-    `free` are the tensors whose numbers may be replaced, None until they are needed; `prepared_variant` is the variant
-    that was made ahead.  `draws` gives the seeds of further contents.
+    `free` are the tensors whose numbers may be replaced, None until they are needed; `fresh` is the next new content
+    and `prepared_variant` the variant, if they were made ahead.  `draws` gives the seeds of further contents.
     """
 
     problem: ProblemDefinition
@@ -104,6 +104,7 @@ class PreparedCase:
     draws: Draws = field(default_factory=Draws)
     poison: int = 0
     free: tuple[protocol.TensorSpec, ...] | None = None
+    fresh: Content | None = None
     prepared_variant: Made | None = None
     first_outputs: list[torch.Tensor] = field(default_factory=list)
     first_reports: tuple[OutputReport, ...] = ()

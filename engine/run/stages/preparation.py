@@ -1,8 +1,8 @@
 """Prepares cases: the judge makes the inputs of a case where the worker maps them.
 
-During the first call of a case the judge is idle: it makes the inputs of the next case meanwhile, at another of its
-places.  They count only for the worker in whose folder they are; what failed in advance is made again when it is
-needed, with the memory that is free then.
+During the first call of a case the judge is idle: it makes the inputs of all calls of the next case meanwhile, at
+another of its places.  They count only for the worker in whose folder they are; what failed in advance is made again
+when it is needed, with the memory that is free then.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from engine.model import Case, Finding, Plan, Severity
 from engine.processes.candidate_session import CandidateSession
 from engine.processes.process_pool import ProcessPool
 from engine.run.event_stream import EventEmitter
+from engine.run.stages.planned_calls import calls_of
 
 _PLACES = (0, 1)
 """Places of the judge: the next case is prepared at the one that the case in progress does not have."""
@@ -92,7 +93,9 @@ class Preparer:
         """
         if self._pending is None and self._plan.problem.suite is None:
             place = next(place for place in _PLACES if place != beside)
-            making = self._make(case, place, self._session.shared)  # the worker may end before this begins
+            fresh = any(call.fresh for call in calls_of(case, on_cpu=self._process_pool.interpreted))
+            # The worker may end before this begins.
+            making = self._make(case, place, self._session.shared, fresh_ahead=fresh)
             self._pending = _Pending(case=case, making=asyncio.create_task(making))
 
     async def close(self) -> None:
@@ -111,7 +114,7 @@ class Preparer:
         is_for_it = pending.case is case and made.arena.parent == self._session.shared
         return made if is_for_it and isinstance(made.reply, protocol.Prepared) else None
 
-    async def _make(self, case: Case, place: int, folder: Path) -> Preparation:
+    async def _make(self, case: Case, place: int, folder: Path, *, fresh_ahead: bool = False) -> Preparation:
         """Have the judge prepare a case in memory that a worker maps: device memory, or a file in `folder`."""
         arena = folder / f"{secrets.token_hex(8)}.in"
         prepare = protocol.Prepare(
@@ -123,5 +126,6 @@ class Preparer:
             seed=self._plan.seeds.get(case.name),
             place=place,
             draw_seed=Draws(self._plan.draw_seed, "verification").seed_of(case.name),
+            fresh_ahead=fresh_ahead,
         )
         return Preparation(place=place, arena=arena, reply=await self._ask_judge(prepare, "make inputs"))

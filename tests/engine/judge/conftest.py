@@ -36,6 +36,8 @@ class Bench:
         poison: int = 0xFF,
         seed: int | None = None,
         expects: bool = True,
+        draw_seed: int | None = None,
+        fresh_ahead: bool = False,
     ) -> protocol.Prepared:
         """Prepare a case of a toy problem in a new arena and map its arguments as the worker does."""
         self.prepared += 1
@@ -49,6 +51,8 @@ class Bench:
                 poison=poison,
                 seed=seed,
                 expects=expects,
+                draw_seed=draw_seed,
+                fresh_ahead=fresh_ahead,
             )
         )
         assert isinstance(reply, protocol.Prepared), reply
@@ -57,8 +61,8 @@ class Bench:
         self.arguments = [tensors.value_of(spec, there) for spec in reply.arguments]
         return reply
 
-    def refill(self, *, fresh: bool, poison: int = 0xFF) -> None:
-        assert self.ask(protocol.Refill(id="i", fresh=fresh, poison=poison)) == protocol.Done(id="i")
+    def refill(self, *, fresh: bool, poison: int = 0xFF, seed: int | None = None) -> None:
+        assert self.ask(protocol.Refill(id="i", fresh=fresh, poison=poison, seed=seed)) == protocol.Done(id="i")
 
     def write_byte(self, offset: int, byte: int) -> None:
         """Write to the arena where no argument leads."""

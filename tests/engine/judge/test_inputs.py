@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from engine import protocol
+from engine.judge.inputs.cases import Content, Contents
 from engine.model import Outcome
 
 if TYPE_CHECKING:
@@ -103,3 +104,39 @@ def test_seed_is_reported_only_after_case_ends(bench: Bench) -> None:
     assert b"123456789" not in protocol.encode(prepared) + protocol.encode(compared)
     assert bench.release() == 123456789
     assert [storage.bytes for storage in prepared.arena.storages] == [16]
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Content]:
+    """The contents that the judge has made since."""
+    make, contents = Contents.make, []
+
+    def make_noted(self: Contents, *arguments: Any) -> Content:
+        contents.append(make(self, *arguments))
+        return contents[-1]
+
+    monkeypatch.setattr(Contents, "make", make_noted)
+    return contents
+
+
+def test_content_made_ahead_is_that_of_next_new_one(bench: Bench, made: list[Content]) -> None:
+    contents, counts = {}, {}
+    for ahead in (False, True):
+        made.clear()
+        bench.prepare("TWICE", case="large", draw_seed=7, fresh_ahead=ahead)
+        counts[ahead] = [len(made)]
+        for seed in (5, None, None):
+            bench.refill(fresh=True, seed=seed)
+            contents.setdefault(ahead, []).append(bench.arguments[0].tolist())
+            counts[ahead].append(len(made))
+    assert counts == {False: [1, 2, 3, 4], True: [2, 3, 3, 4]}
+    assert contents[True] == contents[False]
+    assert len(set(map(tuple, contents[True]))) == 3
+
+
+def test_answer_to_content_made_ahead_is_compared_with_its_own(bench: Bench) -> None:
+    bench.prepare("TWICE", fresh_ahead=True)
+    first = 2 * bench.arguments[0]
+    bench.refill(fresh=True)
+    for answer, outcome in ((2 * bench.arguments[0], Outcome.PASS), (first, Outcome.WRONG_VALUE)):
+        assert outcomes(bench.compared(*bench.hand_back(answer))) == [("return", outcome)]

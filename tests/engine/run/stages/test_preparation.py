@@ -13,8 +13,9 @@ from engine.model import (
     CandidateForm,
     Outcome,
     SuiteOrigin,
+    Tier,
 )
-from tests.engine.run.stages.playing import PROBLEM, A, B, C, Setting, hold_until
+from tests.engine.run.stages.playing import PROBLEM, A, B, C, D, Setting, hold_until
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -39,6 +40,24 @@ async def test_next_case_is_prepared_during_the_first_call(on_both: Setting) -> 
     assert [result.outcome for result in setting.results] == [Outcome.PASS] * 3
     assert [word for word in setting.asked if word.startswith("prepare")] == ["prepare a", "prepare b", "prepare c"]
     assert setting.prepared_at == {"a": 0, "b": 0, "c": 1}
+
+
+async def test_new_content_is_made_in_advance_for_cases_that_are_called_on_it(on_both: Setting) -> None:
+    setting = on_both
+    smoke = replace(C, tier=Tier.SMOKE)
+    hold_until(setting, "b1", "prepare c")
+    commands: dict[str, bool] = {}
+    play = setting._play
+
+    def noted(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if isinstance(command, protocol.Prepare):
+            commands[command.case] = command.fresh_ahead
+        return play(kind, command)
+
+    setting.fork_server.answer = noted
+    assert await asyncio.wait_for(setting.run(A, B, smoke, D), timeout=PATIENCE_S) is None
+    on_cpu = setting.process_pool.interpreted
+    assert commands == {"a": False, "b": False, "c": True, "d": not on_cpu}
 
 
 async def test_wrong_candidate_prepares_no_case_in_advance(setting: Setting) -> None:
