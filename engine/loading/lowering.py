@@ -61,12 +61,12 @@ def ttir_of(source: ASTSource, target: Any, options: Any) -> str:
 
 def module_of(source: ASTSource, target: Any, options: Any) -> Any:
     """The TTIR before all later stages, as a module of Triton; the backend parses `options`."""
-    return _after_first_stage(_made_of(source, target, options), source, target, options)
+    return _after_first_stage(_from_frontend(source, target, options), source, target, options)
 
 
 def lowered_text_of(source: ASTSource, target: Any, options: Any) -> LoweredText:
     """As `ttir_of`, with the text before the first stage's passes."""
-    module = _made_of(source, target, options)
+    module = _from_frontend(source, target, options)
     made = str(module)  # before the stage, which changes the module in place
     return LoweredText(made=made, ttir=str(_after_first_stage(module, source, target, options)))
 
@@ -76,7 +76,7 @@ def without_folders(ttir: str) -> str:
     return _FILE.sub(lambda found: f'loc("{found[1].rpartition("/")[2]}":', ttir)
 
 
-def _made_of(source: ASTSource, target: Any, options: Any) -> Any:
+def _from_frontend(source: ASTSource, target: Any, options: Any) -> Any:
     backend = make_backend(target)
     functions = backend.get_codegen_implementation(options)
     with _uncollected():

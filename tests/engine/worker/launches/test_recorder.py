@@ -187,6 +187,7 @@ class Compiled:
 
     def __init__(self, source: object) -> None:
         self.src = source
+        self.metadata = SimpleNamespace(num_warps=8, num_stages=2)
         self.made: list[tuple[object, ...]] = []
 
 
@@ -208,7 +209,8 @@ def test_launch_of_compiled_kernel_is_recorded(compiled: Compiled) -> None:
     book = LaunchLog()
     LaunchRecorder(book).turn(on=True)
     launched(compiled)
-    assert [(launch.kernel, launch.grid) for launch in book.take_unreported()] == [("kernel", (3, 1, 1))]
+    (launch,) = book.take_unreported()
+    assert (launch.kernel, launch.grid, launch.num_warps, launch.num_stages) == ("kernel", (3, 1, 1), 8, 2)
     assert len(compiled.made) == 1
 
 
