@@ -41,8 +41,6 @@ from engine.sandbox.confinement import Confinement, confine
 from engine.sandbox.inherited import reset_inherited_state
 
 MAX_MESSAGE_BYTES = 1 << 16
-_QUIET_S = 10.0
-"""Seconds without orders after which the late modules are imported: nothing waits for a fork then."""
 _SWEEP_S = 30.0  # bound for a process that forks as fast as it is killed; each look finds all that exist
 
 
@@ -59,6 +57,10 @@ class Kill(msgspec.Struct, frozen=True, kw_only=True, tag="kill", tag_field="typ
     """Kill a child, its process group and its leftover processes; reported by ChildExited when all have exited."""
 
     pid: int
+
+
+class ImportLate(msgspec.Struct, frozen=True, kw_only=True, tag="import_late", tag_field="type"):
+    """Import the late modules, unless that is done: for half a second nothing can be forked."""
 
 
 class Forked(msgspec.Struct, frozen=True, kw_only=True, tag="forked", tag_field="type"):
@@ -85,7 +87,7 @@ class ImportsDone(msgspec.Struct, frozen=True, kw_only=True, tag="imports_done",
     """All imports are done; forks are served from now on."""
 
 
-Order: TypeAlias = Fork | Kill
+Order: TypeAlias = Fork | Kill | ImportLate
 Report: TypeAlias = ImportsDone | Forked | ForkFailed | ChildExited
 
 
@@ -132,13 +134,11 @@ class _ForkServer:
         *,
         late_modules: tuple[str, ...] = (),
         preparations: Mapping[str, Callable[[], None]] | None = None,
-        quiet_s: float = _QUIET_S,
     ) -> None:
         self._control = control
         self._killer = killer
         self._late_modules = late_modules
         self._preparations = dict(preparations or {})
-        self._quiet_s = quiet_s
         self._children: dict[int, _Child] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ)
@@ -146,10 +146,7 @@ class _ForkServer:
     def serve(self) -> None:
         self._send(ImportsDone())
         while True:
-            ready = self._selector.select(self._quiet_s if self._late_modules else None)
-            if not ready:
-                self._import_late_modules()
-            for key, _ in ready:
+            for key, _ in self._selector.select():
                 if key.data is not None:
                     self._reap(key.data)
                 elif not self._obey():
@@ -162,11 +159,12 @@ class _ForkServer:
 
     def _import_late_modules(self) -> None:
         """Import them for all children from now on, those that start no thread; a fork of this process tries it."""
-        for module in self._late_modules:
+        modules, self._late_modules = self._late_modules, ()
+        for module in modules:
             if preloading.is_harmless(module):
                 importlib.import_module(module)
-        self._late_modules = ()
-        gc.freeze()
+        if modules:
+            gc.freeze()
 
     def _obey(self) -> bool:
         try:
@@ -180,6 +178,9 @@ class _ForkServer:
             child = self._children.get(order.pid)
             if child is not None:
                 _kill(child)  # reaped once it has exited: a driver takes 0.1 s to release a device, and forks wait here
+            return True
+        if isinstance(order, ImportLate):
+            self._import_late_modules()
             return True
         try:
             self._prepare(order.kind)

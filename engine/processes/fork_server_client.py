@@ -27,6 +27,7 @@ from engine.processes.fork_server import (
     Fork,
     Forked,
     ForkFailed,
+    ImportLate,
     ImportsDone,
     Kill,
     Report,
@@ -185,10 +186,18 @@ class ForkServerClient:
 
     def order_kill(self, pid: int) -> None:
         """Have a child and its descendants killed; `Child.exited` is called when they have exited."""
+        self._order(Kill(pid=pid))
+
+    def order_late_imports(self) -> None:
+        """Have modules imported that few candidates need and that take long, once; forks wait meanwhile."""
+        self._order(ImportLate())
+
+    def _order(self, order: Kill | ImportLate) -> None:
+        """Send an order without an answer of its own; dropped when the fork server has ended."""
         if self._control is None:
             return
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self._control.send(msgspec.json.encode(Kill(pid=pid)))
+            self._control.send(msgspec.json.encode(order))
 
     async def close(self) -> None:
         """End the fork server and all its descendants.  Safe to call twice."""

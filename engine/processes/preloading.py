@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.model import import_late
+from engine.sandbox.priority import NICEST, raise_niceness
 from engine.sandbox.variables import DRIVER_VARIABLE, MACHINE_VARIABLE, WARM_TARGET_VARIABLE
 
 
@@ -120,6 +121,7 @@ def is_harmless(module: str) -> bool:
     pid = os.fork()
     if pid == 0:
         status = 1
+        raise_niceness(NICEST)  # a run may begin meanwhile
         try:
             importlib.import_module(module)
             _require_one_thread()

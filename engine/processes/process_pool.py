@@ -119,7 +119,9 @@ class ProcessPool:
         compiles_modules = not interpreted and queues_variable is None
         self.module_compiler = WarmPool(self._start_compiler, depth=most_module_compilers() if compiles_modules else 0)
         warmed = (self.module_compiler, self.compiler) if compiles_modules and target is not None else ()
-        self.warming = CompilerWarming(warmed, target=target or "", at_once=self.most_compilers)
+        others, at_once = (self.worker, self.compiler, self.replayer), self.most_compilers
+        self.warming = CompilerWarming(warmed, target=target or "", at_once=at_once, after=others)
+        self.order_late_imports = fork_servers.workers.order_late_imports
         module_compilers = partial(self.module_compiler.take_or_make, keeping=_KEPT_MODULE_COMPILERS)
         self.binaries = Binaries(module_compilers, most=min(_MOST_BINARIES, os.cpu_count() or 2))
         self.extensions = Extensions(

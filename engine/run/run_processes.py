@@ -103,7 +103,8 @@ class RunProcesses:
             await self._process_pool.binaries.settle()  # a group with processes cannot be removed
             self._group.close()
         self.prepare_next()
-        self._process_pool.warming.start()
+        # Forks wait for these imports: the user has a result to read now, and no run, or benchmark, is in progress.
+        self._process_pool.warming.start(then=self._process_pool.order_late_imports)
         if self._has_memory_for_spare:
             self._process_pool.prepare_replayer()
         for trouble in cleared:

@@ -45,6 +45,7 @@ class FakeForkServer:
         self.pids = ()
         self.losses = 0
         self.not_preloaded = ""
+        self.on_late_imports: Callable[[], None] = lambda: None
         self._ends: dict[int, tuple[Child, list[int]]] = {}
 
     @property
@@ -98,6 +99,9 @@ class FakeForkServer:
     def order_kill(self, pid: int) -> None:
         if pid in self._ends:
             self.die(pid)
+
+    def order_late_imports(self) -> None:
+        self.on_late_imports()
 
     def _serve(self, pid: int, kind: str, received: bytearray) -> None:
         received += os.read(self._ends[pid][1][0], 1 << 20)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engine import protocol
@@ -20,10 +20,22 @@ _WARM_UP_S = 30.0  # CPU time of the process, including ptxas
 
 
 class CompilerWarming:
-    """Fills these pools and warms their children for `target`, `at_once` at a time, from `start` until `stop`."""
+    """Fills these pools and warms their children for `target`, `at_once` at a time, from `start` until `stop`.
 
-    def __init__(self, pools: Sequence[WarmPool], *, target: str, at_once: int) -> None:
+    It begins when the children of the pools `after` are made.
+    """
+
+    def __init__(
+        self,
+        pools: Sequence[WarmPool],
+        *,
+        target: str,
+        at_once: int,
+        after: Sequence[WarmPool] = (),
+    ) -> None:
         self._pools = tuple(pools)
+        self._after = tuple(after)
+        self._then: Callable[[], None] | None = None
         self._target = target
         self._at_once = at_once
         self._is_stopped = True
@@ -32,10 +44,9 @@ class CompilerWarming:
         self._lent: Counter[WarmPool] = Counter()
         self._warming: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        """Begin to fill the pools and to warm their children."""
-        if not self._pools:
-            return
+    def start(self, *, then: Callable[[], None] | None = None) -> None:
+        """Begin to fill the pools and to warm their children; `then` is called when nothing is left to do."""
+        self._then = then
         self._is_stopped = False
         self._round += 1
         if self._warming is None or self._warming.done():
@@ -61,9 +72,11 @@ class CompilerWarming:
         number = 0
         while number != self._round:  # also after `stop` and `start` while the last children are warmed
             number, self._has_failed = self._round, False
-            for pool in self._pools:
+            for pool in (*self._after, *self._pools):
                 await pool.settle()  # children that are being made have precedence
             await asyncio.gather(*(self._warm_each(number) for _ in range(self._at_once)))
+        if self._then is not None and not self._is_stopped:
+            self._then()
 
     async def _warm_each(self, number: int) -> None:
         for pool in self._pools:

@@ -20,6 +20,7 @@ from engine.processes.fork_server import (
     MAX_MESSAGE_BYTES,
     Fork,
     ForkFailed,
+    ImportLate,
     Kill,
     Report,
     _Child,
@@ -76,22 +77,20 @@ def test_fork_server_exits_with_unread_reports(control: tuple[socket.socket, soc
     killer.end()
 
 
-def test_late_modules_are_imported_once_without_orders(
+def test_late_modules_are_imported_once_on_order(
     control: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parents, server_end = control
     killer = UserKiller()
     imported: list[str] = []
-
-    def import_module(name: str) -> None:
-        imported.append(name)
-        if name == "last":
-            parents.close()
-
     monkeypatch.setattr("engine.processes.preloading.is_harmless", lambda module: module != "harmful")
-    monkeypatch.setattr("engine.processes.fork_server.importlib.import_module", import_module)
+    monkeypatch.setattr("engine.processes.fork_server.importlib.import_module", imported.append)
     monkeypatch.setattr("engine.processes.fork_server.gc.freeze", lambda: imported.append("frozen"))
-    _ForkServer(server_end, killer, late_modules=("first", "harmful", "last"), quiet_s=0.0).serve()
+    fork_server = _ForkServer(server_end, killer, late_modules=("first", "harmful", "last"))
+    assert imported == []
+    for _ in range(2):
+        _order(parents, msgspec.json.encode(ImportLate()))
+        assert fork_server._obey() is True
     killer.end()
     assert imported == ["first", "last", "frozen"]
 

@@ -157,3 +157,9 @@ async def test_fork_server_killed_while_starting_starts_again(tmp_path: Path, mo
         await client.start()
     await client.close()
     assert (tmp_path / "starts").read_text() == "start\nstart\n"
+
+
+async def test_late_imports_are_ordered_while_the_fork_server_runs(fork_server: ForkServer, tmp_path: Path) -> None:
+    fork_server.fork_server.order_late_imports()
+    assert fork_server._end.recv(1 << 16) == b'{"type":"import_late"}'
+    ForkServerClient(folders=(tmp_path,), environment={}).order_late_imports()  # it was not started

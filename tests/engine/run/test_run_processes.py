@@ -51,9 +51,30 @@ async def test_spare_compilers_are_warmed_between_runs_only(
 ) -> None:
     warming, calls = device_run.process_pool.warming, list[str]()
     monkeypatch.setattr(warming, "stop", lambda: calls.append("stop"))
-    monkeypatch.setattr(warming, "start", lambda: calls.append("start"))
+    monkeypatch.setattr(warming, "start", lambda *, then: calls.append("start"))
     run = device_run.open(CASES[0])
     assert calls == ["stop"]
     async for _ in run.stream(asyncio.Event()):
         assert calls == ["stop"]
     assert calls == ["stop", "start"]
+
+
+async def test_late_imports_follow_a_run_and_its_forks(device_run: DeviceRun) -> None:
+    fork_server, warming = device_run.fork_server, device_run.process_pool.warming
+    forked: list[int] = []
+    fork_server.on_late_imports = lambda: forked.append(len(fork_server.forked))
+    async for _ in device_run.open(CASES[0]).stream(asyncio.Event()):
+        assert forked == []
+    await warming.wait()
+    assert forked == [len(fork_server.forked)]
+
+
+async def test_no_late_imports_delay_the_next_run(device_run: DeviceRun) -> None:
+    ordered: list[str] = []
+    device_run.fork_server.on_late_imports = lambda: ordered.append("late")
+    async for _ in device_run.open(CASES[0]).stream(asyncio.Event()):
+        pass
+    following = device_run.open(CASES[0])
+    await device_run.process_pool.warming.wait()
+    assert ordered == []
+    await following._clean_up()

@@ -183,8 +183,41 @@ async def test_warmed_compiler_beyond_the_depth_is_ended(site: Site) -> None:
     assert not site.fork_server._ends.keys() & set(site.warmed)
 
 
-async def test_nothing_is_warmed_without_pools() -> None:
-    warming = CompilerWarming((), target="", at_once=1)
-    warming.start()
-    assert warming._warming is None
+async def test_callback_follows_the_last_warm_child(site: Site) -> None:
+    warmed_before: list[int] = []
+    for _ in range(2):
+        site.warming.start(then=lambda: warmed_before.append(len(site.warmed)))
+        await site.warming.wait()
+    await site.warm()  # without one
+    assert warmed_before == [3, 3]
+
+
+async def test_callback_waits_for_children_that_are_being_made(employ: Employ, monkeypatch: pytest.MonkeyPatch) -> None:
+    fork_server, process_pool = employ(lambda kind, command: None, target=None)
+    workers = WarmPool(process_pool._start_worker, depth=1)
+    warming = CompilerWarming((), target="", at_once=1, after=(workers,))
+    called: list[str] = []
+    withheld: list[tuple[int, bytes]] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(fork_server, "say", lambda pid, line: withheld.append((pid, line)))
+        workers.prepare()
+        warming.start(then=lambda: called.append("then"))
+        while not withheld:
+            await asyncio.sleep(0)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert called == []
+    fork_server.say(*withheld[0])
+    await warming.wait()
+    assert called == ["then"]
     await warming.close()
+    await workers.close()
+
+
+async def test_stopped_warming_calls_nothing(site: Site) -> None:
+    called: list[str] = []
+    site.warming.start(then=lambda: called.append("then"))
+    await site.until_asked()
+    site.warming.stop()  # as a run does that begins
+    await site.warming.wait()
+    assert called == []
