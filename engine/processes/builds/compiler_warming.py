@@ -17,6 +17,7 @@ from engine.processes.warm_pool import PooledProcess, WarmPool
 from engine.protocol.compiling import WarmUp
 
 _WARM_UP_S = 30.0  # CPU time of the process, including ptxas
+_QUIET_S = 1.0  # a command that makes one run has ended by then
 
 
 class CompilerWarming:
@@ -32,10 +33,13 @@ class CompilerWarming:
         target: str,
         at_once: int,
         after: Sequence[WarmPool] = (),
+        quiet_s: float = _QUIET_S,
     ) -> None:
         self._pools = tuple(pools)
         self._after = tuple(after)
+        self._quiet_s = quiet_s
         self._then: Callable[[], None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._target = target
         self._at_once = at_once
         self._is_stopped = True
@@ -45,7 +49,11 @@ class CompilerWarming:
         self._warming: asyncio.Task[None] | None = None
 
     def start(self, *, then: Callable[[], None] | None = None) -> None:
-        """Begin to fill the pools and to warm their children; `then` is called when nothing is left to do."""
+        """Begin to fill the pools and to warm their children.
+
+        `then` is called when nothing has been left to do for a moment, unless `stop` was called.
+        """
+        self.stop()
         self._then = then
         self._is_stopped = False
         self._round += 1
@@ -55,6 +63,8 @@ class CompilerWarming:
     def stop(self) -> None:
         """Begin no more; a child that is being warmed is put back when it is."""
         self._is_stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
 
     async def wait(self) -> None:
         """Wait until no child is being warmed."""
@@ -76,7 +86,7 @@ class CompilerWarming:
                 await pool.settle()  # children that are being made have precedence
             await asyncio.gather(*(self._warm_each(number) for _ in range(self._at_once)))
         if self._then is not None and not self._is_stopped:
-            self._then()
+            self._timer = asyncio.get_running_loop().call_later(self._quiet_s, self._then)
 
     async def _warm_each(self, number: int) -> None:
         for pool in self._pools:

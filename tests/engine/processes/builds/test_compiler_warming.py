@@ -183,19 +183,26 @@ async def test_warmed_compiler_beyond_the_depth_is_ended(site: Site) -> None:
     assert not site.fork_server._ends.keys() & set(site.warmed)
 
 
+async def until_called(called: list[str]) -> None:
+    while not called:
+        await asyncio.sleep(0)
+
+
 async def test_callback_follows_the_last_warm_child(site: Site) -> None:
-    warmed_before: list[int] = []
-    for _ in range(2):
-        site.warming.start(then=lambda: warmed_before.append(len(site.warmed)))
-        await site.warming.wait()
+    site.warming = CompilerWarming((site.pool,), target="sm_90", at_once=1, quiet_s=0.0)
+    warmed_before: list[str] = []
+    site.warming.start(then=lambda: warmed_before.append(str(len(site.warmed))))
+    await until_called(warmed_before)
+    assert warmed_before == ["3"]
     await site.warm()  # without one
-    assert warmed_before == [3, 3]
+    assert site.warming._timer is not None
+    assert site.warming._timer.cancelled()
 
 
 async def test_callback_waits_for_children_that_are_being_made(employ: Employ, monkeypatch: pytest.MonkeyPatch) -> None:
     fork_server, process_pool = employ(lambda kind, command: None, target=None)
     workers = WarmPool(process_pool._start_worker, depth=1)
-    warming = CompilerWarming((), target="", at_once=1, after=(workers,))
+    warming = CompilerWarming((), target="", at_once=1, after=(workers,), quiet_s=0.0)
     called: list[str] = []
     withheld: list[tuple[int, bytes]] = []
     with monkeypatch.context() as patched:
@@ -208,16 +215,23 @@ async def test_callback_waits_for_children_that_are_being_made(employ: Employ, m
             await asyncio.sleep(0)
         assert called == []
     fork_server.say(*withheld[0])
-    await warming.wait()
-    assert called == ["then"]
+    await until_called(called)
     await warming.close()
     await workers.close()
 
 
-async def test_stopped_warming_calls_nothing(site: Site) -> None:
-    called: list[str] = []
-    site.warming.start(then=lambda: called.append("then"))
+async def test_warming_stopped_before_the_last_child_is_warm_calls_nothing(site: Site) -> None:
+    site.warming.start(then=lambda: None)
     await site.until_asked()
     site.warming.stop()  # as a run does that begins
     await site.warming.wait()
-    assert called == []
+    assert site.warming._timer is None
+
+
+async def test_stop_cancels_the_callback(site: Site) -> None:
+    site.warming.start(then=lambda: None)
+    await site.warming.wait()
+    assert site.warming._timer is not None
+    assert not site.warming._timer.cancelled()
+    site.warming.stop()
+    assert site.warming._timer.cancelled()
