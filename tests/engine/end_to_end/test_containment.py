@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from engine.model import Limits, Outcome
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+ROOT = Path(__file__).parents[3]
 
 # Each attempt prints its name and "allowed", or the name of the error.
 ATTEMPTS = """
@@ -148,6 +151,14 @@ async def test_candidate_reads_and_imports_sibling_files(evaluate, copy_kernel, 
     source = copy_kernel.replace("import torch\n", imports, 1)
     judged = await evaluate(source, folder=tmp_path)
     assert judged.verdict.outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("folder", [ROOT, Path(sysconfig.get_paths()["stdlib"]).parent], ids=["checkout", "Python"])
+async def test_file_beside_a_checkout_or_an_interpreter_is_not_flagged(evaluate, folder):
+    """The folder of a kernel may be a home folder, with Python or this project in it."""
+    judged = await evaluate(ROOT / "kgtui" / "samples" / "softmax.py", problem="aten::softmax", folder=folder)
+    assert (judged.verdict.outcome, judged.verdict.flagged) == (Outcome.PASS, False)
+    assert [finding.message for finding in judged.findings if finding.check == "behaviour"] == []
 
 
 async def test_memory_of_all_processes_together_is_bounded(evaluate):

@@ -18,6 +18,8 @@ from typing import Any
 
 from triton.compiler.compiler import ASTSource, CompiledKernel
 
+from engine.worker.installed import is_installed
+
 # Triton's compiler is not typed: what passes through is Any throughout this file.
 
 _STANDARD = tuple(f"{path}{os.sep}" for path in {sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]})
@@ -60,7 +62,8 @@ class OwnKernels:
         return self._file_by_function.get(function, "") if function is not None else ""
 
     def _is_own(self, file: str) -> bool:
-        return any(Path(file).is_relative_to(folder) for folder in self._folders) or _plain(file) in self._written
+        is_in_folder = any(Path(file).is_relative_to(folder) for folder in self._folders)
+        return (is_in_folder and not is_installed(file)) or _plain(file) in self._written
 
     def _note(self, kernel: Any) -> None:
         """Record the kernel's function; a kernel that was not made from a Python function has no owner."""

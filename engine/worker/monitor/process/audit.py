@@ -21,6 +21,7 @@ from typing import Any
 from triton import knobs
 
 from engine.protocol.monitoring import MOST_ACTIONS, ActionKind, ActionSeen, ChangeKind, ChangeSeen
+from engine.worker.installed import is_installed
 from engine.worker.monitor.operators.torch_hooks import HOOK_EVENT
 
 _MOST_FRAMES = 200
@@ -181,7 +182,7 @@ class Audit:
         return None
 
     def _is_authors(self, file: str) -> bool:
-        return file.startswith((self._room, self._folder)) and "site-packages" not in file
+        return file.startswith(self._room) or (file.startswith(self._folder) and not is_installed(file))
 
     def _action(self, event: str, args: tuple[Any, ...]) -> tuple[ActionKind, str] | None:
         kind = _KINDS[event]
@@ -195,7 +196,7 @@ class Audit:
                 return (kind, f"mmap of {target}") if target.startswith(("/proc", "/dev")) else None
             case "import":
                 name, file = str(args[0]), args[1] if len(args) > 1 else None
-                if isinstance(file, str) and file.startswith((self._room, self._folder, *self._writable)):
+                if isinstance(file, str) and self._is_its_own(file):
                     return ActionKind.LIBRARY, f"dlopen of its own {file}"
                 return (kind, name) if name.partition(".")[0] in _UNUSUAL else None
             case "exec":
@@ -210,11 +211,15 @@ class Audit:
                 return kind, f"{event} {_plain(args[1])}"
         return kind, f"{event} {_plain(args[0])}" if event in _WITH_ARGUMENT else event
 
+    def _is_its_own(self, library: str) -> bool:
+        """Whether a library of machine code came with the candidate, or was made by it."""
+        return self._is_authors(library) or library.startswith(self._writable)
+
     def _library(self, name: object) -> tuple[ActionKind, str] | None:
         if name is None:
             return None
         place = os.path.realpath(os.fsdecode(name)) if isinstance(name, str | bytes | os.PathLike) else ""
-        is_its_own = os.sep in str(name) and place.startswith((self._room, self._folder, *self._writable))
+        is_its_own = os.sep in str(name) and self._is_its_own(place)
         return ActionKind.LIBRARY, f"{'dlopen of its own' if is_its_own else 'dlopen'} {_plain(name)}"
 
     def _opened(self, path: object, mode: object, flags: object) -> tuple[ActionKind, str] | None:
@@ -256,7 +261,7 @@ def _is_made_up(file: str) -> bool:
     return not file.startswith(("/", "<frozen"))
 
 
-_OURS = str(Path(__file__).parents[3])
+_OURS = f"{Path(__file__).parents[3]}{os.sep}"
 
 
 def _plain(value: object) -> str:

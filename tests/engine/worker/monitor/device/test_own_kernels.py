@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,13 @@ def test_a_kernel_of_another_folder_is_not(own: OwnKernels) -> None:
     loaded(11, of_function(mine))
     own.belong_to(HERE / "elsewhere")
     assert (own.owns(11), own.file_of(11)) == (False, __file__)
+
+
+def test_kernel_of_a_package_in_the_candidate_folder_is_not(own: OwnKernels) -> None:
+    of_package = types.FunctionType(mine.__code__.replace(co_filename=str(HERE / ".venv/site-packages/lib.py")), {})
+    loaded(11, of_function(of_package))
+    own.belong_to(HERE)
+    assert not own.owns(11)
 
 
 def test_kernel_without_function_has_no_owner(own: OwnKernels) -> None:
