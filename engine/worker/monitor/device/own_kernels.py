@@ -11,19 +11,16 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from triton.compiler.compiler import ASTSource, CompiledKernel
 
-from engine.worker.installed import is_installed
+from engine.worker.installed import is_in_folder, is_standard
 
 # Triton's compiler is not typed: what passes through is Any throughout this file.
 
-_STANDARD = tuple(f"{path}{os.sep}" for path in {sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]})
-_PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _WRITES = os.O_WRONLY | os.O_RDWR
 _MOST_WRITTEN = 4096
 _MOST_FRAMES = 64
@@ -62,8 +59,7 @@ class OwnKernels:
         return self._file_by_function.get(function, "") if function is not None else ""
 
     def _is_own(self, file: str) -> bool:
-        is_in_folder = any(Path(file).is_relative_to(folder) for folder in self._folders)
-        return (is_in_folder and not is_installed(file)) or _plain(file) in self._written
+        return any(is_in_folder(file, str(folder)) for folder in self._folders) or _plain(file) in self._written
 
     def _note(self, kernel: Any) -> None:
         """Record the kernel's function; a kernel that was not made from a Python function has no owner."""
@@ -93,8 +89,7 @@ class OwnKernels:
             if frame is None:
                 return False
             file = frame.f_code.co_filename
-            is_standard = file.startswith(_STANDARD) and not any(part in file for part in _PACKAGES)
-            if not is_standard and not file.startswith("<frozen"):
+            if not is_standard(file) and not file.startswith("<frozen"):
                 return self._is_own(file)
             frame = frame.f_back
         return False

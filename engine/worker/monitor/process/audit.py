@@ -21,7 +21,7 @@ from typing import Any
 from triton import knobs
 
 from engine.protocol.monitoring import MOST_ACTIONS, ActionKind, ActionSeen, ChangeKind, ChangeSeen
-from engine.worker.installed import is_installed
+from engine.worker.installed import is_in_folder
 from engine.worker.monitor.operators.torch_hooks import HOOK_EVENT
 
 _MOST_FRAMES = 200
@@ -182,7 +182,7 @@ class Audit:
         return None
 
     def _is_authors(self, file: str) -> bool:
-        return file.startswith(self._room) or (file.startswith(self._folder) and not is_installed(file))
+        return file.startswith(self._room) or is_in_folder(file, self._folder)
 
     def _action(self, event: str, args: tuple[Any, ...]) -> tuple[ActionKind, str] | None:
         kind = _KINDS[event]
