@@ -244,6 +244,8 @@ class Run:
         )  # fmt: skip
         stop = await stage.run()
         self._cases_ended.set()
+        place_by_name = {case.name: place for place, case in enumerate(cases)}
+        self._results.sort(key=lambda result: place_by_name[result.case])  # they ended as their kernels were compiled
         self._process_pool.prepare_after_cases()
         self._passed = passed_of(cases, self._results, verifier.launches, verifier.tapes)
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)

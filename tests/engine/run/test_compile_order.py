@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine import protocol
-from engine.model import Case, DType, Launch, Tier
-from engine.model.events import CaseFinished
+from engine.model import Case, DType, Launch, Outcome, OutputReport, Tier, Verdict
+from engine.model.events import CaseFinished, RunFinished
 from engine.processes.directories import EngineDirectories
 from tests.engine.run.compile_site import Site, compile_everything, described, warps
 from tests.engine.run.device_run import LAUNCH, DeviceRun
@@ -296,17 +296,19 @@ async def test_skipped_launch_is_compiled_when_launched(site: Site) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _HeldRun:
-    """The cases of a run in the order of their ends; `workers` were forked before the last kernel was compiled."""
+    """The cases of a run in the order of their ends; `workers` were forked before the held kernel was compiled."""
 
     finished: list[str]
     workers: int
+    verdict: Verdict
 
 
-async def run_with_the_last_compile_held(device_run: DeviceRun, *, until_workers: int = 0) -> _HeldRun:
-    """Run four cases with a kernel each; that of d is compiled when c has ended and so many workers are forked."""
+async def run_with_a_compile_held(device_run: DeviceRun, held: str, *, until: str, until_workers: int = 0) -> _HeldRun:
+    """Run four cases with a kernel each; one is compiled when another has ended and so many workers are forked."""
     cases = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) for name in "abcd")
     launches = {case.name: replace(LAUNCH, constants={"BLOCK": case.name}) for case in cases}
-    last: list[tuple[int, protocol.AnyCommand]] = []
+    late: list[tuple[int, protocol.AnyCommand]] = []
+    answer_case = device_run.changes
 
     def launching(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         match command:
@@ -315,40 +317,58 @@ async def run_with_the_last_compile_held(device_run: DeviceRun, *, until_workers
                 return protocol.DryRunDone(id=command.id, launches=(expected,))
             case protocol.Call(case=name):
                 return protocol.Called(id=command.id, returned=(), launches=(launches[name],), elapsed_s=0.0)
-            case protocol.Compile(launch=launch) if launch == launches["d"]:
-                last.append((device_run.fork_server.serving, command))
-        return None
+            case protocol.Compile(launch=launch) if launch == launches[held]:
+                late.append((device_run.fork_server.serving, command))
+        return answer_case(kind, command)
 
     device_run.changes = launching
     answer = device_run.fork_server.answer
 
-    def hold_the_first_of_last(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes | None:
+    def hold_the_first_of_late(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes | None:
         reply = answer(kind, command)
-        return None if [held for _, held in last] == [command] else reply
+        return None if [one for _, one in late] == [command] else reply
 
-    device_run.fork_server.answer = hold_the_first_of_last
+    device_run.fork_server.answer = hold_the_first_of_late
     finished: list[str] = []
     workers = 0
+    verdict: Verdict | None = None
     async with asyncio.timeout(PATIENCE_S):
         async for event in device_run.open(*cases).stream(asyncio.Event()):
             if isinstance(event, CaseFinished):
                 finished.append(event.result.case)
-                if event.result.case == "c":
-                    [(pid, held)] = last
+                if event.result.case == until:
+                    [(pid, compile_late)] = late
                     while device_run.fork_server.forked.count("worker") < until_workers:
                         await asyncio.sleep(0)
                     workers = device_run.fork_server.forked.count("worker")
-                    device_run.fork_server.say(pid, protocol.encode(protocol.Compiled(id=held.id, stages={})))
+                    device_run.fork_server.say(pid, protocol.encode(protocol.Compiled(id=compile_late.id, stages={})))
+            elif isinstance(event, RunFinished):
+                verdict = event.verdict
     compiled = [one.launch for one in device_run.commands(protocol.Compile) if isinstance(one, protocol.Compile)]
     assert compiled == list(launches.values())
-    return _HeldRun(finished=finished, workers=workers)
+    assert verdict is not None
+    return _HeldRun(finished=finished, workers=workers, verdict=verdict)
 
 
 async def test_first_case_runs_before_the_last_kernel_compiles(device_run: DeviceRun) -> None:
-    run = await run_with_the_last_compile_held(device_run)
+    run = await run_with_a_compile_held(device_run, "d", until="c")
     assert run.finished == ["a", "b", "c", "d"]
 
 
 async def test_next_workers_are_begun_before_the_last_kernel_is_compiled(device_run: DeviceRun) -> None:
-    run = await run_with_the_last_compile_held(device_run, until_workers=4)
+    run = await run_with_a_compile_held(device_run, "d", until="c", until_workers=4)
     assert run.workers == 4
+
+
+async def test_verdict_names_the_first_failed_case_of_the_plan(device_run: DeviceRun) -> None:
+    def wrong(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        if not isinstance(command, protocol.Compare):
+            return None
+        report = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, shape=(4,), dtype="float32", message="not 4")
+        return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
+
+    device_run.changes = wrong
+    device_run.process_pool.most_compilers = 2  # one is held
+    run = await run_with_a_compile_held(device_run, "a", until="d")
+    assert run.finished == ["b", "c", "d", "a"]
+    assert run.verdict.sentence == "4 of 4 cases failed, first a: not 4"
