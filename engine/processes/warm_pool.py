@@ -45,12 +45,15 @@ class WarmPool:
 
     async def wait(self) -> PooledProcess:
         """The next child, once it is warm, left in the pool; one lost with its fork server is replaced once."""
+        return (await self._next()).result()
+
+    async def _next(self) -> asyncio.Future[PooledProcess]:
         try:
             return await self._wait()
         except EngineLostError:
             return await self._wait()
 
-    async def _wait(self) -> PooledProcess:
+    async def _wait(self) -> asyncio.Future[PooledProcess]:
         if not self._waiting and not self._closed:
             self._begin()
         if not self._waiting:
@@ -63,7 +66,7 @@ class WarmPool:
                 self._waiting.remove(failed)  # otherwise every later take would raise the same error
             raise
         if process.child.alive and process.child.fault is None:
-            return process
+            return making
         self._forget(making)  # it exited while waiting, for example killed when memory ran out
         await process.end()
         return await self._wait()
@@ -80,9 +83,10 @@ class WarmPool:
             EngineError: none could be made.
         """
         async with self._takes:
-            process = await self.wait()
-            self._waiting.popleft()
-            return process
+            while (made := await self._next()) not in self._waiting:
+                pass  # lent or taken by another way while this waited
+            self._waiting.remove(made)
+            return made.result()
 
     async def take_or_make(self, *, keeping: int | None = None) -> PooledProcess:
         """A child that is warm, else a new one.  Callers do not wait for each other.

@@ -135,6 +135,34 @@ async def test_process_put_back_is_taken_next_unless_enough_wait(pair: Pair) -> 
     assert len(pair.fork_server.forked) == 2
 
 
+async def test_process_put_back_during_a_take_is_left_for_the_next(pair: Pair) -> None:
+    await pair.warm()
+    lent = [pair.spare.lend_unwarmed(), pair.spare.lend_unwarmed()]
+    taking = asyncio.create_task(pair.take())  # makes a third
+    await asyncio.sleep(0)
+    assert lent[0] is not None
+    assert pair.spare.put_back(lent[0])
+    first, second = await taking, await pair.take()
+    assert first.child not in [one.child for one in lent if one is not None]
+    assert second.child is lent[0].child
+    assert lent[1] is not None
+    pair.taken.append(lent[1])
+
+
+async def test_process_lent_during_a_take_is_not_taken(pair: Pair) -> None:
+    async def lend() -> PooledProcess | None:
+        await pair.spare.settle()
+        return pair.spare.lend_unwarmed()
+
+    pair.spare.prepare(most=1)
+    lending = asyncio.create_task(lend())  # resumed before the take, since it waits first
+    await asyncio.sleep(0)
+    taken, lent = await asyncio.gather(pair.take(), lending)
+    assert lent is not None
+    pair.taken.append(lent)
+    assert taken.child is not lent.child
+
+
 async def test_process_put_back_ends_with_the_pool(pair: Pair) -> None:
     process = await pair.take()
     assert pair.spare.put_back(process)
