@@ -60,7 +60,10 @@ class Kill(msgspec.Struct, frozen=True, kw_only=True, tag="kill", tag_field="typ
 
 
 class ImportLate(msgspec.Struct, frozen=True, kw_only=True, tag="import_late", tag_field="type"):
-    """Import the late modules, unless that is done: for half a second nothing can be forked."""
+    """Import the late modules, unless that is done; nothing can be forked during an import.
+
+    A fork of the server tries each of them first, while orders are obeyed.
+    """
 
 
 class Forked(msgspec.Struct, frozen=True, kw_only=True, tag="forked", tag_field="type"):
@@ -126,6 +129,15 @@ class _Child:
     uid: int | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Trial:
+    """A fork that tries to import a module."""
+
+    pid: int
+    handle: int
+    module: str
+
+
 class _ForkServer:
     def __init__(
         self,
@@ -140,31 +152,65 @@ class _ForkServer:
         self._late_modules = late_modules
         self._preparations = dict(preparations or {})
         self._children: dict[int, _Child] = {}
+        self._trials: dict[int, _Trial] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ)
 
     def serve(self) -> None:
         self._send(ImportsDone())
-        while True:
-            for key, _ in self._selector.select():
-                if key.data is not None:
-                    self._reap(key.data)
-                elif not self._obey():
-                    children = list(self._children.values())
-                    for child in children:
-                        _kill(child)
-                    for child in children:
-                        self._reap(child)
-                    return
+        while self._serve_ready():
+            pass
 
-    def _import_late_modules(self) -> None:
-        """Import them for all children from now on, those that start no thread; a fork of this process tries it."""
+    def _serve_ready(self) -> bool:
+        """Wait for an order, or for the end of a child, and handle it; False once the parent has closed the socket."""
+        for key, _ in self._selector.select():
+            if isinstance(key.data, _Trial):
+                self._end_trial(key.data)
+            elif key.data is not None:
+                self._reap(key.data)
+            elif not self._obey():
+                self._end()
+                return False
+        return True
+
+    def _end(self) -> None:
+        """End all children and trials."""
+        for trial in self._trials.values():
+            os.kill(trial.pid, signal.SIGKILL)  # not reaped yet
+        children = list(self._children.values())
+        for child in children:
+            _kill(child)
+        for child in children:
+            self._reap(child)
+
+    def _try_late_modules(self) -> None:
+        """Begin to try the late modules; those that can be imported and start no thread are imported after that."""
         modules, self._late_modules = self._late_modules, ()
         for module in modules:
-            if preloading.is_harmless(module):
-                importlib.import_module(module)
-        if modules:
+            try:
+                pid = os.fork()
+            except OSError:  # no more processes: each child imports it itself
+                return
+            if pid == 0:
+                self._forget()
+                preloading.try_import(module)
+            trial = self._trials[pid] = _Trial(pid=pid, handle=os.pidfd_open(pid), module=module)
+            self._selector.register(trial.handle, selectors.EVENT_READ, trial)
+
+    def _end_trial(self, trial: _Trial) -> None:
+        """Import a module for all children from now on, if its trial has succeeded."""
+        del self._trials[trial.pid]
+        self._selector.unregister(trial.handle)
+        os.close(trial.handle)
+        if os.waitpid(trial.pid, 0)[1] == 0:
+            importlib.import_module(trial.module)
             gc.freeze()
+
+    def _forget(self) -> None:
+        """Close what a fork must not have of this server."""
+        self._control.close()
+        self._selector.close()
+        self._killer.forget()
 
     def _obey(self) -> bool:
         try:
@@ -180,7 +226,7 @@ class _ForkServer:
                 _kill(child)  # reaped once it has exited: a driver takes 0.1 s to release a device, and forks wait here
             return True
         if isinstance(order, ImportLate):
-            self._import_late_modules()
+            self._try_late_modules()
             return True
         try:
             self._prepare(order.kind)
@@ -191,9 +237,7 @@ class _ForkServer:
             self._send(ForkFailed(reason=(isinstance(error, OSError) and error.strerror) or str(error)))
             return True
         if pid == 0:
-            self._control.close()
-            self._selector.close()
-            self._killer.forget()
+            self._forget()
             _become_child(order, handles)
         for handle in handles:
             os.close(handle)
@@ -222,13 +266,14 @@ class _ForkServer:
         self._send(ChildExited(pid=child.pid, status=status, leftovers=self._sweep(child.uid)))
 
     def _sweep(self, uid: int | None) -> int:
-        """Kill every descendant that is not a known child; returns how many there were."""
+        """Kill every descendant that is not known; returns how many there were."""
         if uid is not None:
             self._killer.kill_all_of(uid)
         leftovers: set[int] = set()
         until = time.monotonic() + _SWEEP_S
         while time.monotonic() < until:
-            found = [pid for pid in _children_of(os.getpid()) if pid not in self._children and pid != self._killer.pid]
+            known = {*self._children, *self._trials, self._killer.pid}
+            found = [pid for pid in _children_of(os.getpid()) if pid not in known]
             if not found:
                 break
             leftovers.update(found)

@@ -9,10 +9,13 @@ import enum
 import gc
 import importlib
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 from engine.model import import_late
+from engine.sandbox import linux
 from engine.sandbox.priority import NICEST, raise_niceness
 from engine.sandbox.variables import DRIVER_VARIABLE, MACHINE_VARIABLE, WARM_TARGET_VARIABLE
 
@@ -116,16 +119,14 @@ def _require_one_thread() -> None:
         raise RuntimeError(f"the fork server has {threads} threads and cannot fork safely")
 
 
-def is_harmless(module: str) -> bool:
-    """Whether a module can be imported here and starts no thread; tried in a fork, which can be thrown away."""
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        raise_niceness(NICEST)  # a run may begin meanwhile
-        try:
-            importlib.import_module(module)
-            _require_one_thread()
-            status = 0
-        finally:
-            os._exit(status)
-    return os.waitpid(pid, 0)[1] == 0
+def try_import(module: str) -> NoReturn:
+    """End this process, a fork that tries an import: with 0 if the module can be imported and starts no thread."""
+    status = 1
+    linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+    raise_niceness(NICEST)  # a run may begin meanwhile
+    try:
+        importlib.import_module(module)
+        _require_one_thread()
+        status = 0
+    finally:
+        os._exit(status)

@@ -77,22 +77,41 @@ def test_fork_server_exits_with_unread_reports(control: tuple[socket.socket, soc
     killer.end()
 
 
-def test_late_modules_are_imported_once_on_order(
+def test_late_modules_are_imported_once_after_their_trials(
     control: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parents, server_end = control
     killer = UserKiller()
     imported: list[str] = []
-    monkeypatch.setattr("engine.processes.preloading.is_harmless", lambda module: module != "harmful")
+    monkeypatch.setattr("engine.processes.preloading.try_import", lambda module: os._exit(module == "harmful"))
     monkeypatch.setattr("engine.processes.fork_server.importlib.import_module", imported.append)
-    monkeypatch.setattr("engine.processes.fork_server.gc.freeze", lambda: imported.append("frozen"))
     fork_server = _ForkServer(server_end, killer, late_modules=("first", "harmful", "last"))
-    assert imported == []
     for _ in range(2):
         _order(parents, msgspec.json.encode(ImportLate()))
         assert fork_server._obey() is True
+    assert imported == []
+    trials = len(fork_server._trials)
+    while fork_server._trials:
+        assert fork_server._serve_ready() is True
     killer.end()
-    assert imported == ["first", "last", "frozen"]
+    assert (trials, sorted(imported)) == (3, ["first", "last"])
+
+
+def test_orders_are_obeyed_during_a_trial(
+    control: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parents, server_end = control
+    killer = UserKiller()
+    monkeypatch.setattr("engine.processes.preloading.try_import", lambda _: (parents.close(), signal.pause()))
+    fork_server = _ForkServer(server_end, killer, late_modules=("slow",))
+    for order in (ImportLate(), Kill(pid=0)):
+        _order(parents, msgspec.json.encode(order))
+        assert fork_server._serve_ready() is True
+    (trial,) = fork_server._trials
+    parents.close()
+    assert fork_server._serve_ready() is False
+    killer.end()
+    assert os.WTERMSIG(os.waitpid(trial, 0)[1]) == signal.SIGKILL
 
 
 def test_first_fork_of_a_kind_is_prepared_once(
