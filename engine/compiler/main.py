@@ -27,9 +27,9 @@ from engine.devices.hardware.targets import Target, target_named
 from engine.errors import EngineError, UnsupportedError
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
-from engine.loading.lowering import lowered_text_of, without_folders
+from engine.loading.lowering import lowered_text_of
 from engine.protocol.compiling import WarmUp
-from engine.protocol.proof.binaries import digest_of
+from engine.protocol.proof.binaries import digest_of, without_folders
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS
 from engine.protocol.transport.service import Line
 from engine.sandbox.confinement import Measure, limit_memory

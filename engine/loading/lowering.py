@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import gc
-import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from triton.runtime.jit import JITFunction
 # Triton's targets, options and modules are not typed: they are Any throughout this file.
 
 
-_FILE = re.compile(r'\bloc\("((?:[^"\\\n]|\\.)*+)":(?=\d+:\d+\))')
 _MOST_TREES = 1000
 _contexts = threading.local()
 
@@ -69,11 +67,6 @@ def lowered_text_of(source: ASTSource, target: Any, options: Any) -> LoweredText
     module = _from_frontend(source, target, options)
     made = str(module)  # before the stage, which changes the module in place
     return LoweredText(made=made, ttir=str(_after_first_stage(module, source, target, options)))
-
-
-def without_folders(ttir: str) -> str:
-    """The text with file names without folders, so that it does not depend on the candidate's location."""
-    return _FILE.sub(lambda found: f'loc("{found[1].rpartition("/")[2]}":', ttir)
 
 
 def _from_frontend(source: ASTSource, target: Any, options: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from engine.protocol.messages import Command, Count, Message, Reply, Text, Word
 MOST_BINARY_BYTES, MOST_STAGES_BYTES = 2560 << 10, 384 << 10  # in base64 both fit a line of a reply
 MAP_BYTES = 128  # sizeof(CUtensorMap)
 _MOST_PARAMETERS, _MOST_MAP_DIMENSIONS = 1024, 16
+_FILE = re.compile(r'\bloc\("((?:[^"\\\n]|\\.)*+)":(?=\d+:\d+\))')
 _HOST_TYPES = {8: 10, 9: 8, 10: 9}  # element types of TMA that the driver numbers differently
 
 
@@ -117,6 +119,11 @@ class Prebuilt(Message, frozen=True):
     def of(cls, request: BinaryRequest, binary: KernelBinary) -> Prebuilt:
         """The binary of a request."""
         return cls(ttir_digest=digest_of(request.ttir), options=request.options, binary=binary)
+
+
+def without_folders(ttir: str) -> str:
+    """The text with file names without folders, so that it does not depend on the candidate's location."""
+    return _FILE.sub(lambda found: f'loc("{found[1].rpartition("/")[2]}":', ttir)
 
 
 def digest_of(ttir: str) -> str:

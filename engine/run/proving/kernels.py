@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine import protocol
@@ -10,6 +11,7 @@ from engine.devices.hardware.targets import DEFAULT_TARGET
 from engine.errors import EngineError
 from engine.model import Launch, specialisation
 from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.protocol.proof.binaries import without_folders
 from engine.protocol.proof.replaying import kernel_name
 from engine.protocol.proof.tape import ClaimedKernel, Tape
 
@@ -29,6 +31,17 @@ def claimed_kernels(tape: Tape) -> tuple[LoweredKernel, ...]:
     """The kernels of a tape as the worker claims to have compiled them, none where it claims nothing."""
     return (
         tuple(_kernel_of(claimed) for claimed in tape.claimed) if len(tape.claimed) == len(tape.specialisations) else ()
+    )
+
+
+def are_others(executed: Sequence[LoweredKernel], lowered: Sequence[LoweredKernel]) -> bool:
+    """Whether kernels that a worker has executed differ from those of the file, as a compiler lowers them.
+
+    Names of folders do not count.
+    """
+    return any(
+        (one.arguments, without_folders(one.ttir)) != (other.arguments, without_folders(other.ttir))
+        for one, other in zip(executed, lowered, strict=True)
     )
 
 

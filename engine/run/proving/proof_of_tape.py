@@ -61,6 +61,20 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
     return Tried(proof=conclusion.of_match(name, tape, replayed, used, size), replayed=replayed)
 
 
+async def refuted_by(replays: Replays, executed: TapedCase) -> CaseProof | None:
+    """Why a case is not proven whose worker executed these kernels, which are not those of the file.
+
+    None if they give the answer, too.
+
+    Raises:
+        EngineError: judge or replayer failed.
+    """
+    proof = (await try_to_prove(replays, executed)).proof
+    if proof.proven:
+        return None
+    return replace(proof, reason=f"the kernels that ran are not those of the file: {proof.reason}")
+
+
 async def computed_elsewhere(
     replays: Replays, taped: TapedCase, other: Tape, *, seed: int, answer_bytes: int
 ) -> CaseProof | None:

@@ -25,8 +25,14 @@ from engine.replay.agreement import Agreement, Disagreement, agreement, differen
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
-from engine.run.proving.kernels import NotLoweredError, claimed_kernels
-from engine.run.proving.proof_of_tape import TapedCase, answers_other_inputs, computed_elsewhere, try_to_prove
+from engine.run.proving.kernels import NotLoweredError, are_others, claimed_kernels
+from engine.run.proving.proof_of_tape import (
+    TapedCase,
+    answers_other_inputs,
+    computed_elsewhere,
+    refuted_by,
+    try_to_prove,
+)
 from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
 from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
@@ -171,6 +177,9 @@ class ProvingStage:
                 return unproven
         self._lab.process_pool.compiler.prepare()  # replaces the warm compiler that the first kernel took
         taped = TapedCase(case=one.case, tape=replace_fields(tape, claimed=()), kernels=kernels, varying=agreed.varying)
+        executed = claimed_kernels(tape)
+        if gap is None and unproven is None and executed and are_others(executed, kernels):
+            gap = await refuted_by(self._replays, replace(taped, kernels=executed))
         gap = gap or await self._on_other_inputs(taped, agreed, records=unproven is None)
         if gap.gap in _ONLY_THESE_INPUTS and not self._lab.problem.returns_scalar:
             elsewhere = await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size)

@@ -32,9 +32,9 @@ from engine.worker.cpu_driver.allocations import Allocations
 from engine.worker.cpu_driver.frontend import parse_options
 from engine.worker.cpu_driver.reports import Reports
 from engine.worker.cpu_driver.shared_modules import SharedModules
-from engine.worker.cpu_driver.storages import argument_names, arguments_of
+from engine.worker.cpu_driver.storages import arguments_of
 from engine.worker.cpu_driver.traffic import traffic_of
-from engine.worker.launches.records import OPTIONS, LaunchLog, describe, parts_of
+from engine.worker.launches.records import OPTIONS, LaunchLog, argument_names, describe, parts_of
 from engine.worker.launches.withholding import Withholding
 from engine.worker.triton_interpreter.gpu_need import GpuNeed
 from engine.worker.triton_interpreter.interpreter import Interpreter

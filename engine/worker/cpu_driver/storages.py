@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from engine.machine.ir import Scalar
 from engine.machine.memory import Address, Argument, DescriptorArgument, Memory, Storage
 from engine.machine.numerics import Array
 from engine.worker.cpu_driver.allocations import Allocations
+from engine.worker.launches.records import leaves_of
 
 # Triton accepts arguments of any type: Any throughout this file.
 
@@ -100,7 +101,7 @@ def arguments_of(
     and all other tensors.
     """
     collected = LaunchMemory(allocations)
-    leaves = [leaf for name, kind in signature.items() for leaf in _leaves(name, kind, values[name])]
+    leaves = [leaf for name, kind in signature.items() for leaf in leaves_of(name, kind, values[name])]
     first = [_collect(collected, name, value) for name, value in leaves]
     if others is not None:
         for name, tensor in others.items():
@@ -109,11 +110,6 @@ def arguments_of(
     memory = collected.memory()
     arguments = tuple(_argument(value, at, memory) for (_, value), at in zip(leaves, first, strict=True))
     return arguments, memory
-
-
-def argument_names(signature: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the arguments of `arguments_of`: "sizes.2" is a part of a tuple."""
-    return tuple(leaf for name, kind in signature.items() for leaf, _ in _leaves(name, kind, values[name]))
 
 
 def tensor_of(value: Any) -> torch.Tensor | None:
@@ -133,15 +129,6 @@ def _collect(collected: LaunchMemory, name: str, value: Any) -> int | None:
     if tensor is None:
         return collected.add_foreign(name, value.data_ptr()) if hasattr(value, "data_ptr") else None
     return collected.add(name, tensor)
-
-
-def _leaves(name: str, kind: Any, value: Any) -> Iterator[tuple[str, Any]]:
-    """The run-time values of a kernel argument, with their names: "sizes.2" in a tuple."""
-    if isinstance(kind, tuple | list):
-        for place, (inner, part) in enumerate(zip(kind, value, strict=True)):
-            yield from _leaves(f"{name}.{place}", inner, part)
-    elif kind != "constexpr":
-        yield name, value
 
 
 def _argument(value: Any, first: int | None, memory: Memory) -> Argument:

@@ -15,8 +15,8 @@ from triton.compiler.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
 from engine.model import Launch
-from engine.protocol.proof.tape import ClaimedKernel
-from engine.worker.launches.records import OPTIONS, LaunchLog, bound_arguments, describe
+from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS, ClaimedKernel
+from engine.worker.launches.records import OPTIONS, LaunchLog, argument_names, bound_arguments, describe
 from engine.worker.launches.withholding import Withholding
 
 # Triton's launcher is not typed: what passes through is Any throughout this file.
@@ -25,24 +25,36 @@ from engine.worker.launches.withholding import Withholding
 _LAUNCH_OPTIONS = ("num_warps", "num_stages", *OPTIONS)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Launch:
-    """A launch that is about to run; `values` are its arguments by parameter, constants included.
+    """A launch; `values` are its arguments by parameter, constants included.
 
-    `sizes` are those of its grid as given, along one to three axes.
+    `sizes` are those of its grid as given, along one to three axes; `compiled` is the kernel that ran, None before.
     """
 
     function: Callable[..., Any]
     sizes: tuple[int, ...]
     values: Mapping[str, Any]
     options: Mapping[str, Any]
-    claimed: ClaimedKernel | None = None
+    compiled: Any = None
 
     @property
     def grid(self) -> tuple[int, int, int]:
         """The number of programs along each axis."""
         x, y, z = (*self.sizes, 1, 1, 1)[:3]
         return (x, y, z)
+
+    @property
+    def claimed(self) -> ClaimedKernel | None:
+        """The TTIR of the kernel that ran with the names of its arguments; None where they are not known."""
+        try:
+            ttir = self.compiled.asm["ttir"]
+            names = argument_names(self.compiled.src.signature, self.values)
+        except Exception:  # another version's kernel, or the candidate's own object
+            return None
+        if not isinstance(ttir, str) or len(ttir) > MOST_MODULE_CHARACTERS:
+            return None
+        return ClaimedKernel(ttir=ttir, arguments=names)
 
     @functools.cached_property
     def described(self) -> Launch:
@@ -110,6 +122,8 @@ def _recorded(run: Any, launch_log: LaunchLog, withholding: Withholding, tapes: 
         launch = _launch_of(kernel.fn, args, kwargs, grid)
         with withholding.launching(kernel.fn, (*args, *kwargs.values())), _taping(tapes, launch):
             compiled = run(kernel, *args, grid=grid, warmup=False, **kwargs)
+            if launch is not None:
+                launch.compiled = compiled
         if launch is not None:
             launch_log.add(launch.described)
         return compiled
@@ -158,6 +172,8 @@ def _recorded_launcher(launcher: Any, launch_log: LaunchLog, withholding: Withho
             launch = _launch_of(function, args, options, grid)
             with withholding.launching(function, (*args, *kwargs.values())), _taping(tapes, launch):
                 returned = launched(*args, **kwargs)
+                if launch is not None:
+                    launch.compiled = compiled
             if launch is not None:
                 launch_log.add(launch.described)
             return returned

@@ -82,6 +82,20 @@ def parts_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:  # Any: kernel
         yield name, value
 
 
+def leaves_of(name: str, kind: Any, value: Any) -> Iterator[tuple[str, Any]]:
+    """The run-time values of an argument with these types in the kernel's signature, by their names: "sizes.2"."""
+    if isinstance(kind, tuple | list):
+        for place, (inner, part) in enumerate(zip(kind, value, strict=True)):
+            yield from leaves_of(f"{name}.{place}", inner, part)
+    elif kind != "constexpr":
+        yield name, value
+
+
+def argument_names(signature: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the arguments that a compiled kernel takes: "sizes.2" is a part of a tuple."""
+    return tuple(leaf for name, kind in signature.items() for leaf, _ in leaves_of(name, kind, values[name]))
+
+
 def describe(
     function: Callable[..., Any], values: Mapping[str, Any], options: Mapping[str, Any], grid: tuple[int, ...]
 ) -> Launch:  # Any: kernels take everything

@@ -80,7 +80,7 @@ class TakenLaunch(Protocol):
 
     @property
     def claimed(self) -> ClaimedKernel | None:
-        """The TTIR and arguments of the specialisation; None if it was not compiled to TTIR."""
+        """The TTIR and arguments of the specialisation, once it was launched; None if they are not known."""
         ...
 
 
@@ -265,6 +265,8 @@ class TapeRecorder:
         was_on, self.is_on = self.is_on, False
         try:
             yield
+            if len(self._specialisations) > len(known) and (claim := launch.claimed) is not None:
+                self._claimed.append(claim)
         except BaseException:  # a failed configuration that an autotuner skips has launched nothing
             del self._steps[steps:]
             self._specialisations, self._claimed = dict(known), list(claimed)
@@ -279,8 +281,6 @@ class TapeRecorder:
             if len(self._specialisations) == MOST_LAUNCHES:
                 raise OverfullError(f"more than {MOST_LAUNCHES} specialisations of kernels")
             self._specialisations[key] = len(self._specialisations), replace(described, grid=(1, 1, 1))
-            if taken.claimed is not None:
-                self._claimed.append(taken.claimed)
         arguments = []
         for name, value in taken.values.items():
             if not is_constexpr(taken.function, name):

@@ -12,8 +12,9 @@ from triton.compiler import ASTSource, make_backend
 from triton.runtime.jit import JITFunction
 
 from engine.loading import warm_kernel
-from engine.loading.lowering import share_trees, ttir_of, without_folders
+from engine.loading.lowering import share_trees, ttir_of
 from engine.machine.reader import read_module
+from engine.protocol.proof.binaries import without_folders
 
 
 def test_files_are_named_without_folders():

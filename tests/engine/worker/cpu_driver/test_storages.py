@@ -8,7 +8,8 @@ import torch
 from engine.machine.ir import Scalar
 from engine.machine.memory import Address, DescriptorArgument
 from engine.worker.cpu_driver.allocations import Allocations
-from engine.worker.cpu_driver.storages import argument_names, arguments_of
+from engine.worker.cpu_driver.storages import arguments_of
+from engine.worker.launches.records import argument_names
 
 
 class Descriptor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -28,7 +29,15 @@ from engine.worker.taping.recorder import TapeRecorder
 
 X = torch.arange(8.0)
 WHOLE = TapedView(storage=0, dtype="float32", offset_bytes=0, shape=(8,), strides=(1,))
-CLAIMED = ClaimedKernel(ttir="module {}", arguments=("x", "n"))
+CLAIMED = ClaimedKernel(ttir="module {}", arguments=("x", "sizes.0", "sizes.1", "n", "eps", "flag"))
+COMPILED = SimpleNamespace(
+    asm={"ttir": "module {}"},
+    src=SimpleNamespace(
+        signature={
+            "x": "*fp32", "sizes": ("*fp32", "i32"), "n": "i32", "eps": "fp32", "flag": "i1", "block": "constexpr"
+        }
+    ),
+)  # fmt: skip
 
 
 @triton.jit
@@ -39,7 +48,11 @@ def kernel(x, sizes, n, eps, flag, block: tl.constexpr):
 def taken(*values):
     by_name = dict(zip(("x", "sizes", "n", "eps", "flag"), values, strict=True))
     return _Launch(
-        function=kernel.fn, sizes=(2, 1, 1), values={**by_name, "block": 64}, options={"num_warps": 8}, claimed=CLAIMED
+        function=kernel.fn,
+        sizes=(2, 1, 1),
+        values={**by_name, "block": 64},
+        options={"num_warps": 8},
+        compiled=COMPILED,
     )
 
 
@@ -103,7 +116,7 @@ def test_a_launch_has_its_arguments_by_name():
 
 
 def test_a_specialisation_is_on_the_tape_once():
-    tape = launched(X, X, 7, 0.5, True)
+    tape = launched(X, (X, 5), 7, 0.5, True)
     (launch,) = tape.specialisations
     assert (launch.kernel, launch.num_warps, launch.grid, launch.constants["block"]) == ("kernel", 8, (1, 1, 1), "64")
     assert tape.claimed == (CLAIMED,)
