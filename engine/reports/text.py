@@ -178,8 +178,9 @@ def as_json(run: RunRecord) -> str:
 
 
 def _seed_lines(event: RunFinished) -> Iterator[str]:
-    """How to draw the same inputs again, for a run that did not pass."""
-    if event.draw_seed is not None and event.verdict.outcome is not Outcome.PASS:
+    """How to draw the same inputs again, for a run that did not pass, or is flagged."""
+    is_accepted = event.verdict.outcome is Outcome.PASS and not event.verdict.flagged
+    if event.draw_seed is not None and not is_accepted:
         yield f"to draw the same inputs again: kgtui check --seed {event.draw_seed}"
 
 
