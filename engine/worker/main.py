@@ -38,7 +38,7 @@ from engine.worker.launches.recorder import LaunchRecorder
 from engine.worker.launches.records import LaunchLog
 from engine.worker.launches.tuning import Tuning
 from engine.worker.launches.withholding import Withholding
-from engine.worker.memory import CallMemory, NoRoomError
+from engine.worker.memory import CallMemory, NoRoomError, write_tape
 from engine.worker.monitor.device.device_trace_recorder import DeviceTraceRecorder
 from engine.worker.monitor.device.guard_zones import GuardZones
 from engine.worker.monitor.device.own_kernels import OwnKernels
@@ -250,7 +250,7 @@ class _Worker:
         ):
             returned = call()
             if command.tape:
-                Path(command.tape).write_bytes(self._tape_recorder.tape(values_of(returned)))
+                write_tape(Path(command.tape), self._tape_recorder.tape(values_of(returned)))
             # Before any synchronisation: unfinished work on an unjoined stream must not be part of the copied output.
             handed_back = self._output_repeater.write_outputs(command, values, returned)
         self._wait_for_device()
@@ -281,7 +281,7 @@ class _Worker:
                 self._tape_recorder.of_call(storages, self._filename),
             ):
                 returned = call()
-                Path(command.tape).write_bytes(self._tape_recorder.tape(values_of(returned)))
+                write_tape(Path(command.tape), self._tape_recorder.tape(values_of(returned)))
         finally:
             if self._recorder is not None:
                 self._recorder.turn(on=False)

@@ -6,7 +6,9 @@ no memory between processes, the file again, copied there and back.
 
 from __future__ import annotations
 
+import contextlib
 import errno
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -29,7 +31,28 @@ _OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 class NoRoomError(Exception):
-    """The machine has no space for the outputs of a call, which is not the candidate's fault."""
+    """The machine has no space for the outputs or the tape of a call, which is not the candidate's fault."""
+
+
+def write_tape(path: Path, tape: bytes) -> None:
+    """Write the tape of a call to a file.
+
+    Raises:
+        NoRoomError: the disk is full.
+    """
+    with _needing_room("the tape"):
+        path.write_bytes(tape)
+
+
+@contextlib.contextmanager
+def _needing_room(what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _OF_THE_MACHINE:
+            raise
+        message = f"{what} could not be stored: {error.strerror}; free some space in /dev/shm or TMPDIR"
+        raise NoRoomError(message) from error
 
 
 class CallMemory:
@@ -82,13 +105,8 @@ class CallMemory:
             assert spec.outputs is not None
             return copy_out(values, tensors.part(self.block(spec.handle, spec.block_bytes), spec.outputs))[0]
         self._copy(download=True)
-        try:
+        with _needing_room("the outputs"):
             return _write_out(values, Path(path), most_bytes, self._device)
-        except OSError as error:
-            if error.errno not in _OF_THE_MACHINE:
-                raise
-            message = f"the outputs could not be stored: {error.strerror}; free some space in /dev/shm or TMPDIR"
-            raise NoRoomError(message) from error
 
     def _copy(self, *, download: bool) -> None:
         if self._file is None or self._device.type == "cpu":

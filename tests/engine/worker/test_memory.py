@@ -14,7 +14,7 @@ from engine.judge.inputs.cases import output_bytes
 from engine.judge.inputs.outputs import take
 from engine.model import OutputReport
 from engine.protocol import tensors
-from engine.worker.memory import CallMemory, NoRoomError
+from engine.worker.memory import CallMemory, NoRoomError, write_tape
 
 CPU = torch.device("cpu")
 
@@ -77,6 +77,15 @@ def test_outputs_on_full_disk_raise_no_room_error(memory: CallMemory, tmp_path: 
     memory.storages(spec)
     with pytest.raises(NoRoomError, match=r"^the outputs could not be stored: No space left on device; free some"):
         memory.leave(spec, torch.zeros(4), "/dev/full", 1 << 20)
+
+
+def test_tape_on_full_disk_raises_no_room_error(tmp_path: Path) -> None:
+    write_tape(tmp_path / "tape", b"{}")
+    assert (tmp_path / "tape").read_bytes() == b"{}"
+    with pytest.raises(NoRoomError, match=r"^the tape could not be stored: No space left on device; free some space"):
+        write_tape(Path("/dev/full"), b"{}")
+    with pytest.raises(IsADirectoryError):
+        write_tape(tmp_path, b"{}")
 
 
 class Agreeable(torch.Tensor):
