@@ -86,6 +86,7 @@ class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch l
         storage = tensor.untyped_storage()
         kept_storages.forget(storage)
         self._zones = [zone for zone in self._zones if zone.storage.data_ptr() != storage.data_ptr()]
+        self._bytes = sum(zone.size_bytes for zone in self._zones)
 
     def check(self) -> None:
         """Check the zones, after the device has finished its work, and release them.

@@ -87,6 +87,15 @@ def test_tensor_enlarged_in_place_has_no_guard() -> None:
     edges.check()
 
 
+def test_enlarged_tensors_leave_room_for_guards_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.worker.monitor.device.guard_zones._MOST_BYTES", 40)
+    with GuardZones(0xFF, CPU):
+        for _ in range(3):
+            torch.empty(5).resize_(10)
+        guarded = torch.empty(5)
+        assert needed(guarded) == 5 * guarded.itemsize
+
+
 def test_derived_tensor_has_no_guard() -> None:
     given = torch.zeros(4)
     with GuardZones(0xFF, CPU):
