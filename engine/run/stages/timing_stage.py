@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import math
 import random
@@ -67,9 +68,10 @@ class TimingStage:
             await self._timed()
 
     async def _timed(self) -> None:
-        with self._profile.span("settle"):
-            await self._process_pool.worker.settle()
-            await self._process_pool.compiler.settle()
+        pool = self._process_pool
+        with self._profile.span("settle"):  # no process is made or warmed while calls are timed
+            await asyncio.gather(pool.worker.settle(), pool.compiler.settle(), pool.module_compiler.settle())
+            await pool.warming.wait()
         began = self._emitter.begin(Stage.BENCHMARK, len(self._plan.cases))
         other = await self._loaded_other()
         bench = Bench(

@@ -13,7 +13,7 @@ import pytest
 from engine import protocol
 from engine.devices import Device
 from engine.devices.hardware.device_lock import DeviceLock, occupancy
-from engine.errors import UnsupportedError
+from engine.errors import EngineError, UnsupportedError
 from engine.model import (
     BenchmarkPlan,
     CacheState,
@@ -28,6 +28,7 @@ from engine.model import (
 from engine.model.benchmark import CaseBenchmark, CaseEstimate, Interval, Method
 from engine.model.layers import Coverage, left_out_count
 from engine.processes.candidate_session import CandidateSession, LoadRequest
+from engine.processes.warm_pool import PooledProcess, WarmPool
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
 from engine.run.stages.timing_stage import TimingStage
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 GPU = Device(platform="cuda", index=0, name="a GPU", target="sm_90")
 LOCK = "GPU-1a20"
+_TURNS = 1000  # of the event loop, more than a benchmark takes to begin
 NOTHING = BenchmarkPlan(cases=())
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
 
@@ -75,7 +77,8 @@ class Stage:
         )
         loop = asyncio.get_running_loop()
         self._emitter = EventEmitter(loop.time, started=loop.time() - judged_s)
-        _, process_pool = employ(_load_what_is_text, target="sm_90")
+        _, self.process_pool = employ(_load_what_is_text, target="sm_90")
+        process_pool = self.process_pool
 
         def session(candidate: Candidate) -> CandidateSession:
             return CandidateSession(
@@ -140,6 +143,27 @@ async def test_timing_holds_the_device_lock(stage: Stage) -> None:
     assert stage.asked == [True]
     assert await stage.notes() == []
     assert not occupancy(stage.locks, LOCK).is_held
+
+
+@pytest.mark.parametrize("name", ["worker", "compiler", "module_compiler"])
+async def test_timing_waits_for_processes_that_are_being_made(stage: Stage, name: str) -> None:
+    pool = stage.process_pool
+    made = asyncio.Event()
+
+    async def start() -> PooledProcess:
+        await made.wait()
+        raise EngineError("no process is needed here")
+
+    making = WarmPool(start)
+    making.prepare()
+    setattr(pool, name, making)
+    timing = asyncio.create_task(stage.stage.run())
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)
+    assert stage.asked == []
+    made.set()
+    await timing
+    assert stage.asked == [True]
 
 
 async def test_timing_without_lock_is_done_and_reported(stage: Stage) -> None:
