@@ -58,7 +58,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 
 
 def warm_up(target: str) -> None:
-    """Compile something small: the first compile of a process is several times slower than the next ones."""
+    """Compile something small, so that later compiles of this process and its forks are faster."""
     source = ASTSource(warm_kernel.copy, warm_kernel.SIGNATURE, warm_kernel.CONSTANTS, {})
     _compile(source, target_named(target), {})
 

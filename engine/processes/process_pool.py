@@ -272,10 +272,10 @@ class ProcessPool:
         return open_group(memory_bytes=limits.total_memory_bytes, threads=limits.total_processes * _THREADS)
 
     def usage(self) -> Usage:
-        """Resources of all children but the judge together, with their descendants and files; reads files."""
+        """Resources of all children but judge and spare compilers, with their descendants and files; reads files."""
         fork_servers = [server.pid for server in self._fork_servers.every if server.pid is not None]
         judge = self._judge
-        spares = (*self.compiler.pids, *self.module_compiler.pids)  # they have no candidate
+        spares = (*self.compiler.pids, *self.module_compiler.pids, *self.warming.pids)  # they have no candidate
         trusted = (judge.child.pid, *spares) if judge is not None else spares
         own = judge.workspace.folder.name if judge is not None else None
         folders = [path for base in self.directories.folders for path in base.iterdir() if path.name != own]

@@ -132,8 +132,8 @@ class WarmPool:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Process ids of the children that wait in the pool."""
-        ready = (making for making in self._waiting if making.done() and not making.cancelled())
+        """Process ids of the children that wait in the pool; may be read in another thread."""
+        ready = (making for making in tuple(self._waiting) if making.done() and not making.cancelled())
         return tuple(making.result().child.pid for making in ready if making.exception() is None)
 
     def put_back(self, process: PooledProcess) -> bool:

@@ -1,4 +1,4 @@
-"""Warms the spare compilers while no run is in progress: the first compile of a process takes half as long again.
+"""Warms the spare compilers while no run is in progress: the first compile of a process takes 1.5 times as long.
 
 A forked process copies each page of memory when it first writes to it, and maps each page of a library when it first
 runs it.  A compiler of modules compiles one and exits, so that every module would pay for that while the user waits.
@@ -46,6 +46,7 @@ class CompilerWarming:
         self._round = 0
         self._has_failed = False
         self._lent: Counter[WarmPool] = Counter()
+        self._pids: set[int] = set()
         self._warming: asyncio.Task[None] | None = None
 
     def start(self, *, then: Callable[[], None] | None = None) -> None:
@@ -65,6 +66,11 @@ class CompilerWarming:
         self._is_stopped = True
         if self._timer is not None:
             self._timer.cancel()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Process ids of the children that are being warmed; may be read in another thread."""
+        return tuple(self._pids)
 
     async def wait(self) -> None:
         """Wait until no child is being warmed."""
@@ -106,6 +112,7 @@ class CompilerWarming:
     async def _warm(self, process: PooledProcess, pool: WarmPool) -> bool:
         """Warm a child and put it into the pool; False if it failed, and has been ended."""
         command = WarmUp(id=protocol.new_id(), target=self._target)
+        self._pids.add(process.child.pid)
         try:
             reply = await process.child.ask(command, deadline_s=_WARM_UP_S)
         except EngineError:
@@ -113,6 +120,8 @@ class CompilerWarming:
         except asyncio.CancelledError:
             await asyncio.shield(process.end())
             raise
+        finally:
+            self._pids.discard(process.child.pid)
         is_warmed = isinstance(reply, protocol.Done)
         if not is_warmed or not pool.put_back(replace(process, is_warmed=True)):
             await process.end()

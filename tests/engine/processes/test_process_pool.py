@@ -10,6 +10,7 @@ import pytest
 from engine import protocol
 from engine.errors import DeadlineError, EngineError, MachineBusyError
 from engine.model import CacheState, Outcome, ProblemId
+from engine.processes.builds.compiler_warming import CompilerWarming
 from engine.processes.directories import EngineDirectories
 from engine.verdict import outcome_mapping
 
@@ -286,8 +287,9 @@ async def test_waiting_compilers_do_not_count_as_processes_of_a_run(
     await process_pool.module_compiler.settle()
     excluded: list[int] = []
     monkeypatch.setattr("engine.processes.process_pool.usage_below", lambda *_, trusted, **__: excluded.extend(trusted))
+    monkeypatch.setattr(CompilerWarming, "pids", (7,))
     process_pool.usage()
-    assert excluded == [judge.pid, *process_pool.compiler.pids, *process_pool.module_compiler.pids]
+    assert excluded == [judge.pid, *process_pool.compiler.pids, *process_pool.module_compiler.pids, 7]
     assert process_pool.compiler.pids
     assert process_pool.module_compiler.pids
 

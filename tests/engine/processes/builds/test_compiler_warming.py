@@ -134,9 +134,11 @@ async def test_compiler_is_put_back_when_a_run_begins(site: Site) -> None:
     site.warming.stop()
     ((pid, command),) = held
     assert pid not in site.pool.pids
+    assert site.warming.pids == (pid,)
     site.fork_server.say(pid, protocol.encode(protocol.Done(id=command.id)))
     await site.warming.wait()
     assert site.warmed == [pid]
+    assert site.warming.pids == ()
     assert sorted(site.pool.pids) == site.fork_server.pids_of("compiler")
     taken = await site.pool.take()
     assert (taken.child.pid, taken.is_warmed) == (pid, True)  # the next to be used
