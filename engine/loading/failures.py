@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,13 +16,13 @@ from triton.runtime.errors import InterpreterError, OutOfResources, PTXASError
 from engine import protocol
 from engine.loading import databases
 from engine.loading.extensions import ExtensionNeededError, ExtensionRefusedError
+from engine.loading.installed import is_in_package, is_python_or_engine
 from engine.loading.loader import NoEntryError
 from engine.loading.missing import missing
 from engine.loading.raised import InterpreterLimitError, KernelError, StrayStoreError
 from engine.model import OutOfBounds
 
 _TRACE_CHARACTERS = 20_000
-_NOT_AUTHORS = (sysconfig.get_paths()["stdlib"], str(Path(__file__).parents[1]), "<frozen")
 _MESSAGE_CHARACTERS = 1900
 _COMPILE_ERRORS = (CompilationError, OutOfResources, PTXASError)
 # torch has no type of its own for a failed allocation on the CPU; the words are asserted against the real library.
@@ -93,7 +92,11 @@ def _trace(chain: list[BaseException]) -> str:
 
 def _is_authors(frame: traceback.FrameSummary) -> bool:
     """Whether the file is the author's: neither installed nor ours nor Python's own."""
-    return not frame.filename.startswith(_NOT_AUTHORS) and "site-packages" not in frame.filename
+    return (
+        not is_python_or_engine(frame.filename)
+        and not is_in_package(frame.filename)
+        and not frame.filename.startswith("<frozen")
+    )
 
 
 def _transmissible(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.errors import CandidateError
 from engine.loading import databases
+from engine.loading.installed import PACKAGE_FOLDERS
 
 HIDDEN = frozenset({"engine", "problems", "sessions", "kgtui"})
 """Our packages, which no candidate can import."""
@@ -64,7 +65,7 @@ def import_file(path: Path, folder: Path | None, *, name: str) -> ModuleType:
 
 def _before_site_packages() -> int:
     # After the standard library, which a stray `types.py` must not shadow; before everything that was installed.
-    return next((i for i, place in enumerate(sys.path) if place.endswith("site-packages")), len(sys.path))
+    return next((i for i, place in enumerate(sys.path) if place.endswith(PACKAGE_FOLDERS)), len(sys.path))
 
 
 def hide_own_packages(folder: Path | None) -> None:

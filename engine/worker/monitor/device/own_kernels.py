@@ -17,7 +17,7 @@ from typing import Any
 
 from triton.compiler.compiler import ASTSource, CompiledKernel
 
-from engine.worker.installed import is_in_folder, is_standard
+from engine.loading.installed import is_in_folder, is_standard
 
 # Triton's compiler is not typed: what passes through is Any throughout this file.
 

@@ -73,6 +73,18 @@ def follow_threads(noting: Callable[[], AbstractContextManager[object]]) -> None
         return started(run, ())
 
     _thread.start_new_thread = _thread.start_new = threading._start_new_thread = start_new_thread  # type: ignore[attr-defined]
+    start_joinable = getattr(_thread, "start_joinable_thread", None)  # what `threading` calls from Python 3.13 on
+    if start_joinable is None:
+        return
+
+    def start_joinable_thread(function: Callable[[], object], handle: object = None, daemon: bool = True) -> object:
+        def run() -> None:
+            with noting():
+                function()
+
+        return start_joinable(run, handle=handle, daemon=daemon)
+
+    _thread.start_joinable_thread = threading._start_joinable_thread = start_joinable_thread  # type: ignore[attr-defined]
 
 
 def follow_operators(follow: Callable[[str], None], noting: Callable[[], AbstractContextManager[object]]) -> None:

@@ -20,15 +20,15 @@ from typing import Any
 
 from triton import knobs
 
+from engine.loading.installed import PACKAGE_FOLDERS, is_in_folder, is_in_package
 from engine.protocol.monitoring import MOST_ACTIONS, ActionKind, ActionSeen, ChangeKind, ChangeSeen
-from engine.worker.installed import is_in_folder
 from engine.worker.monitor.operators.torch_hooks import HOOK_EVENT
 
 _MOST_FRAMES = 200
 _DETAIL_CHARACTERS = 200
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _STDLIB = (sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"])
-_PACKAGES = tuple(path for path in sys.path if path.endswith(("site-packages", "dist-packages")))
+_PACKAGES = tuple(path for path in sys.path if path.endswith(PACKAGE_FOLDERS))
 _READABLE = tuple({
     *_STDLIB, *_PACKAGES, sys.prefix, sys.base_prefix, "/usr/share", "/usr/lib", "/lib", "/etc", "/sys", "/dev",
 })  # fmt: skip
@@ -253,7 +253,7 @@ def _caller() -> FrameType | None:
 def _is_machinery(file: str) -> bool:
     if _BYPASSES.search(file):
         return False
-    return "/site-packages/torch/" in file or "/site-packages/triton/" in file or file.startswith(_OURS)
+    return is_in_package(file, "torch", "triton") or file.startswith(_OURS)
 
 
 def _is_made_up(file: str) -> bool:

@@ -43,6 +43,32 @@ def test_a_new_thread_is_within(fresh_process: Forking, tmp_path: Path, start: s
     assert (done.returncode, done.stdout.strip()) == (0, reported)
 
 
+JOINABLE = """
+import _thread, contextlib, sys, threading
+def start_joinable_thread(function, *, handle, daemon):
+    function()
+    return handle, daemon
+if sys.version_info < (3, 13):
+    _thread.start_joinable_thread = threading._start_joinable_thread = start_joinable_thread
+from engine.worker.monitor.operators import torch_hooks
+reported = []
+@contextlib.contextmanager
+def noting():
+    reported.append("within")
+    yield
+torch_hooks.follow_threads(noting)
+threading._start_joinable_thread(lambda: reported.append("run"), handle=None, daemon=True)
+while "run" not in reported:
+    pass
+print(reported)
+"""
+
+
+def test_a_joinable_thread_is_within(fresh_process: Forking, tmp_path: Path) -> None:
+    done = fresh_process.run(JOINABLE, cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, "['within', 'run']")
+
+
 OPERATORS = """
 import contextlib, torch
 from engine.worker.monitor.operators import torch_hooks

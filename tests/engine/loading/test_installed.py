@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import engine.worker.main
-from engine.worker.installed import is_in_folder, is_standard
+from engine.loading.installed import is_in_folder, is_in_package, is_python_or_engine, is_standard
 
 
 @pytest.mark.parametrize("module", [contextlib, torch, engine.worker.main])
@@ -40,3 +40,20 @@ def test_neighbour_of_a_kernel_in_a_package_is_the_authors() -> None:
 def test_packages_are_not_standard() -> None:
     assert is_standard(contextlib.__file__)
     assert not is_standard(torch.__file__)
+
+
+@pytest.mark.parametrize("folder", ["site-packages", "dist-packages"])
+def test_package_is_known_by_folder_and_name(folder: str) -> None:
+    file = f"/usr/lib/python3/{folder}/triton/runtime/jit.py"
+    assert (is_in_package(file), is_in_package(file, "torch", "triton"), is_in_package(file, "tri")) == (
+        True,
+        True,
+        False,
+    )
+    assert not is_in_package(f"/home/a/{folder}.py")
+
+
+def test_folder_beside_the_engine_is_not_the_engine() -> None:
+    engine_folder = str(Path(engine.worker.main.__file__).parents[1])
+    assert is_python_or_engine(engine.worker.main.__file__)
+    assert not is_python_or_engine(f"{engine_folder}_kernels/helper.py")
