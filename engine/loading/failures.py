@@ -92,11 +92,8 @@ def _trace(chain: list[BaseException]) -> str:
 
 def _is_authors(frame: traceback.FrameSummary) -> bool:
     """Whether the file is the author's: neither installed nor ours nor Python's own."""
-    return (
-        not is_python_or_engine(frame.filename)
-        and not is_in_package(frame.filename)
-        and not frame.filename.startswith("<frozen")
-    )
+    file = frame.filename
+    return not (is_python_or_engine(file) or is_in_package(file) or file.startswith("<frozen"))
 
 
 def _transmissible(text: str) -> str:
