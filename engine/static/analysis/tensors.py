@@ -31,6 +31,11 @@ _TENSOR_ATTRIBUTES = words(
 _SAME_VALUES = words("T mT H mH data real grad")
 PASSES_ON = VIEWING | COPYING
 """Methods whose result has the values of their tensor."""
+_KEEPS = frozenset(words("zip enumerate iter next reversed list tuple dict"))
+"""Built-in functions whose result has, or goes through, the values that they are given."""
+_DESCRIBES = frozenset(words("TensorDescriptor from_tensor"))
+_DESCRIBED = frozenset(words("base tensor"))
+"""What makes a tensor descriptor, and the names under which it takes the tensor."""
 _DEPTH = 30
 
 
@@ -188,6 +193,8 @@ class Flow:
                 found += _pairs(node.target, node.value)
             elif isinstance(node, ast.For):
                 found += _pairs(node.target, node.iter)
+            elif isinstance(node, Function) and node is not self.function:
+                found += _defaults(node.args)
         return found
 
     @cached_property
@@ -258,6 +265,15 @@ class Flow:
         self._leaders[self.group(one)] = self.group(other)
 
 
+def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters that have a default, and that."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    last = positional[len(positional) - len(arguments.defaults) :]
+    yield from ((item.arg, default) for item, default in zip(last, arguments.defaults, strict=True))
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    yield from ((item.arg, default) for item, default in pairs if default is not None)
+
+
 def same_values(node: ast.AST | None) -> Iterator[str]:
     """The variables whose values an expression passes on unchanged: through views, casts and copies."""
     match node:
@@ -278,6 +294,12 @@ def same_values(node: ast.AST | None) -> Iterator[str]:
                 yield from same_values(part)
         case ast.GeneratorExp(elt=element, generators=loops) | ast.ListComp(elt=element, generators=loops):
             yield from _of_each(element, loops)
+        case ast.Call(func=ast.Name(id=name)) if name in _KEEPS:
+            for part in (*node.args, *(keyword.value for keyword in node.keywords)):
+                yield from same_values(part)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in _DESCRIBES:
+            for part in (*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg in _DESCRIBED)):
+                yield from same_values(part)
         case ast.Call(func=ast.Attribute(attr=attribute, value=held)) if attribute.rstrip("_") in PASSES_ON:
             yield from same_values(held)
             if isinstance(held, ast.Name | ast.Attribute):  # torch.reshape(x, ...)

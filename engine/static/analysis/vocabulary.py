@@ -22,7 +22,7 @@ VIEWING = words(
     "moveaxis adjoint squeeze unsqueeze expand expand_as broadcast_to broadcast_tensors as_strided flatten unflatten "
     "ravel detach alias diagonal unfold narrow select chunk split split_with_sizes unsafe_chunk unsafe_split "
     "tensor_split hsplit vsplit dsplit unbind atleast_1d atleast_2d atleast_3d real imag conj resolve_conj resolve_neg "
-    "values indicesrequires_grad positive"
+    "values indices requires_grad positive"
 )
 COPYING = words(
     "contiguous clone to type type_as float half double bfloat16 int long short bool char byte cfloat cdouble "

@@ -50,6 +50,13 @@ SPARES = (
     "    a, b = bits(x), bits(y)\n    k[(1,)](a, b)\n    return y\n",
     _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    real = torch.view_as_real if x.ndim else torch.detach\n"
     "    k[(1,)](real(x), real(y))\n    return y\n",
+    _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    d = TensorDescriptor.from_tensor(y, [64])\n"
+    "    k[(1,)](x, d)\n    return y\n",
+    _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    d = TensorDescriptor(y, y.shape, y.stride(), [64])\n"
+    "    k[(1,)](x, d)\n    return y\n",
+    _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    for a, b in zip(x.unbind(0), y.unbind(0)):\n"
+    "        k[(1,)](a, b)\n    return y\n",
+    _KERNEL + "def f(x):\n    y = torch.empty_like(x)\n    g = dict(x=x, y=y)\n    k[(1,)](**g)\n    return y\n",
 )
 
 

@@ -25,6 +25,11 @@ CATCHES = (
     "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    sizes = [n for n in y.shape]\n    return y\n",
 )
 SPARES = (
+    "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    g = dict(x=x, y=y)\n    k[(1,)](**g)\n    return y\n",
+    "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    for a, b in zip(x.unbind(0), y.unbind(0)):\n"
+    "        k[(1,)](a, b)\n    return y\n",
+    "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    def run(out=y, *, a=x):\n        k[(1,)](a, out)\n"
+    "    run()\n    return y\n",
     "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    if y.numel() == 0:\n        return y\n"
     "    k[(1,)](x, y)\n    return y\n",
     "import torch\ndef f(x):\n    if x.numel() == 0:\n        return torch.empty_like(x)\n    return launch(x)\n",
