@@ -53,9 +53,10 @@ LIGHT = frozenset(
         "masked_fill",
         "masked_fill_",
         "index_fill_",
+        "complex",
     ]
 )
-"""Operators of arithmetic element by element and of sums."""
+"""Operators of arithmetic element by element and of sums, and what joins real and imaginary parts."""
 ADDRESSING = frozenset(
     f"{name}{end}"
     for name in (

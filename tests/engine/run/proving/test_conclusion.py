@@ -20,6 +20,7 @@ from tests.engine.replay.tapes import launched, tape, vector
 LAUNCH = launched(vector(0), vector(1))
 PRODUCT = Given(storage=1, operator="aten::mm", line=12)
 SUM = Given(storage=1, operator="aten::sum", line=39)
+JOINED = Given(storage=1, operator="aten::complex", line=39)
 TABLE = Given(storage=1, line=8)
 NUMBERS = Given(storage=1, line=8, data=bytes(range(24)))
 READ = HostRead(operator="Tensor.item", line=20)
@@ -38,6 +39,7 @@ def replayed(*foreign, mismatch="return: 3 of 6 wrong", by_kernels=True):
     [
         (tape(PRODUCT), (0,), Gap.TORCH, "torch computes: aten::mm (line 12)"),
         (tape(SUM), (0,), Gap.TORCH_LIGHT, "torch computes: aten::sum (line 39)"),
+        (tape(JOINED), (0,), Gap.TORCH_LIGHT, "torch computes: aten::complex (line 39)"),
         (tape(SUM, PRODUCT), (0, 1), Gap.TORCH, "torch computes: aten::mm (line 12)"),
         (tape(TABLE), (0,), Gap.MEMORY, "memory of unknown origin: 24 bytes (line 8)"),
         (with_reads(LAUNCH), (), Gap.HOST_READS, "the host reads results (`Tensor.item`, line 20)"),
@@ -48,7 +50,7 @@ def replayed(*foreign, mismatch="return: 3 of 6 wrong", by_kernels=True):
             "the recorded launches and moves do not give the answer: return: 3 of 6 wrong",
         ),
     ],
-    ids=["product", "sum", "heaviest", "memory", "host", "none"],
+    ids=["product", "sum", "light operator that joins parts", "heaviest", "memory", "host", "none"],
 )
 def test_a_wrong_replay_has_its_reason(recorded, foreign, gap, reason):
     proof = conclusion.of_mismatch("c", recorded, replayed(*foreign))
