@@ -9,8 +9,9 @@ of the stride; offset = 1 + step * (tp_rank * Hq + h) for a step blocksparse_hea
 
 Query and out are float32, float16 or bfloat16; the caches have that dtype ("auto") or are e4m3fn codes as uint8 ("fp8")
 that are multiplied by k_scale and v_scale, one float32 each.  D is a multiple of x.  Any strides.  NaN and infinities
-follow IEEE arithmetic: they reach the heads that attend to them.  Cache content after the end of a sequence is ignored.
-Subnormal values may be flushed to zero.
+follow IEEE arithmetic: they reach the heads that attend to them.  A token whose logit is -inf has the weight 0; it may
+be skipped or its value multiplied by 0, so that value is finite, and no head has logits of -inf alone.  Cache content
+after the end of a sequence is ignored.  Subnormal values may be flushed to zero.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """out: (S, Hq, D), overwritten, query: (S, Hq, D), the caches, block_tables: (S, n), seq_lens: (S,), and the rest.
 
     Blocks that belong to no sequence, and places after the end of one, hold plausible values; "special" queries and
-    caches have NaN and infinities.
+    caches have NaN and infinities, but no value of a token whose key is infinite.
     """
     drawn = draw(case, rng)
     out = laid_out(normal(tuple(drawn.query.shape), case.dtype, rng), case.word("layout"))

@@ -128,14 +128,14 @@ def _fill(
 ) -> None:
     for sequence in range(len(out)):
         logits, values = attention.logits(sequence, exact=exact)
-        out[sequence] = weighted(torch.softmax(logits, dim=-1), logits, values).to(out.dtype)
+        out[sequence] = weighted(torch.softmax(logits, dim=-1), values).to(out.dtype)
         for part, start in enumerate(range(0, logits.shape[1], PARTITION)):
             own = logits[:, start : start + PARTITION]
             largest = own.amax(dim=-1, keepdim=True)
             exponentials = (own - largest).exp()
             total = exponentials.sum(-1, keepdim=True)
             max_logits[sequence, :, part], exp_sum[sequence, :, part] = largest[:, 0], total[:, 0]
-            answer = weighted(exponentials / total, own, values[:, start : start + PARTITION])
+            answer = weighted(exponentials / total, values[:, start : start + PARTITION])
             tmp_out[sequence, :, part] = answer.to(out.dtype)
 
 

@@ -72,7 +72,7 @@ class Drawn:
 def draw(case: Case, rng: torch.Generator) -> Drawn:
     """Inputs with the sizes of a case; an fp8 cache holds any codes except NaN.
 
-    "special" queries have NaN and infinities, and so do some of the attended values.
+    "special" queries and caches have NaN and infinities; see `_without_ambiguity` for where they may be.
     """
     lengths, heads, head_size = case.shape("lengths"), case.size("heads"), case.size("head_size")
     block_size, kv_heads = case.size("block_size"), case.size("kv_heads")
@@ -85,6 +85,7 @@ def draw(case: Case, rng: torch.Generator) -> Drawn:
         keys, values = (codes.masked_fill(codes & 0x7F == 0x7F, 0x31) for codes in (keys, values))
     if case.word("values") == "special":
         query = scattered(query, rng, values=SPECIAL, each=1)
+        keys, values = _without_ambiguity(keys, values)
     slopes = torch.exp2(-torch.arange(1, heads + 1) / 2) if case.claim("alibi") else None
     scales = float_scale(K_SCALE), float_scale(V_SCALE)
     arranged = [
@@ -100,6 +101,19 @@ def draw(case: Case, rng: torch.Generator) -> Drawn:
     )  # fmt: skip
 
 
+def _without_ambiguity(keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The caches without logits of -inf on which correct kernels differ.
+
+    A kernel may skip a token of weight 0 or multiply its value by 0, so values are finite beside an infinite key. A
+    head whose logits are all -inf gets NaN or 0, so the keys of the first two tokens of a block have opposite signs:
+    a query with an infinite element has a logit of +inf or NaN.
+    """
+    infinite = keys.isinf().any(dim=4).any(dim=2).unsqueeze(2)
+    values = torch.where(infinite & ~values.isfinite(), torch.ones_like(values), values)
+    keys[:, :, :, 1] = keys[:, :, :, 1].copysign(-keys[:, :, :, 0])
+    return keys, values
+
+
 @dataclass(frozen=True, kw_only=True)
 class Attention:
     """One call: the inputs, the scale of the logits, the kind of cache and the block-sparse pattern."""
@@ -110,7 +124,11 @@ class Attention:
     sparsity: Sparsity
 
     def logits(self, sequence: int, *, exact: bool) -> tuple[torch.Tensor, torch.Tensor]:
-        """(Hq, L) logits, -inf where a head does not attend, and (Hq, L, D) values; float64 if exact, else float32."""
+        """(Hq, L) logits, -inf where a head does not attend, and (Hq, L, D) values, 0 there.
+
+        They are float64 if exact, else float32. An attended token may have a logit of -inf too: its weight is 0, and
+        0 * inf is NaN.
+        """
         given = self.drawn
         length, heads, kv_heads = int(given.lengths[sequence]), given.query.shape[1], given.key_cache.shape[1]
         keys, values = (
@@ -127,13 +145,14 @@ class Attention:
             )
             for head in range(heads)
         ]
-        return logits.masked_fill(~torch.stack(attended).to(logits.device), -math.inf), values
+        ignored = ~torch.stack(attended).to(logits.device)
+        return logits.masked_fill(ignored, -math.inf), values.masked_fill(ignored.unsqueeze(-1), 0.0)
 
     def answers(self, *, exact: bool) -> Iterator[torch.Tensor]:
         """(H, D) of each sequence, H = Hq; zeros for an empty sequence."""
         for sequence in range(len(self.drawn.lengths)):
             logits, values = self.logits(sequence, exact=exact)
-            yield weighted(torch.softmax(logits, dim=-1), logits, values)
+            yield weighted(torch.softmax(logits, dim=-1), values)
 
     def _tokens(self, sequence: int, *, exact: bool) -> tuple[torch.Tensor, torch.Tensor]:
         """Keys and values of one sequence, (Hkv, L, D) each."""
@@ -179,9 +198,8 @@ def attention_of(
     return Attention(drawn=drawn, scale=scale, kv_cache_dtype=kv_cache_dtype, sparsity=sparsity)
 
 
-def weighted(weights: torch.Tensor, logits: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """(H, L), (H, L), (H, L, D) -> (H, D): the weighted sum of the values over the attended tokens."""
-    values = values.masked_fill((logits == -math.inf).unsqueeze(-1), 0.0)
+def weighted(weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """(H, L), (H, L, D) -> (H, D): the weighted sum of the values."""
     return torch.einsum("hl,hld->hd", weights, values)
 
 
