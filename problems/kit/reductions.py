@@ -19,7 +19,7 @@ from problems.kit.values import Special, special_rows
 reduction_over = partial(cases_over, dims=(-1,), keepdim=False, layout=Layout.CONTIGUOUS, values="usual")
 _ROWS = (
     Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.BOTH_INF, Special.ALL_NEGATIVE_INF, Special.LARGE,
-    Special.ALL_NEGATIVE_ZERO,
+    Special.ALL_NEGATIVE_ZERO, Special.NAN_BEFORE_INF, Special.INF_BEFORE_NAN, Special.TWO_NANS,
 )  # fmt: skip
 
 
@@ -49,8 +49,8 @@ def reduction_cases(*, dtype: Sequence[DType], several: bool = True, **options: 
         *over(Tier.FULL, f"{table} {{layout}}", shape=(2, 3, 4, 5, 6), dims=(0, 2, 4) if several else (2,),
               dtype=second, layout=Layout.IRREGULAR),
         *over(Tier.FULL, table, shape=(17, 200), dtype=others),
-        *over(Tier.FULL, "{shape} {dtype} {values}", shape=(8, 300), dtype=floats, values="special"),
-        *over(Tier.FULL, "{shape} dims {dims} {dtype} {values}", shape=(40, 9), dims=(0,), dtype=first,
+        *over(Tier.FULL, "{shape} {dtype} {values}", shape=(11, 300), dtype=floats, values="special"),
+        *over(Tier.FULL, "{shape} dims {dims} {dtype} {values}", shape=(40, 12), dims=(0,), dtype=first,
               values="special"),
         *over(Tier.BENCH, table, shape=(4096, 256), dtype=both),
         *over(Tier.BENCH, table, shape=(4096, 256), dims="all", dtype=first),

@@ -68,6 +68,9 @@ class Special(enum.StrEnum):
     INF = "inf"
     NEGATIVE_INF = "-inf"
     BOTH_INF = "inf and -inf"
+    NAN_BEFORE_INF = "nan before inf"
+    INF_BEFORE_NAN = "inf before nan"
+    TWO_NANS = "two nan"
     LARGE = "large"
     OVERFLOW = "overflow"
     DETOUR = "detour"
@@ -112,9 +115,10 @@ def special_rows(tensor: torch.Tensor, rng: torch.Generator, *, rows: Sequence[S
     """A copy of `tensor` whose first lines along `dim` are special, in the order of `rows`; the rest is unchanged.
 
     A line of NAN, INF, NEGATIVE_INF, NEGATIVE_ZERO, SUBNORMAL or LARGE has one such element at a random position,
-    BOTH_INF one infinity of each sign. In OVERFLOW all elements are positive and four of them add up to infinity in any
-    order. In DETOUR the last eight elements cancel the first eight: the sum is unchanged, but partial sums overflow
-    float16, and in bfloat16 they lose the other terms.
+    BOTH_INF one infinity of each sign, NAN_BEFORE_INF and INF_BEFORE_NAN one NaN and one infinity in this order, and
+    TWO_NANS two NaN. In OVERFLOW all elements are positive and four of them add up to infinity in any order. In DETOUR
+    the last eight elements cancel the first eight: the sum is unchanged, but partial sums overflow float16, and in
+    bfloat16 they lose the other terms.
     """
     moved = tensor.movedim(dim, -1)
     lines = moved.reshape(-1, moved.shape[-1]).clone()
@@ -153,6 +157,12 @@ def _fill(line: torch.Tensor, special: Special, rng: torch.Generator) -> None:
             line.fill_(-0.0)
         case Special.BOTH_INF:
             line[places[0]], line[places[1]] = math.inf, -math.inf
+        case Special.NAN_BEFORE_INF:
+            line[min(places[:2])], line[max(places[:2])] = math.nan, math.inf
+        case Special.INF_BEFORE_NAN:
+            line[min(places[:2])], line[max(places[:2])] = math.inf, math.nan
+        case Special.TWO_NANS:
+            line[places[:2]] = math.nan
         case Special.OVERFLOW:
             line.abs_()
             line[places[:_OVERFLOWING]] = _number(Special.LARGE, line.dtype, negative=False)

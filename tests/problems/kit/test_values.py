@@ -113,17 +113,26 @@ def test_special_rows_have_the_sums_of_their_names(dtype: DType, dim: int) -> No
         Special.INF,
         Special.NEGATIVE_INF,
         Special.BOTH_INF,
+        Special.TWO_NANS,
         Special.OVERFLOW,
         Special.ALL_NEGATIVE_INF,
         Special.ALL_NEGATIVE_ZERO,
         Special.DETOUR,
     ]
-    tensor = torch.ones((9, 40) if dim else (40, 9), dtype=torch_dtype(dtype))
+    tensor = torch.ones((10, 40) if dim else (40, 10), dtype=torch_dtype(dtype))
     made = special_rows(tensor, seeded(), rows=rows, dim=dim)
     sums = made.double().sum(dim).to(tensor.dtype).tolist()
-    assert str(sums) == "[nan, inf, -inf, nan, inf, -inf, 0.0, 24.0, 40.0]"
+    assert str(sums) == "[nan, inf, -inf, nan, nan, inf, -inf, 0.0, 24.0, 40.0]"
     assert made.shape == tensor.shape
     assert int((tensor != 1).sum()) == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_special_rows_have_nan_and_infinity_in_order(seed: int) -> None:
+    rows = [Special.NAN_BEFORE_INF, Special.INF_BEFORE_NAN]
+    made = special_rows(torch.ones(2, 7), torch.Generator().manual_seed(seed), rows=rows)
+    orders = [[str(value) for value in line.tolist() if value != 1] for line in made]
+    assert orders == [["nan", "inf"], ["inf", "nan"]]
 
 
 def test_detour_overflows_float16_only_in_intermediate_sums() -> None:
