@@ -56,7 +56,7 @@ CASES = (
            layout=[Layout.TRANSPOSED, Layout.PADDED]),
     *_over(Tier.FULL, "{shape} {dtype} other {other_layout}", shape=(5, 7, 9), other=(5, 7, 9), dtype=F32,
            other_layout=[Layout.TRANSPOSED, Layout.PADDED]),
-    *_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(700,), other=(700,), alpha=[1, -3],
+    *_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(700,), other=(700,), alpha=[1, -16777217],
            dtype=[DType.INT32, DType.INT64]),
     *_over(Tier.FULL, "{shape} + {other} {dtype} both {layout}", shape=(3, 4, 5, 6), other=(3, 1, 5, 6), dtype=BF16,
            alpha=-3, layout=Layout.IRREGULAR, other_layout=Layout.IRREGULAR),
@@ -76,7 +76,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     values.
     """
     left = _values(case.shape("shape"), case.dtype, rng)
-    right = _values(case.shape("other"), case.dtype, rng)
+    right = _values(case.shape("other"), case.dtype, rng, factor=abs(case.number("alpha")))
     if case.word("values") == "special":
         left, right = special_pairs(left, right)
     if case.word("values") == "special other":
@@ -113,11 +113,12 @@ def cost(case: Case) -> Cost:
     )
 
 
-def _values(shape: tuple[int, ...], dtype: DType, rng: torch.Generator) -> torch.Tensor:
-    """Integers for which no alpha of the cases overflows; mixed magnitudes only if one rounding of them is small."""
+def _values(shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, factor: float = 1) -> torch.Tensor:
+    """Integers that do not overflow, times `factor` either; mixed magnitudes only if one rounding of them is small."""
     if dtype in FLOATS:
         return mixed(shape, dtype, rng) if dtype is F32 else normal(shape, dtype, rng)
     bound = 2**59 if dtype is DType.INT64 else 2**28  # beyond the exact integers of float64 and of float32
+    bound = min(bound, 4 * bound // int(factor))
     return integers(shape, dtype, rng, low=-bound, high=bound)
 
 

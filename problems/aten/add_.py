@@ -27,7 +27,10 @@ CASES = (
                  dtype=FLOATS),
     *binary_over(Tier.FULL, "{shape} {dtype} alpha {alpha} {values}", shape=(16, 33), other=(16, 33), alpha=[0, 0.5],
                  values="special", dtype=F32),
-    *binary_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(40, 33), other=(33,), alpha=-3, dtype=INTEGERS),
+    *binary_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(40, 33), other=(33,), alpha=-16777217,
+                 dtype=[DType.INT32, DType.INT64]),
+    *binary_over(Tier.FULL, "{shape} {dtype} alpha {alpha}", shape=(40, 33), other=(33,), alpha=-3,
+                 dtype=[DType.INT16, DType.INT8, DType.UINT8]),
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch, torch_dtype
-from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, equal
+from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, equal, usual_number
 
 _over = partial(cases_over, layout=Layout.CONTIGUOUS, values="mixed", value="number")
 _VALUES = {"-inf": -math.inf, "nan": math.nan, "0": 0, "true": True, "-1": -1, "0.1": 0.1}
@@ -54,13 +54,13 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def _value(case: Case) -> torch.Tensor | complex:
-    """The value of the case; "number" is 7, 7.5 for floats, 7.5 - 2j for complex numbers; "tensor" is 11, 0-d."""
+    """The value of the case; "number" is `usual_number`, 7.5 - 2j for complex numbers; "tensor" is 11, 0-d."""
     word = case.word("value")
     if word == "tensor":
         return torch.tensor(11, dtype=torch_dtype(case.dtype))
     if case.dtype.is_complex:
         return 7.5 - 2j
-    return _VALUES.get(word, 7.5 if case.dtype.epsilon else 7)
+    return _VALUES.get(word, usual_number(case.dtype))
 
 
 def reference(x: torch.Tensor, value: torch.Tensor | complex) -> tuple[torch.Tensor, torch.Tensor]:

@@ -13,7 +13,7 @@ from functools import partial
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F32, Arguments, cases_over, torch
 from problems.kit.factories import FILLS, SAME_FOR_ALL, device_of, filled, given_dtype, made
-from problems.kit.movement import EVERY_DTYPE, equal
+from problems.kit.movement import EVERY_DTYPE, equal, usual_number
 
 _over = partial(cases_over, given=True, value="default", size=())
 _NAME = "{dtype}"
@@ -34,10 +34,8 @@ CASES = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """s: 7, 7.5 for floats, or given by the case, dtype or None, device."""
-    word = case.word("value")
-    default = 7.5 if case.dtype.epsilon else 7
-    return _VALUES.get(word, default), given_dtype(case), device_of(rng)
+    """s: given by the case, else `usual_number`, dtype or None, device."""
+    return _VALUES.get(case.word("value"), usual_number(case.dtype)), given_dtype(case), device_of(rng)
 
 
 def reference(s: complex, dtype: torch.dtype | None = None, device: str | None = None) -> torch.Tensor:

@@ -46,6 +46,11 @@ def case_values(case: Case, rng: torch.Generator, *, shape: str = "shape", layou
     return any_values(case.shape(shape), case.dtype, rng, special=special, layout=case.word(layout))
 
 
+def usual_number(dtype: DType) -> float:
+    """A number to fill a tensor with: 7.5 for floats, one that float32 rounds for int32 and int64, else 7."""
+    return 7.5 if dtype.epsilon else 2**24 + 1 if dtype in (DType.INT32, DType.INT64) else 7
+
+
 def exact(case: Case) -> Tolerance:
     """A copy: bitwise equality."""
     return EXACT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.model import Case, Cost, DType, Tier, Tolerance
-from problems.kit.cases import F32, FLOATS, INTEGERS, Arguments
+from problems.kit.cases import F32, FLOATS, Arguments
 from problems.kit.deferred import torch
 from problems.kit.pointwise.binary import (
     binary_arguments,
@@ -27,7 +27,9 @@ def difference_cases(*, dtype: Sequence[DType]) -> tuple[Case, ...]:
         *binary_over(Tier.FULL, _ALPHA, shape=(40, 33), other=(33,), alpha=[0.5, -3, 100.125], dtype=FLOATS),
         *binary_over(Tier.FULL, f"{_ALPHA} {{values}}", shape=(16, 33), other=(16, 33), alpha=[0, 0.5],
                      values="special", dtype=F32),
-        *binary_over(Tier.FULL, _ALPHA, shape=(40, 33), other=(33,), alpha=-3, dtype=INTEGERS),
+        *binary_over(Tier.FULL, _ALPHA, shape=(40, 33), other=(33,), alpha=-16777217, dtype=[DType.INT32, DType.INT64]),
+        *binary_over(Tier.FULL, _ALPHA, shape=(40, 33), other=(33,), alpha=-3,
+                     dtype=[DType.INT16, DType.INT8, DType.UINT8]),
     )  # fmt: skip
 
 

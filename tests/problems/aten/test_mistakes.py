@@ -1,8 +1,9 @@
-"""Mistakes that pass unless a case has unusual values: NaN beside an infinity, several NaN."""
+"""Mistakes that pass unless a case has unusual values: NaN beside an infinity, several NaN, large integers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -28,17 +29,49 @@ def argmax_with_last_nan(x: torch.Tensor, dim: int | None, keepdim: bool) -> tor
     return torch.where(rows.isnan().any(-1).reshape(usual.shape), last.reshape(usual.shape), usual)
 
 
-MISTAKES = [("aten::argmax", argmax_with_nan_as_infinity), ("aten::argmax", argmax_with_last_nan)]
+def alpha_of_16_bits(name: str, x: torch.Tensor, other: Any, alpha: float) -> Any:
+    """Alpha of integers wraps around at 16 bits."""
+    narrow = (int(alpha) + 2**15) % 2**16 - 2**15
+    return definition(name).reference(x, other, alpha if x.is_floating_point() or x.is_complex() else narrow)
 
 
-@pytest.mark.parametrize(("name", "mistake"), MISTAKES, ids=[mistake.__name__ for _, mistake in MISTAKES])
+def alpha_in_float32(name: str, x: torch.Tensor, other: Any, alpha: float) -> Any:
+    """Alpha of integers is rounded to 24 bits."""
+    rounded = int(torch.tensor(alpha, dtype=torch.float32).item())
+    return definition(name).reference(x, other, alpha if x.is_floating_point() or x.is_complex() else rounded)
+
+
+def filled_through_float32(name: str, *arguments: Any) -> Any:
+    """An answer of integers is rounded to 24 bits."""
+    answer = definition(name).reference(*arguments)
+    if isinstance(answer, tuple):
+        return tuple(part.float().to(part.dtype) if _is_whole(part) else part for part in answer)
+    return answer.float().to(answer.dtype) if _is_whole(answer) else answer
+
+
+def _is_whole(x: torch.Tensor) -> bool:
+    return not x.is_floating_point() and not x.is_complex()
+
+
+SUMS = ("aten::add", "aten::add_", "aten::sub", "aten::rsub")
+FILLS = ("aten::full", "aten::fill_", "aten::scalar_tensor")
+MISTAKES: list[tuple[str, Mistaken]] = [
+    ("aten::argmax", argmax_with_nan_as_infinity),
+    ("aten::argmax", argmax_with_last_nan),
+    *((name, partial(mistake, name)) for name in SUMS for mistake in (alpha_of_16_bits, alpha_in_float32)),
+    *((name, partial(filled_through_float32, name)) for name in FILLS),
+]
+
+
+@pytest.mark.parametrize(("name", "mistake"), MISTAKES)
 def test_mistake_that_usual_values_hide_is_rejected(name: str, mistake: Mistaken) -> None:
     trial = Trial(definition(name), described(name))
     rejected: list[str] = []
     passed: list[str] = []
     for case in trial.cases:
         answer = mistake(*trial.copies(case))
-        (passed if trial.accepts(case, (answer,)) else rejected).append(case.name)
+        outputs = answer if isinstance(answer, tuple) else (answer,)
+        (passed if trial.accepts(case, outputs) else rejected).append(case.name)
     assert rejected != []
     assert passed != []
 
