@@ -16,10 +16,11 @@ from engine.inspection.speedup_claim import Backing, ClaimResult
 from engine.model import Outcome, Severity, Tier, Verdict
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.reports.bench import bench_cells, failure_of
+from engine.reports.output import diagnosis_lines
 from engine.reports.printable import printable
 from engine.reports.remarks import remarks_on
 from engine.reports.run_record import RunRecord
-from engine.reports.text import numbered
+from engine.reports.text import located, numbered
 from engine.reports.verdict_words import word_of
 from engine.verdict.policy import WEIGHTS, Effect
 
@@ -108,7 +109,7 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
         subject=printable(f"{run.file}{numbered(run.number)}"),
         word=word,
         mark=mark,
-        headline=printable(inspection.headline),
+        headline=printable(_headline(inspection)),
         claim=_claim(inspection.claim) if inspection.claim is not None else None,
         sections=(
             _proof(inspection),
@@ -129,6 +130,13 @@ def page_of(inspection: Inspection, *, is_ascii: bool = False) -> Page:
             _provenance(inspection),
         ),
     )
+
+
+def _headline(inspection: Inspection) -> str:
+    """The headline, after the location of the verdict."""
+    run = inspection.run
+    location = run.verdict.location if run.verdict is not None else None
+    return located(inspection.headline, location, file=run.file)
 
 
 def _proof(inspection: Inspection) -> Section:
@@ -226,7 +234,8 @@ def _cases(inspection: Inspection) -> Section:
             name=printable(case.case),
             state=case.outcome.replace("_", " "),
             mark=Mark.BAD,
-            text=printable(case.message),
+            text=printable(located(case.message, case.location, file=run.file)) if case.message else "",
+            details=tuple(printable(line) for output in case.outputs for line in diagnosis_lines(output)),
             line=case.location.line if case.location else None,
         )
         for case in failed[:_MOST_FAILED]

@@ -1,4 +1,4 @@
-"""One output of a case in plain lines: where it is wrong, and by how much."""
+"""One output of a case in plain lines: where it is wrong, by how much, and the likely mistake."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ def output_lines(output: OutputReport) -> Iterator[str]:
         yield f"{output.name}: first wrong {list(output.first_wrong)}, last wrong {list(output.last_wrong)}"
     if output.nonfinite_got != output.nonfinite_expected:
         yield f"{output.name}: not finite {output.nonfinite_got}, expected {output.nonfinite_expected}"
+    yield from diagnosis_lines(output)
+
+
+def diagnosis_lines(output: OutputReport) -> Iterator[str]:
+    """The best diagnosis of an output as a line; none without a diagnosis."""
     for found in output.explanation.diagnoses[:1] if output.explanation else ():
         kind = found.kind.replace("_", " ")
         yield f"{output.name}: looks like {kind}: {found.sentence} ({found.confidence}; {found.evidence})"

@@ -133,8 +133,7 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
                 yield PlainLine(label=LOG, state=event.stream, text=printable(line))
         case RunFinished():
             verdict = event.verdict
-            where = f"{_place(verdict.location, file=file)}: " if verdict.location else ""
-            text = printable(f"{where}{verdict.sentence}, in {event.at_s:.2f} s")
+            text = printable(f"{located(verdict.sentence, verdict.location, file=file)}, in {event.at_s:.2f} s")
             yield PlainLine(label="verdict", state=word_of(verdict), text=text, continued=tuple(_seed_lines(event)))
 
 
@@ -224,15 +223,16 @@ def _plain_stage(stage: StageRecord) -> Plain:
     }
 
 
-def _place(location: Location, *, file: str) -> str:
-    """Location in the form of editors: file:line:column."""
-    return f"{file}:{location.line}" + (f":{location.column}" if location.column is not None else "")
+def located(message: str, location: Location | None, *, file: str) -> str:
+    """A message after its location, if it has one, in the form of editors: file:line:column."""
+    if location is None:
+        return message
+    column = f":{location.column}" if location.column is not None else ""
+    return f"{file}:{location.line}{column}: {message}"
 
 
 def _explained(message: str, location: Location | None, *, file: str) -> str:
-    if not message:
-        return ""
-    return printable(f" {_place(location, file=file)}: {message}" if location else f" {message}")
+    return printable(f" {located(message, location, file=file)}") if message else ""
 
 
 def _waiting(holder: Holder | None) -> str:

@@ -20,11 +20,15 @@ from engine.model import (
     CaseResult,
     CompiledKernel,
     Cost,
+    Diagnosis,
+    DiagnosisKind,
     DType,
+    Explanation,
     Finding,
     Launch,
     Location,
     Outcome,
+    OutputReport,
     ProblemDefinition,
     Severity,
     Tier,
@@ -241,6 +245,97 @@ def test_finding_lines_include_their_source_line():
 def test_no_control_character_of_a_candidate_gets_out():
     for text in (as_plain(UNCLEARED), as_markdown(UNCLEARED), as_html(UNCLEARED)):
         assert [char for char in text if char != "\n" and not char.isprintable()] == []
+
+
+DIAGNOSIS = Diagnosis(
+    kind=DiagnosisKind.MISSING_SCALE, sentence="exp2 used instead of exp", evidence="3 match", explained=3, wrong=3
+)
+DIAGNOSED = inspected(
+    started("cpu", "A CPU"),
+    CaseFinished(
+        at_s=0.2,
+        number=1,
+        total=2,
+        result=dataclasses.replace(
+            passed(CASES[0], Outcome.WRONG_VALUE, "return: 3 of 132 wrong"),
+            outputs=(
+                OutputReport(
+                    name="return",
+                    outcome=Outcome.WRONG_VALUE,
+                    explanation=Explanation(diagnoses=(DIAGNOSIS, DIAGNOSIS)),
+                ),
+            ),
+        ),
+    ),
+    RunFinished(at_s=2.4, verdict=Verdict(outcome=Outcome.WRONG_VALUE, sentence="case failed", passed=1, total=2)),
+)
+LOCATED = inspected(
+    started("cpu", "A CPU"),
+    RunFinished(
+        at_s=2.4,
+        verdict=Verdict(
+            outcome=Outcome.COMPILE_ERROR,
+            sentence="syntax error: invalid syntax",
+            passed=0,
+            total=2,
+            location=Location(line=98, column=7),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("make", "lines"),
+    [
+        (
+            as_plain,
+            [
+                "  4x33 f32  wrong value  return: 3 of 132 wrong",
+                "                         return: looks like missing scale: exp2 used instead of",
+                "                           exp (explains all wrong elements; 3 match)",
+            ],
+        ),
+        (
+            as_markdown,
+            [
+                "- **4x33 f32** (wrong value): return: 3 of 132 wrong",
+                "  - return: looks like missing scale: exp2 used instead of exp (explains all wrong elements; 3 match)",
+            ],
+        ),
+        (
+            as_html,
+            [
+                '<tr><th scope="row">4x33 f32</th><td class="state bad">wrong value</td><td>return: 3 of 132 wrong'
+                '<ul class="details"><li>return: looks like missing scale: exp2 used instead of exp '
+                "(explains all wrong elements; 3 match)</li></ul></td></tr>"
+            ],
+        ),
+    ],
+    ids=["plain", "markdown", "html"],
+)
+def test_failed_case_is_followed_by_its_diagnosis(make, lines):
+    page = make(DIAGNOSED).splitlines()
+    at = page.index(lines[0])
+    assert page[at : at + len(lines)] == lines
+
+
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (as_plain, "kernels/relu.py:98:7: syntax error: invalid syntax"),
+        (as_markdown, "**kernels/relu.py:98:7: syntax error: invalid syntax**"),
+        (as_html, "<p>kernels/relu.py:98:7: syntax error: invalid syntax</p>"),
+    ],
+    ids=["plain", "markdown", "html"],
+)
+def test_verdict_is_preceded_by_its_location(make, line):
+    assert make(LOCATED).splitlines().count(line) == 1
+
+
+def test_failed_case_is_preceded_by_its_location():
+    failed = dataclasses.replace(passed(CASES[0], Outcome.RUNTIME_ERROR, "raised"), location=Location(line=4))
+    page = as_plain(inspected(started("cpu", "A CPU"), CaseFinished(at_s=0.2, number=1, total=2, result=failed)))
+    assert "  4x33 f32  runtime error  kernels/relu.py:4: raised" in page.splitlines()
 
 
 def test_document_without_claim_or_date_has_nulls():

@@ -213,7 +213,7 @@ def test_unparsable_file_has_a_page(inspected, engine, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu\ndef silu(self:\n")
     exit_code, out, _ = inspected("k.py")
     assert (exit_code, engine.plans) == (1, [])
-    assert out.startswith("aten::silu: compile error\nk.py run #1\n\nsyntax error: '(' was never closed")
+    assert out.startswith("aten::silu: compile error\nk.py run #1\n\nk.py:2:9: syntax error: '(' was never closed")
 
 
 def test_binary_file_has_a_page(inspected, folder):
