@@ -21,7 +21,8 @@ from kgtui.generation.reports.tables import text_of
 JSON_SCHEMA = "kgtui.batch/1"
 _CSV_HEADER = (
     "candidate", "operator", "category", "sample", "run", "verdict", "passed", "total", "proven",
-    "rule_passed", "rule_calls", "agreement", "speedup", "elapsed_s", "reason", "weakness",
+    "rule_passed", "rule_calls", "agreement", "speedup", "elapsed_s", "reason", "weakness", "line", "column",
+    "diagnosis",
 )  # fmt: skip
 
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
@@ -79,7 +80,7 @@ def summary_line(results: Sequence[Result]) -> str:
 
 def plain_result(result: Result) -> Plain:
     """The fields of a candidate; null where there is nothing."""
-    run, candidate = result.run, result.row.candidate
+    run, candidate, location = result.run, result.row.candidate, result.row.location
     return {
         "candidate": candidate.name,
         "operator": candidate.problem or None,
@@ -99,6 +100,9 @@ def plain_result(result: Result) -> Plain:
         "speedup": run.speedup if run is not None else None,
         "elapsed_s": run.elapsed_s if run is not None else None,
         "reason": result.sentence,
+        "line": location.line if location is not None else None,
+        "column": location.column if location is not None else None,
+        "diagnosis": result.diagnosis or None,
         "weakness": result.weakness or None,
     }
 

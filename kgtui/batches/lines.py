@@ -18,7 +18,7 @@ def result_line(result: Result, progress: Progress) -> str:
     if run is not None:
         speedup = f" {run.speedup:.2f}x" if run.speedup is not None else ""
         parts.append(f"run #{run.number}{speedup}")
-    return f"{'  '.join(parts)}: {result.sentence}" if result.sentence else "  ".join(parts)
+    return f"{'  '.join(parts)}: {result.explanation}" if result.explanation else "  ".join(parts)
 
 
 def ending_text(batch: int, results: Sequence[Result], *, is_running: bool = False) -> str:

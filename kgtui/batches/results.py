@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from engine.model import Outcome
 from engine.problem_source import ProblemDescription
+from engine.reports.output import diagnosis_lines
+from engine.reports.text import located
 from sessions.candidates.checked import CheckedRow
 from sessions.candidates.generation_rows import RunResult
 
@@ -62,6 +64,22 @@ class Result:
         if self.row.candidate.refusal:
             return self.row.candidate.refusal
         return self.run.sentence if self.run is not None else ""
+
+    @property
+    def diagnosis(self) -> str:
+        """Diagnosis of a wrong output, after its case if the sentence does not name it; empty if there is none."""
+        case = self.row.diagnosed
+        if case is None:
+            return ""
+        lines = (line for output in case.outputs for line in diagnosis_lines(output))
+        before = "" if case.case in self.sentence else f"{case.case}: "
+        return f"{before}{next(lines, '')}"
+
+    @property
+    def explanation(self) -> str:
+        """The sentence after its location, and the diagnosis."""
+        sentence = located(self.sentence, self.row.location, file=self.row.candidate.name)
+        return "; ".join(filter(None, (sentence, self.diagnosis)))
 
 
 @dataclass(frozen=True, kw_only=True)

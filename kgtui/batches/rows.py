@@ -84,7 +84,7 @@ def _row(result: Result, *, is_running: bool) -> Row:
             _rule_span(result),
             Span("" if run is None or run.speedup is None else f"{run.speedup:.2f}x"),
             Span(f"#{run.number}" if run is not None and has_run else ""),
-            muted(result.sentence),
+            muted(result.explanation),
         ),
     )
 

@@ -62,7 +62,7 @@ def _result_row(result: Result) -> tuple[str, ...]:
         rule_text(result) or NOT_MEASURED,
         NOT_MEASURED if run is None or run.speedup is None else f"{run.speedup:.2f}x",
         NOT_MEASURED if run is None else f"#{run.number}",
-        result.sentence,
+        result.explanation,
     )
 
 

@@ -14,7 +14,8 @@ from datetime import datetime
 import msgspec
 
 from engine.errors import UsageError
-from engine.model import Outcome
+from engine.model import CaseResult, Location, Outcome
+from engine.model.events import CaseFinished, Event, RunFinished, from_json
 from engine.processes.liveness import is_alive
 from sessions.candidates.generation_rows import RunResult
 from sessions.candidates.generations import followed
@@ -35,8 +36,16 @@ insert into check_results (batch, place, name, problem, sample, digest, refusal,
 values (:batch, :place, :name, :problem, :sample, :digest, :refusal, :run)"""
 _CLEAR = "delete from check_results where batch = :batch"
 _ATTACH = "update check_results set run = :run where batch = :batch and place in (select value from json_each(:places))"
+_DIAGNOSED = """
+select body from events where run = runs.id and kind = 'CaseFinished' and body like '%"diagnoses":[{%'"""
+# Of a failed run, a case with a diagnosis, if possible the one that the sentence names.
+_REASON_COLUMNS = f"""
+    (select body from events where run = runs.id and kind = 'RunFinished' order by seq desc limit 1) as run_finished,
+    case when runs.outcome <> 'pass' then coalesce(
+        ({_DIAGNOSED} and instr(runs.sentence, json_extract(body, '$.result.case')) > 0 order by seq limit 1),
+        ({_DIAGNOSED} order by seq limit 1)) end as run_diagnosed"""
 _SELECT_RESULTS = f"""
-select check_results.*, {RUN_COLUMNS}
+select check_results.*, {RUN_COLUMNS}, {_REASON_COLUMNS}
 from check_results left join runs on runs.id = check_results.run {RUN_SUMMARY}
 where batch = :batch and (:places is null or place in (select value from json_each(:places))) order by place"""
 # A run that was cancelled, or failed by an error of kgtui, is repeated when the batch is resumed.
@@ -56,11 +65,16 @@ class ListedCandidate:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedRow:
-    """A candidate of a batch and the run of it; `run` is None until it begins."""
+    """A candidate of a batch and the run of it; `run` is None until it begins.
+
+    `location` is that of the verdict, `diagnosed` a failed case with a diagnosis.
+    """
 
     place: int
     candidate: ListedCandidate
     run: RunResult | None
+    location: Location | None = None
+    diagnosed: CaseResult | None = None
 
     @property
     def is_done(self) -> bool:
@@ -218,4 +232,19 @@ def _checked_row(row: sqlite3.Row) -> CheckedRow:
         digest=row["digest"],
         refusal=row["refusal"],
     )
-    return CheckedRow(place=row["place"], candidate=candidate, run=run_result(row))
+    finished, diagnosed = _event(row["run_finished"]), _event(row["run_diagnosed"])
+    return CheckedRow(
+        place=row["place"],
+        candidate=candidate,
+        run=run_result(row),
+        location=finished.verdict.location if isinstance(finished, RunFinished) else None,
+        diagnosed=diagnosed.result if isinstance(diagnosed, CaseFinished) else None,
+    )
+
+
+def _event(body: str | None) -> Event | None:
+    """The event; None if there is none, or another version wrote it."""
+    try:
+        return None if body is None else from_json(body)
+    except ValueError:
+        return None

@@ -123,7 +123,7 @@ class BatchScreen(KgtuiScreen):
         if result is None:
             return
         if result.run is None or result.run.outcome is None:
-            self.notify(result.sentence or "this candidate was not run yet", markup=False)
+            self.notify(result.explanation or "this candidate was not run yet", markup=False)
             return
         problem = self.host.problem_named(result.problem)
         if problem is None:
@@ -201,7 +201,7 @@ class BatchScreen(KgtuiScreen):
     def _show_reason(self) -> None:
         """The whole sentence of the row under the cursor, which a narrow table cuts."""
         result = self._current
-        self.query_one("#reason", Lines).show((line(result.sentence if result is not None else ""),))
+        self.query_one("#reason", Lines).show((line(result.explanation if result is not None else ""),))
 
     def _changed(self) -> None:
         if self.is_current:

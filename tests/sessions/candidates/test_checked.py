@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import UsageError
-from engine.model import Outcome
-from engine.model.events import RunFinished
+from engine.model import Diagnosis, DiagnosisKind, Explanation, Location, Outcome
+from engine.model.events import CaseFinished, RunFinished
 from sessions import open_store
 from sessions.candidates.checked import ListedCandidate
 
@@ -35,6 +35,38 @@ def test_a_result_is_the_verdict_of_its_run(store, batch, judge):
     store.checked.attach(batch, (1,), judge())
     row, *_ = store.checked.results(batch)
     assert (row.is_done, row.run.number, row.run.outcome) == (True, 1, Outcome.PASS)
+
+
+def test_result_has_location_and_case_with_diagnosis(store, batch, begin, whole_run):
+    location = Location(line=98, column=7)
+    found = Diagnosis(kind=DiagnosisKind.MISSING_SCALE, sentence="s", evidence="e", explained=3, wrong=3)
+
+    def told(event, *, case):
+        """The event, with a diagnosis of this case, or the location of the verdict."""
+        if isinstance(event, RunFinished):
+            verdict = replace(event.verdict, location=location, sentence="case second failed")
+            return replace(event, verdict=replace(verdict, outcome=Outcome.WRONG_VALUE))
+        if not isinstance(event, CaseFinished) or not event.result.outputs:
+            return event
+        output = replace(event.result.outputs[0], explanation=Explanation(diagnoses=(found,)))
+        return replace(event, result=replace(event.result, case=case, outputs=(output,)))
+
+    run = begin()
+    *cases, finished = [told(event, case="first") for event in whole_run]
+    second = next(told(event, case="second") for event in reversed(whole_run) if isinstance(event, CaseFinished))
+    store.record_all(run, [*cases, second, finished])
+    store.checked.attach(batch, (1,), run)
+    row, other, _ = store.checked.results(batch)
+    assert (row.location, row.diagnosed.case, row.diagnosed.outputs[0].explanation.diagnoses) == (
+        location, "second", (found,),
+    )  # fmt: skip
+    assert (other.location, other.diagnosed) == (None, None)
+
+
+def test_passed_result_has_neither_location_nor_diagnosis(store, batch, judge):
+    store.checked.attach(batch, (1,), judge())
+    row, *_ = store.checked.results(batch)
+    assert (row.location, row.diagnosed) == (None, None)
 
 
 def test_run_without_verdict_is_not_a_result(store, batch, begin):

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from engine.model import Category, Outcome
-from kgtui.batches.documents import as_csv, as_html, as_markdown, as_text
+from engine.model import (
+    CaseResult,
+    Category,
+    Diagnosis,
+    DiagnosisKind,
+    Explanation,
+    Location,
+    Outcome,
+    OutputReport,
+    Tier,
+)
+from kgtui.batches.documents import as_csv, as_html, as_markdown, as_text, plain_result
 from kgtui.batches.figures.summary import summary_of
-from kgtui.batches.lines import counts_text, duration_text, ending_text
+from kgtui.batches.lines import counts_text, duration_text, ending_text, result_line
 from kgtui.batches.results import Progress, Result, counts_of
 from sessions.candidates.checked import CheckedRow, ListedCandidate
 from sessions.candidates.generation_rows import RunResult
@@ -27,6 +39,50 @@ def result(
     )
     row = CheckedRow(place=place, candidate=candidate, run=None if refusal else run)
     return Result(row=row, category=category, weakness=weakness)
+
+
+def explained(*, case="4x33 f32", location=None):
+    """A wrong result with a diagnosis of this case, and the location of its verdict."""
+    found = Diagnosis(kind=DiagnosisKind.MISSING_SCALE, sentence="exp2 used", evidence="3 match", explained=3, wrong=3)
+    output = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, explanation=Explanation(diagnoses=(found,)))
+    diagnosed = CaseResult(
+        case=case, tier=Tier.SMOKE, outcome=Outcome.WRONG_VALUE, elapsed_s=0.1, calls=1, seed=1, outputs=(output,)
+    )
+    wrong = result(outcome=Outcome.WRONG_VALUE)
+    assert wrong.run is not None
+    run = replace(wrong.run, sentence="case 4x33 f32 failed")
+    return replace(wrong, row=replace(wrong.row, run=run, location=location, diagnosed=diagnosed))
+
+
+DIAGNOSIS = "return: looks like missing scale: exp2 used (explains all wrong elements; 3 match)"
+
+
+@pytest.mark.parametrize(
+    ("reported", "reason"),
+    [
+        (explained(), f"case 4x33 f32 failed; {DIAGNOSIS}"),
+        (explained(case="1x1 f32"), f"case 4x33 f32 failed; 1x1 f32: {DIAGNOSIS}"),
+        (explained(location=Location(line=98, column=7)), f"1.py:98:7: case 4x33 f32 failed; {DIAGNOSIS}"),
+        (result(refusal="no code"), "no code"),
+    ],
+    ids=["diagnosis", "another case", "location", "neither"],
+)
+def test_reason_has_location_and_diagnosis(reported, reason):
+    progress = Progress(batch=1, total=1, done=1, fresh=1, began_s=0.0)
+    assert result_line(reported, progress).partition(": ")[2] == reason
+    assert as_markdown([reported], title="a batch").splitlines()[-3].endswith(f"| {reason} |")
+    assert f"<td>{reason}</td></tr>" in as_html([reported], title="a batch")
+
+
+def test_documents_have_location_and_diagnosis_apart():
+    plain = plain_result(explained(location=Location(line=98)))
+    names = ("reason", "line", "column", "diagnosis")
+    assert [plain[name] for name in names] == ["case 4x33 f32 failed", 98, None, DIAGNOSIS]
+    assert (
+        as_csv([explained(location=Location(line=98, column=7))], title="")
+        .splitlines()[1]
+        .endswith(f",case 4x33 f32 failed,,98,7,{DIAGNOSIS}")
+    )
 
 
 def test_engine_errors_are_not_counted():
@@ -131,7 +187,7 @@ def test_weak_operators_are_counted_in_every_report():
     assert "Operators that accept wrong candidates" in as_text(WEAK)
     assert "1 of 2 operators: a candidate that passed there may be wrong" in as_markdown(WEAK, title="b")
     assert "zeros pass in every case" in as_html(WEAK, title="b")
-    assert [row.rsplit(",", 1)[1] for row in as_csv(WEAK, title="b").splitlines()[1:]] == [*[WEAK[0].weakness] * 2, ""]
+    assert [row.split(",")[-4] for row in as_csv(WEAK, title="b").splitlines()[1:]] == [*[WEAK[0].weakness] * 2, ""]
     assert ending_text(3, WEAK).endswith("; 1 of 2 operators accept some wrong candidates")
 
 

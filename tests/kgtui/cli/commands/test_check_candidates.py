@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 from engine.errors import UsageError
-from engine.model import Outcome
-from engine.model.events import RunFinished
+from engine.model import CaseResult, Diagnosis, DiagnosisKind, Explanation, Outcome, OutputReport, Tier
+from engine.model.events import CaseFinished, RunFinished
 from kgtui.cli.command_line import parse
 from kgtui.cli.commands import check
 from kgtui.schemas import schema_text
@@ -57,6 +57,18 @@ def test_each_candidate_is_a_row_with_its_run(batch):
 def test_engine_is_told_whether_it_times(batch, engine, arguments, times):
     batch(*arguments)
     assert engine.times == [times]
+
+
+def test_stored_diagnosis_is_printed_and_kept(batch, engine):
+    found = Diagnosis(kind=DiagnosisKind.MISSING_SCALE, sentence="exp2 used", evidence="3 match", explained=3, wrong=3)
+    output = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, explanation=Explanation(diagnoses=(found,)))
+    diagnosed = CaseResult(
+        case="a case", tier=Tier.SMOKE, outcome=Outcome.WRONG_VALUE, elapsed_s=0.1, calls=1, seed=1, outputs=(output,)
+    )
+    engine.outcome, engine.extra = Outcome.WRONG_VALUE, (CaseFinished(at_s=0.1, number=1, total=1, result=diagnosed),)
+    words = "as prepared; a case: return: looks like missing scale: exp2 used (explains all wrong elements; 3 match)"
+    assert f"wrong value   silu_0.py  aten::silu sample 0  run #1: {words}\n" in batch().out
+    assert f"| {words} |\n" in batch("--resume", "--markdown").out
 
 
 def test_a_seed_is_refused(batch):
