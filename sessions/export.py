@@ -76,12 +76,16 @@ def as_jsonl(store: Reader, subject: Subject) -> Iterator[str]:
 def as_csv(store: Reader, subject: Subject) -> Iterator[str]:
     """Timed cases, a row for each side of each case; missing values are empty.
 
-    The speed-up is beside the baseline that it is against.  A case that was not right has one row, without times.
+    The speed-up is beside the baseline that it is against.  A case that was not right has one row, without times, and
+    so has each case of a run of which nothing was timed.
     """
     yield _csv_text([_CSV_HEADER])
     for run in _runs_of(store, subject):
-        for benchmark in store.benchmarks(run.id):
+        benchmarks = store.benchmarks(run.id)
+        for benchmark in benchmarks:
             yield _csv_text(_csv_rows(run, without_wrong_times(benchmark)))
+        if not benchmarks:
+            yield _csv_text(_untimed_row(run, case) for case in store.cases(run.id))
 
 
 def as_markdown(store: Reader, subject: Subject) -> Iterator[str]:
@@ -260,18 +264,18 @@ def _benchmark_tables(benchmarks: Benchmarks, *, heading: str) -> Iterator[str]:
     yield from _table(("about", "remark"), [(remark.label, remark.text) for remark in remarks_on(benchmarks)])
 
 
+def _run_cells(run: RunRow) -> tuple[object, ...]:
+    started_at = run.started_at.isoformat()
+    return (run.id, started_at, run.problem, run.device_name, run.outcome, int(run.flagged))
+
+
+def _untimed_row(run: RunRow, case: CaseResult) -> tuple[object, ...]:
+    cells = (*_run_cells(run), case.case, case.outcome, None, CANDIDATE)
+    return (*cells, *(None for _ in _CSV_HEADER[len(cells) :]))
+
+
 def _csv_rows(run: RunRow, benchmark: CaseBenchmark) -> Iterator[tuple[object, ...]]:
-    place = (
-        run.id,
-        run.started_at.isoformat(),
-        run.problem,
-        run.device_name,
-        run.outcome,
-        int(run.flagged),
-        benchmark.case,
-        benchmark.outcome,
-        benchmark.cache,
-    )
+    place = (*_run_cells(run), benchmark.case, benchmark.outcome, benchmark.cache)
     comparison_by_baseline = {comparison.baseline: comparison for comparison in benchmark.comparisons}
     percent = benchmark.floor.percent if benchmark.floor else None
     for side in (benchmark.timing, *benchmark.baselines):

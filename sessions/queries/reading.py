@@ -12,10 +12,11 @@ from datetime import datetime
 from pathlib import Path
 
 from engine.errors import StoreError, UsageError
-from engine.model import BenchmarkPlan, Policy, Tier
+from engine.model import BenchmarkPlan, CaseResult, Policy, Tier
 from engine.model.benchmark import CaseBenchmark
 from engine.model.events import (
     CaseBenchmarked,
+    CaseFinished,
     Event,
     from_json,
 )
@@ -63,6 +64,7 @@ select sessions.id, label, started_at, ended_at,
     (select sum(cost_microusd) from generations where session = sessions.id) as cost_microusd
 from sessions"""
 _SELECT_BENCHMARKED = "select seq, body from events where run = :run and kind = 'CaseBenchmarked' order by seq"
+_SELECT_CASES = "select seq, body from events where run = :run and kind = 'CaseFinished' order by seq"
 _SELECT_EVENTS = "select seq, body from events where run = :run order by seq"
 _SELECT_PROOF = "select digest from proofs where run = :run"
 _SELECT_SOURCE = "select source from candidates where digest = :digest"
@@ -198,6 +200,15 @@ class Reader:
         """
         events = self._decoded(run_id, self._database.rows(_SELECT_BENCHMARKED, {"run": run_id}))
         return tuple(event.benchmark for event in events if isinstance(event, CaseBenchmarked))
+
+    def cases(self, run_id: int) -> tuple[CaseResult, ...]:
+        """Verified cases of a run.
+
+        Raises:
+            StoreError: an event is of a kind that this version does not know.
+        """
+        events = self._decoded(run_id, self._database.rows(_SELECT_CASES, {"run": run_id}))
+        return tuple(event.result for event in events if isinstance(event, CaseFinished))
 
     def source(self, digest: str) -> bytes:
         """The source whose SHA-256 is `digest`.

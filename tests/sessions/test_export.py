@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import csv
+import io
 import json
 import os
 from pathlib import Path
@@ -121,6 +123,17 @@ x = '''
 ````
 """
     )
+
+
+def test_csv_of_untimed_run_has_row_per_case(store, run):
+    header, *rows = csv.reader(io.StringIO("".join(as_csv(store, run))))
+    first = ["1", "2026-01-02T03:04:05.678000+00:00", "aten::softmax", "A CPU", "wrong_value", "0"]
+    untimed = ["", "candidate", *[""] * 13]
+    assert rows == [
+        [*first, "4x8 f32", "pass", *untimed],
+        [*first, "1x131072 f32", "wrong_value", *untimed],
+    ]
+    assert [header[7], header[9], len(header)] == ["case_outcome", "side", len(rows[0])]
 
 
 def test_session_markdown_has_section_per_run(store, session_id, run, judge):
