@@ -200,7 +200,12 @@ def _listed(one: _Found, names: Names, numbers: _Numbers, *, operator: str | Non
 
 
 def _operator(one: _Found, content: bytes, names: Names, *, operator: str | None) -> str:
-    """The operator given by the user, by a directive of the source, or by the candidate's name."""
+    """The operator given by the user, by a directive of the source, or by the candidate's name.
+
+    Raises:
+        UsageError: there is no such operator.
+        SourceError: nothing names one, and the source is not text.
+    """
     if operator is not None:
         return names.resolve(operator)
     named = _directive(content)
@@ -211,6 +216,7 @@ def _operator(one: _Found, content: bytes, names: Names, *, operator: str | None
             return names.resolve(guess)
         except UsageError:
             continue
+    decode(content, one.name)
     raise UsageError(f"names no known operator ({_tried(one.operators)}); `kgtui problems list` lists them")
 
 

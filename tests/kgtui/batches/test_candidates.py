@@ -76,6 +76,13 @@ def test_an_unknown_operator_is_listed_with_the_reason(tmp_path):
     assert one.listed.refusal == "names no known operator (tried nope); `kgtui problems list` lists them"
 
 
+def test_binary_file_without_operator_is_called_binary(tmp_path):
+    (tmp_path / "c.py").write_bytes(b"\x7fELF\0\0")
+    (one,) = read(tmp_path).candidates
+    assert (one.listed.problem, one.listed.digest) == ("", "")
+    assert one.listed.refusal == "c.py is a binary file; a candidate is one Python file in UTF-8"
+
+
 @pytest.mark.parametrize("key", ["op", "file", "task"])
 @pytest.mark.parametrize("text", [{"predict": ANSWER}, {"source": SOFTMAX}, {"code": SOFTMAX}])
 def test_a_row_has_an_operator_and_a_text(rows, key, text):
