@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from kgtui.batches.figures.agreement import agreements_of
 from kgtui.batches.figures.weak_operators import weak_text
-from kgtui.batches.results import Counts, Progress, Result, counts_of
+from kgtui.batches.results import Counts, Result, counts_of
 
 
-def result_line(result: Result, progress: Progress) -> str:
-    """Line of one result: the number of finished ones, the verdict, its run and the reason."""
+def result_line(result: Result, *, number: int, total: int) -> str:
+    """Line of one result: its number among all, the verdict, its run and the reason."""
     candidate, run = result.row.candidate, result.run
-    parts = [f"[{progress.done}/{progress.total}] {result.word:<13} {candidate.name}"]
+    parts = [f"[{number}/{total}] {result.word:<13} {candidate.name}"]
     if candidate.problem:
         parts.append(f"{candidate.problem} sample {candidate.sample}")
     if run is not None:

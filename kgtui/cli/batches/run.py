@@ -105,6 +105,7 @@ class _Printing:
         self._print = console.warn if is_aside else console.say
         self._line = ProgressLine(console)
         self._is_first = True
+        self._number = 0  # of the last result that was printed or already stored
 
     def on_progress(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result]) -> None:
         """Print each new result, and draw the bar again."""
@@ -114,7 +115,7 @@ class _Printing:
         for result in changed:
             if result.row.is_done and self._is_json:
                 self._console.write_document(documents.json_line(result))
-            self._print(result_line(result, progress))
+            self._print_result(result, progress)
         if not progress.has_ended and progress.running:
             self._line.draw(progress, now_s=time.monotonic())
 
@@ -130,9 +131,14 @@ class _Printing:
             if self._is_json:
                 self._console.write_document(documents.json_line(result))
             elif result.row.candidate.refusal:
-                self._print(result_line(result, progress))
+                self._print_result(result, progress)
+        self._number = len(done)
         if kept := sum(result.run is not None for result in done):
             self._print(f"batch {progress.batch}: {kept} of {progress.total} results are already stored")
+
+    def _print_result(self, result: Result, progress: Progress) -> None:
+        self._number += 1
+        self._print(result_line(result, number=self._number, total=progress.total))
 
 
 class _Running:

@@ -68,8 +68,7 @@ DIAGNOSIS = "return: looks like missing scale: exp2 used (explains all wrong ele
     ids=["diagnosis", "another case", "location", "neither"],
 )
 def test_reason_has_location_and_diagnosis(reported, reason):
-    progress = Progress(batch=1, total=1, done=1, fresh=1, began_s=0.0)
-    assert result_line(reported, progress).partition(": ")[2] == reason
+    assert result_line(reported, number=1, total=1).partition(": ")[2] == reason
     assert as_markdown([reported], title="a batch").splitlines()[-3].endswith(f"| {reason} |")
     assert f"<td>{reason}</td></tr>" in as_html([reported], title="a batch")
 

@@ -53,6 +53,23 @@ def test_each_candidate_is_a_row_with_its_run(batch):
     assert ended.out.endswith("batch 1: 4/4 candidates: 3 passed, 1 not run\n")
 
 
+def test_results_are_numbered_in_order(batch, candidates):
+    for name in ("none.py", "nope_2.py"):
+        (candidates / name).write_text(SILU)
+    (candidates / "silu_9.py").write_text(SILU.format(0))  # the source of silu_0.py, so one run for both
+    lines = [line.split() for line in batch().out.splitlines() if line.startswith("[")]
+    named = ["none.py:", "nope.py:", "nope_2.py:", "silu_0.py", "silu_9.py", "silu_1.py", "silu_2.py"]
+    assert [line[0] for line in lines] == [f"[{number}/7]" for number in range(1, 8)]
+    assert [next(word for word in line if word.rstrip(":").endswith(".py")) for line in lines] == named
+
+
+def test_resumed_results_are_numbered_after_stored_ones(batch, candidates):
+    batch()
+    (candidates / "silu_1.py").write_text(SILU.format("changed"))
+    lines = batch("--resume").out.splitlines()
+    assert [line.partition(" ")[0] for line in lines if line.startswith("[")] == ["[1/4]", "[4/4]"]
+
+
 @pytest.mark.parametrize(("arguments", "times"), [((), True), (("--no-timing",), False)])
 def test_engine_is_told_whether_it_times(batch, engine, arguments, times):
     batch(*arguments)
