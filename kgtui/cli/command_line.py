@@ -125,7 +125,9 @@ def _subcommand(package: str, prog: str, words: Sequence[str]) -> tuple[str, str
         import difflib  # only for a wrong name
 
         close = difflib.get_close_matches(rest[0], known, n=1)
-        hint = f"did you mean `{prog} {close[0]}`?" if close else f"use one of {', '.join(known)}"
+        advice = getattr(importlib.import_module(package), "HINT", "")
+        others = "; ".join(filter(None, (f"use one of {', '.join(known)}", advice)))
+        hint = f"did you mean `{prog} {close[0]}`?" if close else others
         raise UsageError(f"no such subcommand of `{prog}`: {shortened(rest[0])}; {hint}")
     default = importlib.import_module(package).DEFAULT
     return known[default], f"{prog} {default}", list(words)

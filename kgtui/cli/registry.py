@@ -2,9 +2,9 @@
 
 A command defines `SUMMARY` (its line in the help), `GROUP` (its part of the help), `add_arguments(parser)` and
 `run(options, console)`; one that starts an engine sets `STARTS_ENGINE = True`.  The package of a command with
-subcommands defines `SUMMARY`, `GROUP` and `DEFAULT`, the subcommand that runs when none is typed; a module in it is a
-subcommand, without a `GROUP`.  Listing reads the source of the modules and imports none; a file that lacks a name is
-refused.
+subcommands defines `SUMMARY`, `GROUP` and `DEFAULT`, the subcommand that runs when none is typed, and may define
+`HINT`, advice on a word that is no subcommand; a module in it is a subcommand, without a `GROUP`.  Listing reads the
+source of the modules and imports none; a file that lacks a name is refused.
 """
 
 from __future__ import annotations

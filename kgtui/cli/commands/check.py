@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from engine.errors import UsageError
 from engine.model import Policy, Problem
 from engine.reports.markdown import as_markdown
+from engine.reports.printable import printable
 from engine.reports.run_record import RunRecord
 from engine.reports.text import as_json
 from kgtui.cli.argument_groups import (
@@ -81,7 +83,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         from kgtui.cli.batches.run import check_batch
 
         return check_batch(options, console, engine_factory=engine_factory)
-    _require_source(options)
+    _require_source(options, console)
     request = replace(read_request(options, console), draw_seed=options.seed)
     stages: Stages | None = None
     if options.stages:
@@ -97,14 +99,28 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     return carry_out(request, console, engine_factory=engine_factory, close=close)
 
 
-def _require_source(options: argparse.Namespace) -> None:
-    """Reject an answer or a JSON Lines file, which `--candidates` reads.
+def _require_source(options: argparse.Namespace, console: Console) -> None:
+    """Reject a folder, an answer or a JSON Lines file, which `--candidates` reads.
 
     Raises:
-        UsageError: FILE has the suffix of one.
+        UsageError: FILE is a folder, or has the suffix of one of the others.
     """
-    if options.file is not None and str(options.file).endswith(_OF_CANDIDATES):
+    if options.file is None:
+        return
+    if _is_folder(absolute(options.file, console.folder)):
+        raise UsageError(
+            f"{printable(str(options.file))} is a folder; a candidate is one Python file, "
+            f"and --candidates {printable(str(options.file))} verifies a folder of them"
+        )
+    if str(options.file).endswith(_OF_CANDIDATES):
         raise UsageError(f"FILE must be a Python file; --candidates {options.file} reads answers, rows and Solutions")
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # below a folder that may not be read
+        return False
 
 
 def read_request(options: argparse.Namespace, console: Console) -> Request:

@@ -110,8 +110,8 @@ WRONG = {
     "--check": "unrecognized arguments: --check; `kgtui --help` shows the arguments",
     "check a.py b.py": "unrecognized arguments: b.py; `kgtui check --help` shows the arguments",
     "problems shwo softmax": "no such subcommand of `kgtui problems`: 'shwo'; did you mean `kgtui problems show`?",
-    "problems softmax": "no such subcommand of `kgtui problems`: 'softmax'; use one of audit, check, list, show",
-    "problems list softmax": "a list takes no operator; did you mean `kgtui problems show softmax`?",
+    "problems softmax": "no such subcommand of `kgtui problems`: 'softmax'; use one of audit, check, list, show; "
+    "`kgtui problems show OP` shows an operator",
     "config shew": "no such subcommand of `kgtui config`: 'shew'; did you mean `kgtui config show`?",
     "check --cases z": (
         "argument --cases: invalid choice: 'z' (choose from 'smoke', 'full'); `kgtui check --help` shows the arguments"

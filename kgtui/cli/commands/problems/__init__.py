@@ -5,3 +5,4 @@ from kgtui.cli.registry import Group
 SUMMARY = "List the operators, or show one with its cases."
 GROUP = Group.REFERENCE
 DEFAULT = "list"
+HINT = "`kgtui problems show OP` shows an operator"

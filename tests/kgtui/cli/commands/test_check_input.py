@@ -18,7 +18,10 @@ def test_missing_file_is_usage_error(typed):
 
 def test_a_folder(typed, folder):
     ended = typed("check", ".", "--op", "silu")
-    assert (ended.exit_code, ended.err) == (2, f"kgtui: {folder} is a folder; a candidate is one Python file\n")
+    assert (ended.exit_code, ended.err) == (
+        2,
+        "kgtui: . is a folder; a candidate is one Python file, and --candidates . verifies a folder of them\n",
+    )
 
 
 def test_unreadable_file_is_refused(typed, console, public_folder, without_root):

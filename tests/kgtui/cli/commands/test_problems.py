@@ -101,11 +101,35 @@ def test_show_without_a_name(typed):
     )
 
 
-def test_list_with_operator_is_refused(typed):
-    ended = typed("problems", "list", "softmax")
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("softmax", "did you mean `kgtui problems show softmax`?"),
+        (
+            "aten::sofmax",
+            "there is no operator called 'aten::sofmax'; did you mean aten::softmax, aten::_softmax, aten::fmax?",
+        ),
+        ("gelu", "there is no operator called 'gelu'; did you mean aten::prelu, aten::silu?"),
+        ("qqqqqqq", "there is no operator called 'qqqqqqq'; `kgtui problems list` shows them all"),
+    ],
+)
+def test_list_with_operator_suggests_existing_ones(typed, name, hint):
+    ended = typed("problems", "list", name)
+    assert (ended.exit_code, ended.err) == (2, f"kgtui: a list takes no operator; {hint}\n")
+
+
+def test_list_with_own_operator_suggests_it(typed, own):
+    ended = typed("problems", "list", "--problems", own, "rope")
+    assert ended.err == "kgtui: a list takes no operator; did you mean `kgtui problems show rope`?\n"
+
+
+@pytest.mark.parametrize("name", ["aten::softmx", "nope"])
+def test_unknown_subcommand_names_show(typed, name):
+    ended = typed("problems", name)
     assert (ended.exit_code, ended.err) == (
         2,
-        "kgtui: a list takes no operator; did you mean `kgtui problems show softmax`?\n",
+        f"kgtui: no such subcommand of `kgtui problems`: '{name}'; use one of audit, check, list, show; "
+        "`kgtui problems show OP` shows an operator\n",
     )
 
 
