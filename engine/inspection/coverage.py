@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.model import CaseResult, Outcome, Parameter, Problem, Tier
+from engine.model.counts import counted
 
 _MOST_NAMED = 8
 _LEAST_EDGE = 16  # smaller sizes are adjacent by chance
@@ -68,7 +69,7 @@ def _values_text(values: Sequence[Parameter]) -> str:
     words = [str(value) for value in values if not _sizes(value)]
     parts = [_spread(sizes)] if sizes else []
     counts = Counter(words).most_common()
-    parts += [f"{word} ({count} cases)" if count > 1 else f"{word} (1 case)" for word, count in counts[:_MOST_NAMED]]
+    parts += [f"{word} ({counted(count, 'case')})" for word, count in counts[:_MOST_NAMED]]
     if len(counts) > _MOST_NAMED:
         parts.append(f"and {len(counts) - _MOST_NAMED} more")
     return ", ".join(parts)

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from engine.inspection.evidence import FindingSeen, Inspection, LayerSeen
 from engine.inspection.speedup_claim import Backing, ClaimResult
 from engine.model import Outcome, Severity, Tier, Verdict
+from engine.model.counts import counted
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.reports.bench import bench_cells, failure_of
 from engine.reports.output import diagnosis_lines
@@ -154,7 +155,7 @@ def _proof(inspection: Inspection) -> Section:
             state="not proven",
             mark=Mark.DOUBT,
             text=printable(reason),
-            details=(f"and {len(cases) - 1} more cases",) if len(cases) > 1 else (),
+            details=(f"and {counted(len(cases) - 1, 'more case')}",) if len(cases) > 1 else (),
         )
         for reason, cases in list(cases_by_reason.items())[:_MOST_FAILED]
     )

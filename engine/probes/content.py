@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from engine import protocol
 from engine.errors import EngineError
 from engine.model import Finding, Severity
+from engine.model.counts import counted
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import Lab, Passed
@@ -120,9 +121,9 @@ async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: 
 
 def _finding(lab: Lab, one: Passed, answer: Answer) -> Finding:
     what = f"{answer.variant} ({answer.changed})" if answer.changed else str(answer.variant)
-    message = f"{len(lab.passed)} cases passed, but wrong on {what}, where eager is correct: {answer.wrong}"
+    message = f"{counted(len(lab.passed), 'case')} passed, but wrong on {what}, where eager is correct: {answer.wrong}"
     if answer.variant is Variant.MOVED:
-        message = f"{len(lab.passed)} cases passed, but wrong on {what}: {answer.wrong}"
+        message = f"{counted(len(lab.passed), 'case')} passed, but wrong on {what}: {answer.wrong}"
     if answer.overflows:
         message = f"overflow on {what}, where eager is correct: {answer.wrong}"
     severity = Severity.HINT if answer.overflows else Severity.SUSPECT

@@ -24,6 +24,7 @@ from engine.model import (
     Stage,
 )
 from engine.model.benchmark import Holder, Summary
+from engine.model.counts import counted
 from engine.model.events import (
     CaseBenchmarked,
     CaseFinished,
@@ -94,10 +95,11 @@ def plain_lines(event: Event, *, file: str, number: int | None = None) -> Iterat
             text = f"{event.problem} {file}{numbered(number)} on {event.device} ({event.device_name})"
             target = f", compiled for {event.target}" if event.target else ", not compiled"
             policy = f", {event.policy} policy" if event.policy is not Policy.DEFAULT else ""
-            yield PlainLine(label="run", state=STARTED, text=printable(f"{text}, {event.cases} cases{target}{policy}"))
+            planned = counted(event.cases, "case")
+            yield PlainLine(label="run", state=STARTED, text=printable(f"{text}, {planned}{target}{policy}"))
         case StageStarted():
-            has_cases = event.total is not None and event.stage in (Stage.VERIFY, Stage.BENCHMARK)
-            text = f"{event.total} cases" if has_cases else ""
+            has_cases = event.stage in (Stage.VERIFY, Stage.BENCHMARK)
+            text = counted(event.total, "case") if has_cases and event.total is not None else ""
             yield PlainLine(label=event.stage, state=STARTED, text=text)
         case StageFinished():
             text = f"{event.elapsed_s:.3f} s{_explained(event.message, event.location, file=file)}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from engine import protocol
 from engine.model import Case, CaseResult, Determinism, Finding, FrameworkWork, Location, Problem, Severity
+from engine.model.counts import counted
 from engine.model.layers import Fact
 from engine.protocol.monitoring import ADDRESSING, INTO, LOOKING_UP
 
@@ -274,7 +275,7 @@ def _uses(seen: Sequence[protocol.OperatorSeen]) -> str:
         largest[name] = max(largest.get(name, 0), one.total_out)
     ordered = sorted(largest, key=lambda name: -largest[name])
     parts = [f"{name} {_count(times[name])}, up to {largest[name]} elements" for name in ordered]
-    return f"{_listed(parts, '; ')} ({len({one.case for one in seen})} cases)"
+    return f"{_listed(parts, '; ')} ({counted(len({one.case for one in seen}), 'case')})"
 
 
 def _of_actions(actions: Sequence[protocol.ActionSeen]) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from engine.model import Case, Determinism, DType, Problem
+from engine.model.counts import counted
 from engine.problem_source import ProblemDescription
 from problems.function_docs import docstring_of
 
@@ -137,7 +138,7 @@ def _special_cases(problem: Problem) -> str:
     words = ("special", "nan", "inf")
     values = ((case.name, str(case.params.get("values", ""))) for case in problem.cases)
     found = [name for name, value in values if any(word in value for word in words)]
-    return f"values in {len(found)} cases, such as {found[0]}" if found else "no special values"
+    return f"values in {counted(len(found), 'case')}, such as {found[0]}" if found else "no special values"
 
 
 def _functions(described: ProblemDescription) -> list[str]:

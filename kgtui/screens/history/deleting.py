@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from engine.model.counts import counted
 from kgtui.background import in_background
 from kgtui.screens.history.asking import ask_store, ask_user
 from kgtui.screens.history.listing import Listing
-from kgtui.state.history.past_runs import counted
 from kgtui.widgets.controls.ask import Answer
 from sessions.rows import ListedRun, SessionRow
 

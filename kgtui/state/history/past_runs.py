@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from engine.model.counts import counted
 from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import TONES, Glyphs, State, state_of, verdict_words
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
@@ -171,11 +172,6 @@ def money(microusd: int) -> str:
     """US dollars; with all digits if two are too few."""
     whole = f"${microusd / 1e6:,.2f}"
     return whole if microusd >= 10_000 or not microusd else f"${microusd / 1e6:.6f}".rstrip("0")
-
-
-def counted(number: int, noun: str) -> str:
-    """A count with its noun."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def long_time(duration_s: float) -> str:

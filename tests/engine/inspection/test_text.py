@@ -332,6 +332,14 @@ def test_verdict_is_preceded_by_its_location(make, line):
     assert make(LOCATED).splitlines().count(line) == 1
 
 
+@pytest.mark.parametrize(("unproven", "words"), [(2, "and 1 more case"), (3, "and 2 more cases")])
+def test_unproven_cases_of_one_reason_are_counted(unproven, words):
+    proofs = [CaseProof(case=f"c{number}", gap=Gap.TORCH, reason="torch computes") for number in range(unproven)]
+    events = [CaseProven(at_s=1.0, number=1, total=unproven, proof=proof) for proof in proofs]
+    proof, *_ = page_of(inspected(started("cpu", "A CPU"), *events)).sections
+    assert [entry.details for entry in proof.entries] == [(words,)]
+
+
 def test_failed_case_is_preceded_by_its_location():
     failed = dataclasses.replace(passed(CASES[0], Outcome.RUNTIME_ERROR, "raised"), location=Location(line=4))
     page = as_plain(inspected(started("cpu", "A CPU"), CaseFinished(at_s=0.2, number=1, total=2, result=failed)))

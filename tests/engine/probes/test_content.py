@@ -237,7 +237,7 @@ async def test_changed_element_is_named_in_the_finding() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]),), wrong=lambda _, variant: variant is Variant.ONE_ELEMENT)
     (finding,), _ = await reported(lab)
     assert finding.message == (
-        "1 cases passed, but wrong on the content of the call before but for one element (x[3] 1 became 2), "
+        "1 case passed, but wrong on the content of the call before but for one element (x[3] 1 became 2), "
         "where eager is correct: 3 of 4 wrong"
     )
 
@@ -245,7 +245,7 @@ async def test_changed_element_is_named_in_the_finding() -> None:
 async def test_moved_content_needs_no_eager() -> None:
     lab = FakeLab(passed=(case("c", kernels=["a"]),), wrong=lambda _, variant: variant is Variant.MOVED)
     (finding,), _ = await reported(lab)
-    assert finding.message == "1 cases passed, but wrong on the same content in other memory: 3 of 4 wrong"
+    assert finding.message == "1 case passed, but wrong on the same content in other memory: 3 of 4 wrong"
 
 
 async def test_failed_call_is_not_checked() -> None:

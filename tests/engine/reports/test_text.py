@@ -195,6 +195,15 @@ def test_a_seed_keeps_all_of_its_digits():
     assert json.loads(as_json(RUN))["cases"][1]["seed"] == "18446744073709551615"
 
 
+@pytest.mark.parametrize(("count", "words"), [(1, "1 case"), (2, "2 cases"), (1200, "1,200 cases")])
+def test_cases_are_counted_in_singular_and_plural(count, words):
+    started = dataclasses.replace(EVENTS[0], cases=count)
+    verifying = StageStarted(at_s=0.1, stage=Stage.VERIFY, total=count)
+    lines = as_plain((started, verifying), file="kernel.py").splitlines()
+    assert lines[0].endswith(f"(A CPU [interpreter]), {words}, compiled for sm_90")
+    assert lines[1] == f"verify   started {words}"
+
+
 def test_unsaved_run_has_no_number():
     unkept = dataclasses.replace(RUN, number=None)
     assert json.loads(as_json(unkept))["run"] is None

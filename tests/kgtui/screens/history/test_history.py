@@ -9,9 +9,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from engine.model import Candidate
+from engine.model.counts import counted
 from kgtui.state.format.lines import plain_text
 from kgtui.state.history.paging import MOST
-from kgtui.state.history.past_runs import counted
 from kgtui.widgets.tables.paged_grid import PagedGrid
 from kgtui.widgets.text.toned import Lines
 from tests.generated import Generation, add_generation
