@@ -229,7 +229,7 @@ def _case_cells(case: CaseResult) -> tuple[str, ...]:
     parts = [case.message] if case.message else []
     for output in case.outputs:
         if output.mismatched:
-            parts.append(f"{output.name}: {output.mismatched} of {output.total} elements out of tolerance")
+            parts.append(f"{output.name}: {output.mismatched:,} of {output.total:,} elements out of tolerance")
         if output.worst:
             index = ", ".join(map(str, output.worst.index))
             parts.append(f"worst at [{index}]: expected {output.worst.expected}, got {output.worst.got}")

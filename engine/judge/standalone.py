@@ -208,7 +208,7 @@ def _message(name: str, got: torch.Tensor, expected: torch.Tensor, elements: Ele
     index = unravel_index(elements.worst(), got.shape)
     place = ",".join(map(str, index))
     values = f"expected {text_of(expected[index])} got {text_of(got[index])}"
-    return f"{name}: {int(elements.wrong.sum())} of {got.numel()} wrong, worst [{place}] {values}"
+    return f"{name}: {int(elements.wrong.sum()):,} of {got.numel():,} wrong, worst [{place}] {values}"
 
 
 def _is_same(value: torch.Tensor, old: Any) -> bool:

@@ -72,12 +72,12 @@ class MemoryFinding(msgspec.Struct, frozen=True, kw_only=True):
         where = f"{self.access.value} of {self.storage}[{self.element}]" if self.storage else self.access.value
         text = f"{self.kind.value}: {where} by program {self.program} at {place(self.location)}"
         if self.kind is FindingKind.OUT_OF_BOUNDS and self.storage:
-            text += f"; the tensor has {self.elements} elements"
+            text += f"; the tensor has {self.elements:,} elements"
         if self.other_program is not None:
             text += f" and program {self.other_program} at {place(self.other_location)}"
         if self.detail:
             text += f": {self.detail}"
-        return text + (f" ({self.count} elements)" if self.count > 1 else "")
+        return text + (f" ({self.count:,} elements)" if self.count > 1 else "")
 
 
 class AccessFacts(msgspec.Struct, frozen=True, kw_only=True):

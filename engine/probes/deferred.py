@@ -69,7 +69,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
             message = f"a later call changed an output that was already returned, {reused}: return new memory each time"
             yield Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
         elements = sum(output.total for output in looked.after.outputs)
-        held = changed or f"none of {elements} elements changed"
+        held = changed or f"none of {elements:,} elements changed"
         facts.append(Fact(name=one.case.name, value=f"{held} within {1000 * looked.alone_s:.0f} ms of the return"))
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))

@@ -20,7 +20,7 @@ def output_lines(output: OutputReport) -> Iterator[str]:
     if output.first_wrong is not None and output.last_wrong is not None:
         yield f"{output.name}: first wrong {list(output.first_wrong)}, last wrong {list(output.last_wrong)}"
     if output.nonfinite_got != output.nonfinite_expected:
-        yield f"{output.name}: not finite {output.nonfinite_got}, expected {output.nonfinite_expected}"
+        yield f"{output.name}: not finite {output.nonfinite_got:,}, expected {output.nonfinite_expected:,}"
     yield from diagnosis_lines(output)
 
 

@@ -274,7 +274,7 @@ def _uses(seen: Sequence[protocol.OperatorSeen]) -> str:
         times[name] = times.get(name, 0) + one.uses
         largest[name] = max(largest.get(name, 0), one.total_out)
     ordered = sorted(largest, key=lambda name: -largest[name])
-    parts = [f"{name} {_count(times[name])}, up to {largest[name]} elements" for name in ordered]
+    parts = [f"{name} {_count(times[name])}, up to {counted(largest[name], 'element')}" for name in ordered]
     return f"{_listed(parts, '; ')} ({counted(len({one.case for one in seen}), 'case')})"
 
 

@@ -99,7 +99,7 @@ def test_markdown_of_a_run(store, run):
 | case | outcome | what happened |
 | --- | --- | --- |
 | 4x8 f32 | pass |  |
-| 1x131072 f32 | wrong_value | 3 elements are out of tolerance; return: 3 of 131072 elements out of tolerance; \
+| 1x131072 f32 | wrong_value | 3 elements are out of tolerance; return: 3 of 131,072 elements out of tolerance; \
 worst at [0, 131071]: expected 0.5, got nan |
 
 ## Findings

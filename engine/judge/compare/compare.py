@@ -206,10 +206,11 @@ def _message(
         return ""
     element = _element(worst, got, expected)
     index = ",".join(map(str, element.index))
-    text = f"{name}: {mismatched} of {got.numel()} wrong, worst [{index}] expected {element.expected} got {element.got}"
+    count = f"{mismatched:,} of {got.numel():,}"
+    text = f"{name}: {count} wrong, worst [{index}] expected {element.expected} got {element.got}"
     if unwritten:
-        text += f"; {unwritten} of them were never written"
-    return f"{text}; {nonfinite} are not finite" if nonfinite else text
+        text += f"; {unwritten:,} of them were never written"
+    return f"{text}; {nonfinite:,} are not finite" if nonfinite else text
 
 
 def _is_poison(got: torch.Tensor, poison: int) -> torch.Tensor:

@@ -150,4 +150,4 @@ def _written(session: CaseSession) -> tuple[int, ...]:
 
 
 def _counted(counts: Sequence[tuple[str, int, int]], word: str) -> str:
-    return ", ".join(f"{count} of {total} elements of {name} are {word}" for name, count, total in counts if count)
+    return ", ".join(f"{count:,} of {total:,} elements of {name} are {word}" for name, count, total in counts if count)

@@ -9,7 +9,7 @@ from engine.errors import UnsupportedError
 from engine.machine.errors import LimitError
 from engine.machine.executor import execute
 from engine.machine.memory import Address, Memory
-from engine.machine.results import Execution, FindingKind, Limits
+from engine.machine.results import AccessKind, Execution, FindingKind, Limits, MemoryFinding
 from tests.engine.machine.building import (
     F32,
     I1,
@@ -284,3 +284,11 @@ def test_strided_load_touches_a_sector_per_element():
     execution = run(kernel, 3, np.zeros(128, np.float32))
     (facts,) = execution.accesses
     assert (facts.executions, facts.requested_bytes, facts.distinct_bytes, facts.sectors) == (3, 96, 96, 24)
+
+
+def test_elements_are_counted_with_separators() -> None:
+    found = MemoryFinding(
+        kind=FindingKind.OUT_OF_BOUNDS, access=AccessKind.LOAD, storage="x", element=2048, elements=2048, program=3,
+        location=None, count=1500,
+    )  # fmt: skip
+    assert found.message.endswith("; the tensor has 2,048 elements (1,500 elements)")

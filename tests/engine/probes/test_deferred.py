@@ -26,7 +26,7 @@ async def test_an_output_that_stays_is_a_fact() -> None:
     lab = later(Came())
     findings, report = await observed(deferred.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
-    assert report.facts == (Fact(name="c", value="none of 1000 elements changed within 75 ms of the return"),)
+    assert report.facts == (Fact(name="c", value="none of 1,000 elements changed within 75 ms of the return"),)
     assert lab.repeated_outputs == [pytest.approx(0.075), 0.0]
 
 
@@ -57,7 +57,7 @@ async def test_an_output_that_is_spoiled_later_is_suspect() -> None:
     ((finding,), report) = await observed(deferred.probe, later(Came(wrong=3, changed=3)))
     assert (finding.severity, finding.check, finding.case) == (Severity.SUSPECT, "deferred", "c")
     assert finding.message == (
-        "the output changed after the call had returned: 3 of 1000 elements of return are changed; "
+        "the output changed after the call had returned: 3 of 1,000 elements of return are changed; "
         "it was correct when the call returned and is wrong now"
     )
     assert report.coverage is Coverage.CHECKED
@@ -66,13 +66,13 @@ async def test_an_output_that_is_spoiled_later_is_suspect() -> None:
 async def test_output_arriving_later_is_suspect() -> None:
     ((finding,), _) = await observed(deferred.probe, later(Came(changed=1000), at_return=Came(wrong=1000)))
     assert finding.message.endswith(
-        "1000 of 1000 elements of return are changed; it was not ready when the call returned"
+        "1,000 of 1,000 elements of return are changed; it was not ready when the call returned"
     )
 
 
 async def test_change_between_right_outputs_is_suspect() -> None:
     ((finding,), _) = await observed(deferred.probe, later(Came(changed=1)))
-    assert finding.message.endswith("1 of 1000 elements of return are changed")
+    assert finding.message.endswith("1 of 1,000 elements of return are changed")
 
 
 async def test_trouble_during_or_after_call_is_not_checked() -> None:
@@ -111,7 +111,7 @@ async def test_output_changed_by_later_call_is_suspect() -> None:
     ((finding,), report) = await observed(deferred.probe, after_others(Came(changed=1000)))
     assert (finding.severity, report.coverage) == (Severity.SUSPECT, Coverage.CHECKED)
     assert finding.message == (
-        "a later call changed an output that was already returned, 1000 of 1000 elements of return are changed: "
+        "a later call changed an output that was already returned, 1,000 of 1,000 elements of return are changed: "
         "return new memory each time"
     )
 
@@ -129,10 +129,10 @@ async def test_slow_thread_is_not_mistaken_for_later_call() -> None:
     ((finding,), report) = await observed(deferred.probe, lab)
     assert [call.watch is not None for call in lab.called] == [True, False, False, False, False, True]
     assert finding.message == (
-        "the output changed after the call had returned: 3 of 1000 elements of return are changed; "
+        "the output changed after the call had returned: 3 of 1,000 elements of return are changed; "
         "it was correct when the call returned and is wrong now"
     )
-    assert report.facts[0].value.startswith("3 of 1000 elements of return are changed within ")
+    assert report.facts[0].value.startswith("3 of 1,000 elements of return are changed within ")
 
 
 async def test_failed_later_call_is_not_checked() -> None:

@@ -94,7 +94,7 @@ async def test_torch_in_a_case_for_timing_is_suspect() -> None:
     lab = TimedLab(passed=[passed("small")], operators=(COSINE,))
     (finding,), report = await reported(lab)
     assert (finding.check, finding.severity, finding.case) == ("large_cases", Severity.SUSPECT, "timed")
-    assert finding.message == "computed by torch: aten::cos once, up to 1048576 elements (1 case)"
+    assert finding.message == "computed by torch: aten::cos once, up to 1,048,576 elements (1 case)"
     assert report.coverage is Coverage.CHECKED
     assert lab.asked == [("timed", True, protocol.Withhold())]
 

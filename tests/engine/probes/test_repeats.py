@@ -50,7 +50,7 @@ async def test_wrong_backwards_is_a_race() -> None:
     assert (finding.severity, finding.check, finding.case) == (Severity.SUSPECT, "repeats", "c")
     assert finding.message == (
         "race: correct in one order only; wrong with the programs of each grid run backwards: "
-        "7 of 1000 elements of return are wrong"
+        "7 of 1,000 elements of return are wrong"
     )
     assert report.coverage is Coverage.CHECKED
 
@@ -72,7 +72,7 @@ async def test_race_names_both_conflicting_programs() -> None:
     assert finding.location == Location(line=7)
     assert finding.message == (
         "race: correct in one order only; wrong with the programs of each grid run backwards: "
-        "7 of 1000 elements of return are wrong; in k program (1, 0, 0) loads y[16] at line 9, "
+        "7 of 1,000 elements of return are wrong; in k program (1, 0, 0) loads y[16] at line 9, "
         "and program (0, 0, 0) stores it at line 7"
     )
 
@@ -86,14 +86,14 @@ async def test_a_race_without_a_witness_has_no_line() -> None:
 async def test_wrong_when_shuffled_is_a_race_too() -> None:
     script = when(Came(wrong=7), seeded=True)
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
-    assert "with the programs of each grid run in random order: 7 of 1000" in finding.message
+    assert "with the programs of each grid run in random order: 7 of 1,000" in finding.message
 
 
 async def test_other_bits_within_tolerance_are_a_fact() -> None:
     script = when(Came(changed=12), seeded=True)
     findings, report = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert findings == []
-    value = "12 of 1000 elements of return are changed, all within tolerance, in another call on the same input"
+    value = "12 of 1,000 elements of return are changed, all within tolerance, in another call on the same input"
     assert report.facts[-1] == Fact(name="c", value=value)
 
 
@@ -141,13 +141,13 @@ async def test_endless_plain_call_is_not_checked() -> None:
 async def test_wrong_in_the_first_call_again_is_found() -> None:
     script = when(Came(wrong=1000), reordered=False)
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
-    assert finding.message.startswith("correct when verified, wrong in a later call: 1000 of 1000 elements")
+    assert finding.message.startswith("correct when verified, wrong in a later call: 1,000 of 1,000 elements")
 
 
 async def test_wrong_output_on_new_content_is_found() -> None:
     script = when(Came(wrong=1000), fresh=True)
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
-    assert finding.message.startswith("correct in the first calls, wrong on new content after 3 more: 1000 of 1000")
+    assert finding.message.startswith("correct in the first calls, wrong on new content after 3 more: 1,000 of 1,000")
 
 
 async def test_calls_repeat_beside_other_work_on_a_device() -> None:

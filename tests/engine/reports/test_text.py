@@ -237,6 +237,13 @@ def test_control_characters_are_spelled_out(text, shown):
     assert printable(text) == shown
 
 
+def test_values_not_finite_are_counted_with_separators():
+    output = dataclasses.replace(WRONG, nonfinite_got=1200)
+    event = next(event for event in EVENTS if isinstance(event, CaseFinished) and event.result.outputs)
+    reported = dataclasses.replace(event, result=dataclasses.replace(event.result, outputs=(output,)))
+    assert "return: not finite 1,200, expected 0\n" in as_plain((reported,), file="kernel.py")
+
+
 def test_wrong_output_is_described_below_its_case():
     found = Diagnosis(
         kind=DiagnosisKind.TAIL_MASK,

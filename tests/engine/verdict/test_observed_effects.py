@@ -96,7 +96,7 @@ def test_operators_producing_output_size_are_named() -> None:
     (finding,) = found(used(uses=3), used("aten::exp", made=600))
     assert (finding.check, finding.severity, finding.case) == ("behaviour", Severity.SUSPECT, "large")
     assert finding.message == (
-        "computed by torch: aten::_softmax 3 times, up to 1000 elements; aten::exp once, up to 600 elements (1 case)"
+        "computed by torch: aten::_softmax 3 times, up to 1,000 elements; aten::exp once, up to 600 elements (1 case)"
     )
 
 
@@ -116,7 +116,7 @@ def test_selection_by_integers_is_suspect() -> None:
 
 def test_operator_producing_output_rows_is_named() -> None:
     (finding,) = found(used(uses=100))
-    assert finding.message == "computed by torch: aten::_softmax 100 times, up to 1000 elements (1 case)"
+    assert finding.message == "computed by torch: aten::_softmax 100 times, up to 1,000 elements (1 case)"
 
 
 def test_table_rows_count_as_output_in_several_cases() -> None:
@@ -140,7 +140,7 @@ def test_table_rows_count_as_output_in_several_cases() -> None:
 def test_single_numbers_read_count_as_output() -> None:
     (finding,) = found(used("Tensor.item", kind=protocol.OperatorKind.METADATA, uses=1000))
     assert finding.severity is Severity.SUSPECT
-    assert finding.message.endswith("other code can compute it: Tensor.item 1000 times, up to 1000 elements (1 case)")
+    assert finding.message.endswith("other code can compute it: Tensor.item 1000 times, up to 1,000 elements (1 case)")
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_light_arithmetic_counts_on_inputs_only() -> None:
     (noted,) = found(used("aten::sum", kind=LIGHT, reads=False))
     assert (noted.severity, noted.message) == (
         Severity.NOTE,
-        "torch finished the output of its kernels: aten::sum once, up to 1000 elements (1 case)",
+        "torch finished the output of its kernels: aten::sum once, up to 1,000 elements (1 case)",
     )
     assert severities(found(used(reads=False))) == [Severity.SUSPECT]
 
@@ -249,7 +249,7 @@ def test_content_that_left_torch_was_computed_elsewhere() -> None:
     assert (finding.severity, finding.message) == (
         Severity.SUSPECT,
         "data as large as the output left torch, where other code can compute it: "
-        "Tensor.tolist once, up to 1000 elements (1 case)",
+        "Tensor.tolist once, up to 1,000 elements (1 case)",
     )
 
 

@@ -157,7 +157,7 @@ def test_script_started_alone_reports_changed_input(tmp_path):
     assert (found.returncode, found.stdout, found.stderr) == (1, changed, "")
 
 
-MESSAGE = re.compile(r"^(\S+: \d+ of \d+ wrong, worst \[[\d,]*\] expected \S+ got \S+?)(?:;|$| \()")
+MESSAGE = re.compile(r"^(\S+: [\d,]+ of [\d,]+ wrong, worst \[[\d,]*\] expected \S+ got \S+?)(?:;|$| \()")
 
 
 def said(message: str) -> str:

@@ -111,6 +111,13 @@ def test_signs_of_both_parts_count(got: complex, dtype: torch.dtype) -> None:
     assert report(expected.clone(), expected, SIGNED).outcome is Outcome.PASS
 
 
+def test_message_separates_thousands() -> None:
+    got, expected = torch.zeros(3000), torch.zeros(3000)
+    got[:2500], got[:1200] = 1.0, INF
+    wrong = report(got, expected)
+    assert wrong.message == "return: 2,500 of 3,000 wrong, worst [0] expected 0 got inf; 1,200 are not finite"
+
+
 def test_nonfinite_values_are_counted_and_excluded_from_errors() -> None:
     wrong = report([NAN, INF, 1.0, 2.5], [1.0, INF, NAN, 2.0])
     assert (wrong.nonfinite_got, wrong.nonfinite_expected, wrong.mismatched) == (2, 2, 3)
