@@ -29,6 +29,7 @@ from kgtui.app.arenas import release_free_memory
 from kgtui.app.terminal_driver import TerminalDriver
 from kgtui.app.while_active import WhileActive
 from kgtui.highlighting.cleaning import harmless_lines
+from kgtui.screens.base.dropped_input import is_dropped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -86,10 +87,11 @@ class TerminalApp(App[None]):
             timer.wake()
 
     async def on_event(self, event: Event) -> None:
-        """Resume idle work on input."""
+        """Resume idle work on input, and drop input whose effect could not be seen."""
         if isinstance(event, InputEvent):
             self.wake()
-        await super().on_event(event)
+        if not is_dropped(self, event):
+            await super().on_event(event)
 
     def on_key(self, event: Key) -> None:
         """Insert a letter typed right after the key that opens a text field, before the field has the focus.

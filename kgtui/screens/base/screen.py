@@ -70,6 +70,11 @@ class KgtuiScreen(StyledScreen):
         """Whether it can be drawn: not before it is mounted or while the application exits."""
         return self.is_mounted and self.app.is_running
 
+    @property
+    def is_too_small(self) -> bool:
+        """Whether the terminal is below the least size, so that only a message is shown."""
+        return self.has_class("-tiny-width") or self.has_class("-tiny-height")
+
     @abstractmethod
     def draw(self) -> None:
         """Draw what has changed."""
@@ -163,6 +168,14 @@ class KgtuiScreen(StyledScreen):
             if _has_action(focused, name):
                 await focused.run_action(name)
                 return
+
+    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
+        """Textual calls this, which has no public name, when the focused widget is hidden.
+
+        A terminal that is too small hides all widgets; the focused one must have the focus once it is enlarged.
+        """
+        if not self.is_too_small:
+            super()._reset_focus(widget, avoiding)
 
     def copy_text(self, text: str) -> None:
         """Put the text on the terminal's clipboard, and report its size."""

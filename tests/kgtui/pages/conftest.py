@@ -13,7 +13,7 @@ import pytest
 from tests.kgtui import fakes
 from tests.kgtui.fakes import timed_runs
 from tests.kgtui.pages import streams
-from tests.kgtui.pages.catalogue import Page
+from tests.kgtui.pages.catalogue import TINY, Page
 from tests.kgtui.pages.driving import Driven
 from tests.kgtui.pages.stores import STORES
 
@@ -57,7 +57,9 @@ def opened(make_bench: Any, tmp_path: Path) -> Opener:
             **settings,
         )
         bench.engine.starts = page.engine_starts
-        async with bench.app.run_test(size=page.sizes[0]) as pilot:
+        # No key acts while the terminal is too small.
+        size = (80, 24) if page.sizes == TINY else page.sizes[0]
+        async with bench.app.run_test(size=size) as pilot:
             driven = Driven(bench=bench, pilot=pilot, scripts=script_of)
             await driven.reach(page)
             yield driven
