@@ -176,7 +176,7 @@ class StoreRecording:
 def _past_run(row: RunRow) -> PastRun:
     finished = row.outcome is not None
     return PastRun(
-        number=row.id, problem=row.problem, digest=row.digest, filename=row.path.name if row.path else "",
+        number=row.id, problem=row.problem, digest=row.digest, path=row.path,
         device=row.device, target=row.target, started_at=row.started_at, outcome=row.outcome, flagged=row.flagged,
         passed=row.passed if finished else None, proven=row.proven, total=row.total if finished else None,
         elapsed_s=row.elapsed_s if finished else None, is_running=row.state is RunState.RUNNING, picked=not row.tiers,

@@ -71,14 +71,14 @@ class EngineRuns(Protocol):
 class PastRun:
     """A run in the store.  Outcome, counts and time are None while it `is_running`, or if it was interrupted.
     `picked` says that only selected cases were run, so that its outcome is not that of the whole file.  `review` is
-    "pinned" or "vetoed" by the user; the outcome does not depend on it.  `proven` of the passed cases are proven, None
-    if no proof was tried.
+    "pinned" or "vetoed" by the user; the outcome does not depend on it.  `path` is None if no file was run.
+    `proven` of the passed cases are proven, None if no proof was tried.
     """
 
     number: int
     problem: str
     digest: str
-    filename: str
+    path: Path | None
     device: str
     target: str | None
     started_at: datetime

@@ -81,7 +81,9 @@ class PastRunControl(Protocol):
     def refresh(self) -> None:
         """Read the shown run again if another process is running it."""
 
-    def open(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
+    def open(
+        self, number: int, *, problem: Problem | None = None, path: Path | None = None, filename: str = ""
+    ) -> None:
         """Show a past run, once the workbench is ready."""
 
 

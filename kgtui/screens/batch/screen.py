@@ -128,17 +128,20 @@ class BatchScreen(KgtuiScreen):
         problem = self.host.problem_named(result.problem)
         if problem is None:
             return
+        row, name = self.host.runs.batch.row, result.row.candidate.name
+        path = Path(row.candidates_path) / name if row is not None else Path(name)
+        is_file = path.suffix == ".py" and path.is_file()
         if self.host.workbench is None:
-            row, name = self.host.runs.batch.row, result.row.candidate.name
-            path = Path(row.candidates_path) / name if row is not None else Path(name)
-            if path.suffix != ".py" or not path.is_file():
+            if not is_file:
                 self.notify("no file is open; enter on an operator opens its file, then enter here", markup=False)
                 return
             self.host.open_file(problem, path)
         else:
             self.host.action_show("workbench")
         if self.host.workbench is not None:
-            self.host.workbench.history.open(result.run.number, problem=problem, filename=result.row.candidate.name)
+            self.host.workbench.history.open(
+                result.run.number, problem=problem, path=path if is_file else None, filename=name
+            )
 
     def action_copy_result(self) -> None:
         """Copy the summary and every result as Markdown."""

@@ -50,13 +50,13 @@ class RunOpener:
             return  # its file is invalid, which is shown
         elif workbench is not None:
             host.action_show("workbench")
-            workbench.history.open(run.id, problem=problem, filename=run.path.name if run.path is not None else "")
+            workbench.history.open(run.id, problem=problem, path=run.path)
         elif run.path is None or not run.path.is_file():
             self._ask_to_restore(listed)
         else:
             host.open_file(problem, run.path)
             if host.workbench is not None and host.workbench.bench.path == run.path:
-                host.workbench.history.open(run.id, problem=problem, filename=run.path.name)
+                host.workbench.history.open(run.id, problem=problem, path=run.path)
 
     def _problem_of(self, listed: ListedRun) -> ProblemDescription | None:
         return next((one for one in self._listing.screen.host.problems if one.name == listed.run.problem), None)

@@ -126,7 +126,7 @@ class Variants:
             self._screen.notify("this run was not saved, so it cannot be opened", markup=False)
         else:
             self._screen.action_close()
-            self._workbench.history.open(tried.trial.run.number)
+            self._workbench.history.open(tried.trial.run.number, path=self._workbench.bench.path)
 
     def _write(self, key: str) -> None:
         self._screen.set_focus(self.table)

@@ -92,10 +92,11 @@ class Drawing:
         scene = self.scene
         marks = {} if scene.stale else error_notes(bench.view)
         self._context.source.mark(marks)
-        folder = host.kernels.shown(bench.path.parent)
+        path = bench.path if bench.old is None or bench.unsaved else bench.old.path
+        folder = host.kernels.shown(path.parent) if path is not None else ""
         name = bench.path.name if bench.unsaved else bench.shown_filename
         kind = "generated" if bench.shown.candidate else "past run" if bench.old is not None else ""
-        self._context.source.title(name, folder="" if bench.shown.candidate else folder, marked=len(marks), kind=kind)
+        self._context.source.title(name, folder=folder, marked=len(marks), kind=kind)
         self._tabs.panel.show(scene)
         if self._code.wanted:
             self._context.screen.query_one(IrPane).show(scene)
@@ -111,17 +112,18 @@ class Drawing:
             is_settled = bench.shown.stage is CandidateStage.SETTLED
             self._context.screen.show_keys(_CANDIDATE_KEYS | _TAKING_KEYS if is_settled else _CANDIDATE_KEYS)
             return
-        nothing_failed = not bench.results.failed
+        nothing_failed, own = not bench.results.failed, bench.path.name
         others = {run.number for run in self._history.runs} - {bench.shown.number}
         self._context.screen.show_keys_but(
             {
                 "run": bench.waiting,
-                "failed": nothing_failed or bench.shown_problem.name != bench.problem.name,
+                "failed": nothing_failed or bench.is_of_other_file,
                 "why": nothing_failed,
                 "edit": bench.old is not None or bool(bench.why_not_editable),
                 "compare": not others and len(self._context.host.past.marked) < FEWEST,
                 "search": not self._pointer.focused_pane.SEARCHES,
-            }
+            },
+            labels={"run": f"run {own}", "editor": f"editor: {own}"} if bench.is_of_other_file else {},
         )
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from engine.errors import UsageError
 from engine.model import Problem
@@ -33,18 +34,23 @@ class PastRunViewer:
         """Fetch the runs of this operator, and the best one of this file, from the store."""
         in_background(self._context.screen, self._read, group="history")
 
-    def open(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
+    def open(
+        self, number: int, *, problem: Problem | None = None, path: Path | None = None, filename: str = ""
+    ) -> None:
         """Show a past run once this screen is shown; a run in progress continues in the background.
 
-        The open file stays open, whatever `filename` and operator the run has.
+        The open file stays open, whatever file and operator the run has.  Without a `path` it is that of the list of
+        runs; `filename` is the name of a source without a file.
         """
         is_own = problem is None or problem.name == self._context.bench.problem.name
         other = None if is_own else problem
-        self._context.screen.call_later(partial(self.show, number, problem=other, filename=filename))
+        self._context.screen.call_later(partial(self.show, number, problem=other, path=path, filename=filename))
 
-    def show(self, number: int, *, problem: Problem | None = None, filename: str = "") -> None:
-        """Show a past run; `problem` and `filename` are given if it is of another file than the open one."""
-        in_background(self._context.screen, partial(self._open, number, problem, filename), group="past")
+    def show(
+        self, number: int, *, problem: Problem | None = None, path: Path | None = None, filename: str = ""
+    ) -> None:
+        """Show a past run; `problem` is given if it is of another operator than the open file."""
+        in_background(self._context.screen, partial(self._open, number, problem, path, filename), group="past")
 
     def show_candidate(self, number: int, *, label: str, remark: str) -> None:
         """Show the run of a generated candidate of the open operator."""
@@ -60,7 +66,7 @@ class PastRunViewer:
         """Read the shown run again if another process is running it."""
         old = self._context.bench.old
         if old is not None and old.number is not None and old.view.running and not old.candidate:
-            again = partial(self._open, old.number, old.problem, old.filename, keeps_tab=True)
+            again = partial(self._open, old.number, old.problem, old.path, old.filename, keeps_tab=True)
             in_background(self._context.screen, again, group="past")
 
     def action_follow_agents(self) -> None:
@@ -122,14 +128,23 @@ class PastRunViewer:
         self._context.notify(f"run #{number} is {words}")
         await self._read()
 
-    async def _open(self, number: int, problem: Problem | None, filename: str, *, keeps_tab: bool = False) -> None:
+    async def _open(
+        self, number: int, problem: Problem | None, path: Path | None, filename: str, *, keeps_tab: bool = False
+    ) -> None:
         context = self._context
         past = await context.host.past.run(number)
         if past is None:
             return
         events, source = past
-        is_running = await self._is_running(number, problem or context.bench.problem)
-        context.bench = context.bench.opened(number, events, is_running=is_running, problem=problem, filename=filename)
+        listed = await self._listed(number, problem or context.bench.problem)
+        context.bench = context.bench.opened(
+            number,
+            events,
+            is_running=listed is not None and listed.is_running,
+            problem=problem,
+            path=path or (listed.path if listed is not None else None),
+            filename=filename,
+        )
         if not context.bench.unsaved:
             context.source.load(source)
         if keeps_tab:
@@ -146,7 +161,7 @@ class PastRunViewer:
             context.source.load(source)
             context.draw()
 
-    async def _is_running(self, number: int, problem: Problem) -> bool:
-        """Whether this run is in progress according to the store, here or in another process."""
+    async def _listed(self, number: int, problem: Problem) -> PastRun | None:
+        """The run in the list of the store; None for one that is too old for the list."""
         runs = await self._context.host.past.runs_of(problem.name)
-        return any(run.number == number and run.is_running for run in runs or ())
+        return next((run for run in runs or () if run.number == number), None)

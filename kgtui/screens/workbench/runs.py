@@ -13,6 +13,7 @@ from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.state.bench.benchmarks import bench_cases
 from kgtui.state.bench.static_cost import EXECUTED_ON_CPU
 from kgtui.state.workbench.blame import blamed_line
+from kgtui.state.workbench.other_file import other_file_sentence
 from kgtui.state.workbench.status import Mode, is_stale, status_of
 from kgtui.state.workbench.workbench import RunPurpose
 from kgtui.widgets.panes.cases import CasesPane
@@ -122,7 +123,7 @@ class RunController:
     def action_run_failed(self) -> None:
         """Run only the failed cases."""
         failed = tuple(result.case for result in self._context.bench.results.failed)
-        if self._is_of_another_operator():
+        if self._is_of_other_file():
             return
         if failed:
             self.request(again=True, cases=failed)
@@ -132,17 +133,16 @@ class RunController:
     def action_run_alone(self) -> None:
         """Run only the case under the cursor."""
         name = self.cases.current_name
-        if name and not self._is_of_another_operator():
+        if name and not self._is_of_other_file():
             self.request(again=True, cases=(name,))
 
-    def _is_of_another_operator(self) -> bool:
-        """Whether the shown cases are of another operator than the open file, with a message if so."""
-        bench = self._context.bench
-        is_other = bench.shown_problem.name != bench.problem.name
-        if is_other:
-            words = f"this is a past run of {bench.shown_problem.name}; esc returns to {bench.path.name}"
-            self._context.notify(words)
-        return is_other
+    def _is_of_other_file(self) -> bool:
+        """Whether the shown cases are of another file than the open one, with a message if so."""
+        bench, kernels = self._context.bench, self._context.host.kernels
+        if bench.is_of_other_file:
+            path = bench.shown.path
+            self._context.notify(other_file_sentence(bench, shown=kernels.shown(path) if path is not None else ""))
+        return bench.is_of_other_file
 
     def action_pause(self) -> None:
         """Pause runs of saves, or resume them with the current file."""

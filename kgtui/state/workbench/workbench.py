@@ -41,10 +41,10 @@ class RunPurpose(enum.StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Shown:
     """A run on the screen: its record, its number in the store, whether it was answered from there.
-    `begun` is false before the first request.  `problem` and `filename` are set for a run of another file than the open
-    one.  `picked` says that its cases were selected. `candidate` is the label of a generated candidate, `remark` a text
-    about it; both empty for a run of a file. `has_code` says whether a candidate without a run has code that can be
-    used.
+    `begun` is false before the first request.  `problem` is set for a run of another operator than the open one, and
+    `filename` for one of another file; `path` is the file of a past run if it is stored.  `picked` says that its cases
+    were selected. `candidate` is the label of a generated candidate, `remark` a text about it; both empty for a run of
+    a file. `has_code` says whether a candidate without a run has code that can be used.
     """
 
     view: RunRecord = NO_RUN
@@ -54,6 +54,7 @@ class Shown:
     begun: bool = False
     problem: Problem | None = None
     filename: str = ""
+    path: Path | None = None
     picked: bool = False
     candidate: str = ""
     stage: CandidateStage | None = None
@@ -131,6 +132,11 @@ class Workbench:
     def shown_filename(self) -> str:
         """The file name of the shown run."""
         return self.shown.filename or self.path.name
+
+    @property
+    def is_of_other_file(self) -> bool:
+        """Whether a past run of another file than the open one is shown, or of a source without a file."""
+        return self.old is not None and (self.old.problem is not None or self.old.path != self.path)
 
     @property
     def known_before(self) -> RunRecord:
@@ -251,18 +257,20 @@ class Workbench:
         *,
         is_running: bool = False,
         problem: Problem | None = None,
+        path: Path | None = None,
         filename: str = "",
         candidate: str = "",
         remark: str = "",
     ) -> Workbench:
         """The record that shows a past run; one without a verdict was interrupted, unless it `is_running`.
-        `problem` and `filename` are those of its file if that is not the open one; `candidate` is the label of a
-        generated one, `remark` a text about it.
+        `problem` is its operator if that is not the open one, `path` its file if it is stored, else `filename` the name
+        of its source; `candidate` is the label of a generated one, `remark` a text about it.
         """
         view = reduce_all(NO_RUN, events)
         view = replace(view, cut_short=view.verdict is None and not is_running)
+        name = path.name if path is not None else filename or candidate or f"run #{number}"
         old = Shown(
-            view=view, number=number, problem=problem, filename=filename or candidate, candidate=candidate,
+            view=view, number=number, problem=problem, path=path, filename=name, candidate=candidate,
             stage=CandidateStage.SETTLED if candidate else None, remark=remark,
         )  # fmt: skip
         return replace(self, old=old)

@@ -26,13 +26,14 @@ NOW = datetime(2026, 3, 14, 15, 9, tzinfo=UTC)
 
 @dataclass
 class MemoryRecording:
-    """Keeps runs in a list; fails on demand."""
+    """Keeps runs in a list; fails on demand.  Runs `without_file` are of a source that no file has."""
 
     orders: list[RunRequest] = field(default_factory=list)
     events_by_run: dict[int, list[Event]] = field(default_factory=dict)
     recent: tuple[RecentFile, ...] = ()
     fastest: BestRun | None = None
     answers: list[tuple[int, int]] = field(default_factory=list)
+    without_file: tuple[int, ...] = ()
     refuses: str = ""
     closed: bool = False
 
@@ -116,7 +117,7 @@ class MemoryRecording:
             number=number,
             problem=order.problem.name,
             digest=order.candidate.digest,
-            filename=order.path.name,
+            path=None if number in self.without_file else order.path,
             device=order.device,
             target=order.target,
             started_at=NOW - timedelta(minutes=7 * (len(self.orders) - number)),
@@ -137,7 +138,7 @@ def recent_file(
         number=3,
         problem=problem,
         digest="d",
-        filename=path.name,
+        path=path,
         device="cpu",
         target=None,
         started_at=started_at,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.format.lines import plain_text
-from kgtui.widgets.controls.bars import Strip
+from kgtui.widgets.controls.bars import Bar, Strip
 from tests.kgtui import fakes
 
 OLDER = b"# kgtui: op=aten::softmax\n# an older text\n"
@@ -20,7 +23,7 @@ def workbench(bench: Any) -> WorkbenchScreen:
 
 async def looked_at(bench: Any, pilot: Any, number: int, **of: Any) -> WorkbenchScreen:
     screen = workbench(bench)
-    screen.history.open(number, **({"problem": screen.bench.problem, "filename": ""} | of))
+    screen.history.open(number, **({"problem": screen.bench.problem} | of))
     await bench.settled(pilot)
     return screen
 
@@ -56,7 +59,7 @@ async def test_run_of_other_operator_keeps_file_open(make_bench: Any) -> None:
     other = fakes.catalogue()[1]
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        screen = await looked_at(bench, pilot, 1, problem=other, filename="norm.py")
+        screen = await looked_at(bench, pilot, 1, problem=other, path=Path("norm.py"))
         head = plain_text(tuple(left for left, _ in screen.query_one("#verdict", Strip).rows[:1]))
         assert "vllm::rms_norm · norm.py" in head
         assert (screen.bench.problem.name, screen.bench.path) == ("aten::softmax", bench.path)
@@ -65,6 +68,69 @@ async def test_run_of_other_operator_keeps_file_open(make_bench: Any) -> None:
         await pilot.press("escape")
         assert screen.bench.old is None
         assert screen.source.editor.text == fakes.SOURCE.decode()
+
+
+def title(screen: WorkbenchScreen) -> str:
+    return plain_text(tuple(left for left, _ in screen.query_one("#source-title", Strip).rows))
+
+
+def keys(screen: WorkbenchScreen) -> list[str]:
+    return [plain_text((segment.line,)) for segment in screen.query_one("#keys", Bar).segments]
+
+
+async def test_run_of_other_file_has_that_files_folder(make_bench: Any, tmp_path: Path) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.settled(pilot)
+        screen = await looked_at(bench, pilot, 1, path=tmp_path / "elsewhere" / "other.py")
+        assert title(screen) == "other.py  elsewhere"
+        screen = await looked_at(bench, pilot, 1)
+        assert title(screen) == "softmax.py  kernels"
+
+
+async def test_run_without_a_file_has_no_folder(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.settled(pilot)
+        bench.recording.without_file = (1,)
+        screen = await looked_at(bench, pilot, 1, filename="answer_3")
+        assert title(screen) == "answer_3"
+        screen = await looked_at(bench, pilot, 1)
+        assert title(screen) == "run #1"
+
+
+@pytest.mark.parametrize(
+    ("is_stored", "sentence"),
+    [
+        (True, "run #1 is of elsewhere/other.py: ctrl+o, or kgtui open elsewhere/other.py, opens it; "),
+        (False, "run #1 is of other.py, without a file: R in the history (F8) restores it, "),
+    ],
+)
+async def test_cases_of_other_file_are_not_run_here(
+    make_bench: Any, tmp_path: Path, is_stored: bool, sentence: str
+) -> None:
+    bench = make_bench(script=fakes.some_fail)
+    async with bench.app.run_test(size=(120, 36), notifications=True) as pilot:
+        await bench.settled(pilot)
+        bench.recording.without_file = (1,)
+        path = tmp_path / "elsewhere" / "other.py" if is_stored else None
+        screen = await looked_at(bench, pilot, 1, path=path, filename="other.py")
+        await pilot.press("f", "a")
+        assert len(bench.engine.evaluated) == 1
+        said = [toast.message for toast in bench.app._notifications]
+        assert said == [f"{sentence}esc returns to softmax.py"] * 2
+        assert screen.bench.old is not None
+
+
+async def test_keys_of_other_files_run_name_the_open_file(make_bench: Any, tmp_path: Path) -> None:
+    bench = make_bench(script=fakes.some_fail)
+    async with bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.settled(pilot)
+        screen = await looked_at(bench, pilot, 1)
+        assert keys(screen)[:3] == ["r run", "f failed", "W why"]
+        assert "E editor" in keys(screen)
+        screen = await looked_at(bench, pilot, 1, path=tmp_path / "elsewhere" / "other.py")
+        assert keys(screen)[:3] == ["r run softmax.py", "W why", "E editor: softmax.py"]
 
 
 async def test_key_removes_all_marks(make_bench: Any) -> None:

@@ -73,7 +73,7 @@ def test_recent_files_then_operators_with_runs_come_first() -> None:
         number=3,
         problem="vllm::rms_norm",
         digest="d",
-        filename="rms_v3.py",
+        path=Path("rms_v3.py"),
         device="cpu",
         target=None,
         started_at=fakes.NOW - timedelta(minutes=5),
@@ -106,7 +106,7 @@ def test_recent_files_then_operators_with_runs_come_first() -> None:
 def test_progress_follows_last_verdict_and_best_speedup(
     changes: dict[str, Any], best: float | None, progress: Progress
 ) -> None:
-    run = PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+    run = PastRun(number=3, problem="vllm::rms_norm", digest="d", path=Path("k.py"), device="cpu", target=None,
                         started_at=fakes.NOW, outcome=Outcome.PASS)  # fmt: skip
     last = LastRun(run=replace(run, **changes), runs=1, touched_at=fakes.NOW, best_speedup=best)
     known = {"vllm::rms_norm": last}
@@ -117,7 +117,7 @@ def test_progress_follows_last_verdict_and_best_speedup(
 
 
 def test_summary_counts_right_and_faster_operators() -> None:
-    run = PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+    run = PastRun(number=3, problem="vllm::rms_norm", digest="d", path=Path("k.py"), device="cpu", target=None,
                         started_at=fakes.NOW, outcome=Outcome.PASS)  # fmt: skip
     right = LastRun(run=run, runs=1, touched_at=fakes.NOW)
     known = {"vllm::rms_norm": right, "aten::softmax": replace(right, best_speedup=1.42)}
@@ -131,7 +131,7 @@ def test_summary_counts_right_and_faster_operators() -> None:
 
 
 def test_operator_with_selected_cases_only_has_no_verdict() -> None:
-    run = PastRun(number=3, problem="vllm::rms_norm", digest="d", filename="k.py", device="cpu", target=None,
+    run = PastRun(number=3, problem="vllm::rms_norm", digest="d", path=Path("k.py"), device="cpu", target=None,
                         started_at=fakes.NOW, outcome=Outcome.PASS, picked=True)  # fmt: skip
     last = {"vllm::rms_norm": LastRun(run=run, runs=1, touched_at=fakes.NOW)}
     rows = operator_rows(choices(fakes.descriptions(), (), last, Facets()), last, glyphs=UNICODE, now=fakes.NOW)

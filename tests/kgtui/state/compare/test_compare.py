@@ -60,7 +60,7 @@ def past_run(
         number=number,
         problem="p",
         digest=digest or str(number),
-        filename="k.py",
+        path=Path("k.py"),
         device="cpu",
         target=None,
         started_at=datetime(2026, 3, 14, tzinfo=UTC),
