@@ -152,8 +152,8 @@ class SourceEditor(TextArea):
         self.move_cursor((0, 0))
 
     def action_last_line(self) -> None:
-        """Go to the bottom."""
-        self.move_cursor((self.document.line_count - 1, 0))
+        """Go to the bottom: while editing to the end of the text, else to the beginning of its last line."""
+        self.move_cursor((self.document.line_count - 1, 0) if self.read_only else self.document.end)
 
     def get_line(self, line_index: int) -> Text:
         """The line as drawn, without terminal control characters."""

@@ -190,6 +190,19 @@ async def test_ctrl_end_and_home_move_in_edited_text(make_bench: Any) -> None:
         assert source.line == 1
 
 
+async def test_ctrl_end_moves_behind_last_character(make_bench: Any) -> None:
+    bench = make_bench(content=b"first\n  last")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        editor = workbench(bench).source.editor
+        await pilot.press("ctrl+end")
+        assert editor.cursor_location == (1, 0)  # while reading: the beginnings of the lines stay in view
+        await pilot.press("e", "ctrl+end")
+        assert editor.cursor_location == (1, 6)
+        await pilot.press("ctrl+home")
+        assert editor.cursor_location == (0, 0)
+
+
 async def test_ctrl_c_states_how_to_quit(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(notifications=True) as pilot:
