@@ -106,7 +106,9 @@ class Drawing:
         """Draw the available keys: a past run, or a file that cannot be written back without loss, is not editable."""
         bench = self._context.bench
         if bench.mode is Mode.EDIT:
-            self._context.screen.show_keys(_EDIT_KEYS if bench.unsaved else _EDIT_KEYS - {"save"}, typing=True)
+            keys = _EDIT_KEYS if bench.unsaved else _EDIT_KEYS - {"save"}
+            found = {"next-hit"} if self._context.source.is_searched else set()
+            self._context.screen.show_keys(keys | found, typing=True, labels={"next-hit": "next match"})
             return
         if bench.shown.candidate:
             is_settled = bench.shown.stage is CandidateStage.SETTLED

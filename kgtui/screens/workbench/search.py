@@ -75,6 +75,7 @@ class Searcher:
         self._context.draw()
         match self._sought:
             case SourcePane() as source:
+                source.end_search()
                 self._context.screen.set_focus(source.editor)
             case CodePane() as code:
                 self._context.screen.set_focus(code.view)

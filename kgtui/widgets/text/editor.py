@@ -47,10 +47,12 @@ class SourceEditor(TextArea):
     DEFAULT_CSS = """
     SourceEditor {
         & > .source--linked { background: $accent 25%; }
+        & > .source--found { background: $warning; color: $background; text-style: bold; }
         &:ansi > .source--linked { background: transparent; text-style: bold underline; }
+        &:ansi > .source--found { background: transparent; text-style: bold reverse underline; }
     }
     """
-    COMPONENT_CLASSES = {"source--linked"}  # noqa: RUF012  # Textual's own form
+    COMPONENT_CLASSES = {"source--linked", "source--found"}  # noqa: RUF012  # Textual's own form
     BINDINGS = [  # noqa: RUF012  # Textual's own form; while editing these letters are text and never get here
         Binding("h", "cursor_left", "Left", id="source.left", show=False),
         Binding("j", "cursor_down", "Down", id="source.down", show=False),
@@ -167,6 +169,8 @@ class SourceEditor(TextArea):
             return strip
         if row == self._linked_row:
             strip = self._pointed_out(strip)
+        if row == self.cursor_location[0] and (found := self.finder.released) is not None:
+            strip = self._highlighted(strip, found)
         mark = self._mark_by_row.get(row)
         return strip if mark is None else self._marked(strip, row, mark)
 
@@ -222,6 +226,16 @@ class SourceEditor(TextArea):
             [Segment(text, (own or RichStyle()) + backdrop, control) for text, own, control in strip],
             strip.cell_length,
         )
+
+    def _highlighted(self, strip: Strip, found: tuple[int, int]) -> Strip:
+        """The row with the match under the cursor highlighted, as far as it is in view."""
+        row, column = found
+        line = self.document.get_line(row)
+        before, match = (made_visible(text) for text in (line[:column], line[column:][: len(self.finder.sought)]))
+        start = cell_len(before.expandtabs(self.indent_width)) - self.scroll_offset.x
+        hidden = max(0, -start)
+        style = self.get_component_rich_style("source--found")
+        return _overlaid(strip, match[hidden:], style, self.gutter_width + start + hidden)
 
     def _marked(self, strip: Strip, row: int, mark: Mark) -> Strip:
         """Draw the glyph behind the line number, and the note at the right edge if there is room."""

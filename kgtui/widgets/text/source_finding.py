@@ -9,16 +9,42 @@ from kgtui.highlighting.searching import occurrences
 
 
 class SourceFinder:
-    """The finder of a text area: matches are selected, and can be replaced by edits that undo reverts."""
+    """The finder of a text area: matches are selected, and can be replaced by edits that undo reverts.
+
+    Typing replaces a selection, so while the text is edited the last match is released: the cursor is at its beginning.
+    """
 
     def __init__(self, area: TextArea) -> None:
         self._area = area
         self._sought = ""
 
+    @property
+    def sought(self) -> str:
+        """The text of the last search; "" without one."""
+        return self._sought
+
+    @property
+    def released(self) -> tuple[int, int] | None:
+        """Row and column of the match whose beginning is under the cursor; None without one or with a selection."""
+        row, column = self._area.cursor_location
+        if self._area.read_only or not self._area.selection.is_empty:
+            return None
+        places = occurrences(self._sought, [self._area.document.get_line(row)], first=row)
+        return (row, column) if (row, column) in places else None
+
+    def release(self) -> None:
+        """While the text is edited, put the cursor at the beginning of a selected match and select nothing."""
+        start, end = sorted(self._area.selection)
+        is_match = start in self._hits() and end == (start[0], start[1] + len(self._sought))
+        if is_match and not self._area.read_only:
+            self._area.move_cursor(start)
+
     def search(self, text: str) -> int:
         """Select the first occurrence at or after the cursor, and return the number of matches.
         The search is case-sensitive only if `text` has capital letters.  The empty text ends the search.
         """
+        if not text:
+            self.release()
         self._sought = text
         hits = self._hits()
         start = min(self._area.selection)

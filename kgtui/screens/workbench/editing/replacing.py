@@ -47,7 +47,9 @@ class Replacer:
         context = self._context
         self._file.action_edit()
         if context.bench.mode is Mode.EDIT:
-            selected = context.source.editor.selected_text
+            editor = context.source.editor
+            match = editor.finder.sought if editor.finder.released is not None else ""
+            selected = editor.selected_text or match
             self._ask(_Step.OLD, hint="search text", value=selected if "\n" not in selected else "")
 
     def action_go_to_line(self) -> None:
@@ -111,6 +113,7 @@ class Replacer:
             self._say()
 
     def _say(self) -> None:
+        self._context.source.end_search()
         places = "1 place" if self._done == 1 else f"{self._done} places"
         words = f"replaced in {places}" if self._done else f"{self._old!r} was not replaced anywhere"
         self._context.notify(words)

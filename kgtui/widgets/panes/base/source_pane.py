@@ -126,13 +126,23 @@ class SourcePane(Titled):
         """Highlight the source line of the code under the cursor; None removes the highlight."""
         self.editor.link(line_number)
 
+    @property
+    def is_searched(self) -> bool:
+        """Whether there was a search whose matches can be stepped through."""
+        return bool(self.editor.finder.sought)
+
     def search(self, text: str) -> int | None:
         """Search for `text` in the source and return the number of matches."""
         return self.editor.finder.search(text)
 
+    def end_search(self) -> None:
+        """Keep the match without a selection that typing would replace."""
+        self.editor.finder.release()
+
     def hit(self, step: int) -> None:
         """Go to the next or the previous match."""
         self.editor.finder.hit(step)
+        self.editor.finder.release()
 
     def title(self, name: str, *, folder: str, marked: int, kind: str = "") -> None:
         """Show the file's name, and the `kind` of text if it is not the file."""
