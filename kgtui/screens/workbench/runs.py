@@ -15,7 +15,7 @@ from kgtui.state.bench.static_cost import EXECUTED_ON_CPU
 from kgtui.state.workbench.blame import blamed_line
 from kgtui.state.workbench.other_file import other_file_sentence
 from kgtui.state.workbench.status import Mode, is_stale, status_of
-from kgtui.state.workbench.workbench import RunPurpose
+from kgtui.state.workbench.workbench import RunPurpose, of_operator
 from kgtui.widgets.panes.cases import CasesPane
 
 
@@ -75,7 +75,12 @@ class RunController:
     def request(
         self, *, again: bool = False, cases: tuple[str, ...] = (), purpose: RunPurpose = RunPurpose.AS_SAVED
     ) -> None:
-        """Request a run of the file's content."""
+        """Request a run of the file's content; none while the file names an unknown operator."""
+        if misnamed := self._context.bench.misnamed:
+            if again:
+                self._context.notify(misnamed, severity="warning")
+            self._context.draw()
+            return
         self.submit(self._context.bench.order(again=again, cases=cases, purpose=purpose))
 
     def submit(self, request: RunRequest) -> None:
@@ -86,6 +91,35 @@ class RunController:
         context.bench = context.bench.ordered(context.host.clock())
         context.host.runs.submit(request)
         context.draw()
+
+    def request_saved(self, *, named_before: str, again: bool = False) -> None:
+        """Request a run of new content unless paused; by the operator that it names if that name has changed."""
+        bench = self._context.bench
+        if bench.operator_named != named_before:
+            self._follow_operator(bench.operator_named)
+        if self._context.bench.paused:
+            self._context.draw()
+        else:
+            self.request(again=again)
+
+    def _follow_operator(self, name: str) -> None:
+        """Switch to the operator that the file names now; for an unknown one nothing is run until that is corrected."""
+        context = self._context
+        context.bench = replace(context.bench, misnamed="")
+        if name in ("", context.bench.problem.name):
+            return
+        problem = context.host.problem_named(name)
+        if problem is None:
+            words = f"the file names {name!r}, which is no operator: correct `# kgtui: op=...` and save; nothing is run"
+            context.bench = replace(context.bench, misnamed=words)
+        elif problem.name != context.bench.problem.name:
+            context.host.runs.cancel()
+            context.bench = of_operator(context.bench, problem)
+            context.host.past.marked = ()
+            self._history.forget()
+            self._history.read()
+            context.screen.host_changed()
+            context.notify(f"{context.bench.path.name} names another operator now: {problem.name}")
 
     def cancel(self) -> None:
         """Stop the run in progress."""
@@ -147,8 +181,9 @@ class RunController:
     def action_pause(self) -> None:
         """Pause runs of saves, or resume them with the current file."""
         self._context.bench = replace(self._context.bench, paused=not self._context.bench.paused)
-        stale = is_stale(self._context.bench.view, self._context.strip_context)
-        if not self._context.bench.paused and stale and not self._context.bench.unsaved:
+        has_run = self._context.bench.live.begun or self._context.bench.waiting
+        is_due = not has_run or is_stale(self._context.bench.view, self._context.strip_context)
+        if not self._context.bench.paused and is_due and not self._context.bench.unsaved:
             self.request()
         else:
             self._context.draw()

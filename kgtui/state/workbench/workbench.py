@@ -71,7 +71,7 @@ class Workbench:
     said of each case, `kept` the results of the same text beside which picked cases were run, `timed_before`
     what they measured; `old` is a past run that is being looked at instead of the newest.  `smoke` is what the user
     chose over the file's own directive.  A `notice` holds until the next run, a `trouble` with the file until it is
-    told that it is over.
+    told that it is over, `misnamed` until the file names an operator that exists.
     """
 
     problem: Problem
@@ -91,6 +91,7 @@ class Workbench:
     old: Shown | None = None
     notice: str = ""
     trouble: str = ""
+    misnamed: str = ""
     smoke: bool | None = None
 
     @cached_property
@@ -99,6 +100,11 @@ class Workbench:
         if self.smoke is not None:
             return self.smoke
         return directives(shown_text(self.saved)).get("cases") == Tier.SMOKE
+
+    @cached_property
+    def operator_named(self) -> str:
+        """The operator that the file names, "" if it names none; the open one may have been given another way."""
+        return directives(shown_text(self.saved)).get("op", "")
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
@@ -222,7 +228,8 @@ class Workbench:
             unsaved=self.unsaved, waiting=self.waiting, content_digest=self.content_digest,
             device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,
             begun=shown.begun and not self.view.started, number=shown.number, cached=shown.cached,
-            opened=self.old is not None, elapsed_s=max(0.0, now_s - shown.began_s), notice=self.trouble or self.notice,
+            opened=self.old is not None, elapsed_s=max(0.0, now_s - shown.began_s),
+            notice=self.trouble or self.misnamed or self.notice,
             editable=not self.why_not_editable, smoke=self.is_smoke and self.old is None,
             candidate=shown.stage, remark=shown.remark,
         )  # fmt: skip
@@ -279,6 +286,14 @@ class Workbench:
         """The record with the next target of the list."""
         place = TARGETS.index(self.target) + 1 if self.target in TARGETS else 0
         return replace(self, target=TARGETS[place % len(TARGETS)])
+
+
+def of_operator(bench: Workbench, problem: Problem) -> Workbench:
+    """The same file as a candidate for another operator, without a run."""
+    return replace(
+        bench, problem=problem, live=Shown(), before=NO_RUN, kept=(), timed_before=NOTHING_MEASURED, old=None,
+        waiting=False, notice="", misnamed="",
+    )  # fmt: skip
 
 
 def _remembered(before: RunRecord, view: RunRecord) -> RunRecord:

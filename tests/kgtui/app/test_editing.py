@@ -203,6 +203,73 @@ async def test_ctrl_end_moves_behind_last_character(make_bench: Any) -> None:
         assert editor.cursor_location == (0, 0)
 
 
+OF_SOFTMAX = b"# kgtui: op=aten::softmax\n" + fakes.SOURCE
+OF_RMS_NORM = b"# kgtui: op=vllm::rms_norm\n" + fakes.SOURCE
+OF_NOTHING = b"# kgtui: op=aten::nothing\n" + fakes.SOURCE
+UNKNOWN = "the file names 'aten::nothing', which is no operator: correct `# kgtui: op=...` and save; nothing is run"
+
+
+def operators_run(bench: Any) -> list[str]:
+    return [candidate.problem for candidate, _ in bench.engine.evaluated]
+
+
+async def test_save_that_names_another_operator_switches_to_it(make_bench: Any) -> None:
+    bench = make_bench(content=OF_SOFTMAX)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("p")
+        bench.watcher.save(OF_RMS_NORM)
+        await pilot.pause()
+        await bench.settled(pilot)
+        assert workbench(bench).bench.problem.name == "vllm::rms_norm"
+        assert operators_run(bench) == ["aten::softmax"]
+        await pilot.press("p")
+        await bench.settled(pilot)
+        assert operators_run(bench) == ["aten::softmax", "vllm::rms_norm"]
+        assert [case.case for case in workbench(bench).bench.results.cases] == ["8x64 bf16"]
+
+
+async def test_operator_typed_into_the_first_line_is_run(make_bench: Any) -> None:
+    bench = make_bench(content=OF_SOFTMAX)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e")
+        workbench(bench).source.editor.rewrite(OF_RMS_NORM.decode())
+        await pilot.press("down", "ctrl+s")
+        await bench.settled(pilot)
+        assert operators_run(bench) == ["aten::softmax", "vllm::rms_norm"]
+        assert workbench(bench).bench.mode is Mode.EDIT
+        assert workbench(bench).source.line == 2
+
+
+async def test_file_of_unknown_operator_is_not_run(make_bench: Any) -> None:
+    bench = make_bench(content=OF_SOFTMAX)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        bench.watcher.save(OF_NOTHING)
+        await pilot.pause()
+        await bench.settled(pilot)
+        assert strip(bench)[2] == UNKNOWN
+        await pilot.press("r", "f")
+        await bench.settled(pilot)
+        assert operators_run(bench) == ["aten::softmax"]
+        bench.watcher.save(OF_SOFTMAX + b"#\n")
+        await pilot.pause()
+        await bench.settled(pilot)
+        assert operators_run(bench) == ["aten::softmax"] * 2
+        assert strip(bench)[2] != UNKNOWN
+
+
+async def test_operator_given_with_the_file_stays_over_its_line(make_bench: Any) -> None:
+    bench = make_bench(content=OF_RMS_NORM)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        bench.watcher.save(OF_RMS_NORM + b"#\n")
+        await pilot.pause()
+        await bench.settled(pilot)
+        assert operators_run(bench) == ["aten::softmax"] * 2
+
+
 async def test_ctrl_c_states_how_to_quit(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test(notifications=True) as pilot:

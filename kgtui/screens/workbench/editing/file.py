@@ -47,6 +47,7 @@ class FileKeeper:
         context = self._context
         if content == context.bench.saved and not siblings_changed:
             return
+        named_before = context.bench.operator_named
         context.bench = replace(context.bench, saved=content, notice="")
         if context.bench.unsaved:
             context.bench = replace(context.bench, content_on_disk=content)
@@ -54,10 +55,7 @@ class FileKeeper:
             self._ask(_OVERTAKEN, f"{context.bench.path.name} also changed on disk.", answers)
         elif context.bench.old is None:
             context.source.load(content)
-        if context.bench.paused:
-            context.draw()
-        else:
-            self._runs.request(again=siblings_changed)
+        self._runs.request_saved(named_before=named_before, again=siblings_changed)
 
     def watch_troubled(self, trouble: WatchTrouble) -> None:
         """Show a problem of the watcher as long as it lasts, whatever runs of the last content report."""
@@ -108,6 +106,7 @@ class FileKeeper:
             context.bench = replace(context.bench, notice=str(error))
             context.draw()
             return False
+        named_before = context.bench.operator_named
         context.bench = replace(context.bench, saved=content, unsaved=False, content_on_disk=None, notice="")
         context.source.accept()
         self._unsaved.forget()
@@ -117,10 +116,7 @@ class FileKeeper:
         if (ask := context.screen.query_one(Ask)).subject:  # the question was about the text now saved
             ask.close()
             context.source.take_keys()
-        if context.bench.paused:
-            context.draw()
-        else:
-            self._runs.request()
+        self._runs.request_saved(named_before=named_before)
         return True
 
     def action_keep(self) -> None:
@@ -212,12 +208,12 @@ class FileKeeper:
     def _take(self, content: bytes) -> None:
         """Show the file's content instead, and run it if it was not run yet."""
         context = self._context
-        is_new = content != context.bench.saved
+        is_new, named_before = content != context.bench.saved, context.bench.operator_named
         context.bench = replace(context.bench, saved=content, content_on_disk=None, unsaved=False)
         context.source.load(content)
         self._unsaved.forget()
-        if is_new and not context.bench.paused:
-            self._runs.request()
+        if is_new:
+            self._runs.request_saved(named_before=named_before)
 
     def _go(self, subject: str) -> None:
         if subject == _LEAVE:
