@@ -43,6 +43,8 @@ class Pointer:
             self._go_to(self._tabs.pane.follow())
 
     def _go_to(self, followed: Followed) -> None:
+        if followed.message:
+            self._context.notify(followed.message)
         if followed.screen_id:
             self._context.host.action_show(followed.screen_id)
         if followed.run is not None:

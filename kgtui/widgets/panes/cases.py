@@ -17,6 +17,8 @@ from kgtui.widgets.text.toned import Grid, Lines
 
 ORDER = 10
 TITLE = "Cases"
+PASSED = "this case passed; enter on a failed one shows why it failed"
+NOT_RUN = "this case was not run; enter on a failed one shows why it failed"
 _LONGEST_FILTER = 16
 
 
@@ -84,8 +86,12 @@ class CasesPane(DetailedPane):
         return self.current is not None and self.current.outcome is not Outcome.PASS
 
     def follow(self) -> Followed:
-        """The screen with the explanation of the failed case."""
-        return Followed(screen_id="case" if self.has_failed else "")
+        """The screen with the explanation of the failed case; for another one why there is none."""
+        if self.has_failed:
+            return Followed(screen_id="case")
+        if self.current_name is None:
+            return Followed()
+        return Followed(message=NOT_RUN if self.current is None else PASSED)
 
     def go_to(self, name: str) -> None:
         """Put the cursor on a case."""

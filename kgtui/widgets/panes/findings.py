@@ -16,6 +16,7 @@ from kgtui.widgets.text.toned import Grid, Lines
 
 ORDER = 20
 TITLE = "Findings"
+NO_LINE = "this finding refers to no source line; it is about the whole file or its run"
 
 
 def make() -> FindingsPane:
@@ -61,7 +62,9 @@ class FindingsPane(Pane):
     def follow(self) -> Followed:
         """The line of the finding."""
         found = self.current
-        return Followed(line=found.location.line if found and found.location else None)
+        if found is None or found.location is not None:
+            return Followed(line=found.location.line if found and found.location else None)
+        return Followed(message=NO_LINE)
 
     def copied(self) -> str:
         """The finding as text."""

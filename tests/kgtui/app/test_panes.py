@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from textual import events
 from textual.widgets import Input
 
+from engine.model import Candidate, Finding, Plan, Severity
+from engine.model.events import Event
 from kgtui.state.format.glyphs import State
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Bar
@@ -123,6 +126,34 @@ async def test_failing_editor_command_is_reported(make_bench: Any) -> None:
         await bench.until(pilot, lambda: bool(bench.app._notifications))
         assert "this terminal cannot run an editor" in next(iter(bench.app._notifications)).message
         assert state(bench) is State.PASSED
+
+
+def finds_something_about_the_file(candidate: Candidate, plan: Plan) -> list[Event]:
+    findings = (Finding(check="threads", severity=Severity.HINT, message="a thread was started"),)
+    return fakes.run_events(candidate, plan, [fakes.passed(case) for case in plan.cases], findings=findings)
+
+
+@pytest.mark.parametrize(
+    ("script", "tab", "message"),
+    [
+        (
+            finds_something_about_the_file,
+            "2",
+            "this finding refers to no source line; it is about the whole file or its run",
+        ),
+        (fakes.all_pass, "1", "this case passed; enter on a failed one shows why it failed"),
+        (fakes.never_begins, "1", "this case was not run; enter on a failed one shows why it failed"),
+    ],
+    ids=["finding", "passed", "not run"],
+)
+async def test_enter_says_why_a_row_leads_nowhere(make_bench: Any, script: Any, tab: str, message: str) -> None:
+    bench = make_bench(script=script)
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.until(pilot, lambda: bench.engine.evaluated != [])
+        await pilot.pause()
+        await pilot.press(tab, "enter")
+        await pilot.pause()
+        assert [toast.message for toast in bench.app._notifications] == [message]
 
 
 async def test_tiny_terminal_states_required_size(make_bench: Any) -> None:

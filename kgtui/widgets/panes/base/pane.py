@@ -40,11 +40,15 @@ class Scene:
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
-    """Target of enter at the cursor: a line of the source, a past run, or the screen of this id."""
+    """Target of enter at the cursor: a line of the source, a past run, or the screen of this id.
+
+    `message` says why there is none.
+    """
 
     line: int | None = None
     run: int | None = None
     screen_id: str = ""
+    message: str = ""
 
 
 class Pane(Vertical):
