@@ -174,11 +174,12 @@ class StoreRecording:
 
 
 def _past_run(row: RunRow) -> PastRun:
-    finished = row.outcome is not None
+    finished, is_running = row.outcome is not None, row.state is RunState.RUNNING
+    counted = not is_running and row.total > 0
     return PastRun(
         number=row.id, problem=row.problem, digest=row.digest, path=row.path,
         device=row.device, target=row.target, started_at=row.started_at, outcome=row.outcome, flagged=row.flagged,
-        passed=row.passed if finished else None, proven=row.proven, total=row.total if finished else None,
-        elapsed_s=row.elapsed_s if finished else None, is_running=row.state is RunState.RUNNING, picked=not row.tiers,
+        passed=row.passed if counted else None, proven=row.proven, total=row.total if counted else None,
+        elapsed_s=row.elapsed_s if finished else None, is_running=is_running, picked=not row.tiers,
         review=row.review or "",
     )  # fmt: skip

@@ -69,7 +69,7 @@ class EngineRuns(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PastRun:
-    """A run in the store.  Outcome, counts and time are None while it `is_running`, or if it was interrupted.
+    """A run in the store.  Outcome, counts and time are None while it `is_running`; an interrupted one has only counts.
     `picked` says that only selected cases were run, so that its outcome is not that of the whole file.  `review` is
     "pinned" or "vetoed" by the user; the outcome does not depend on it.  `path` is None if no file was run.
     `proven` of the passed cases are proven, None if no proof was tried.

@@ -31,7 +31,7 @@ class State(enum.StrEnum):
     FAILED = "failed"
     FLAGGED = "flagged"
     CANCELLED = "cancelled"
-    CUT_SHORT = "cut short"
+    INTERRUPTED = "interrupted"
     PAUSED = "paused"
     UNSUPPORTED = "not possible here"
     ENGINE_ERROR = "engine error"
@@ -56,7 +56,7 @@ TONES: Mapping[State, Tone] = {
     State.GENERATING: Tone.BUSY,
     State.LOADING: Tone.BUSY, State.COMPILING: Tone.BUSY, State.VERIFYING: Tone.BUSY, State.PROVING: Tone.BUSY,
     State.PROBING: Tone.BUSY, State.BENCHMARKING: Tone.BUSY, State.PASSED: Tone.GOOD, State.FAILED: Tone.BAD,
-    State.FLAGGED: Tone.WARN, State.CANCELLED: Tone.MUTED, State.CUT_SHORT: Tone.MUTED, State.PAUSED: Tone.MUTED,
+    State.FLAGGED: Tone.WARN, State.CANCELLED: Tone.MUTED, State.INTERRUPTED: Tone.MUTED, State.PAUSED: Tone.MUTED,
     State.UNSUPPORTED: Tone.MUTED, State.ENGINE_ERROR: Tone.WARN,
 }  # fmt: skip
 
@@ -101,7 +101,7 @@ UNICODE = Glyphs(
         State.GENERATING: "⟳",
         State.COMPILING: "⟳", State.VERIFYING: "⟳", State.PROVING: "⟳", State.PROBING: "⟳", State.BENCHMARKING: "▶",
         State.PASSED: "✔", State.FAILED: "✗", State.FLAGGED: "⚑", State.CANCELLED: "⊘", State.PAUSED: "‖",
-        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "!", State.CUT_SHORT: "⊘",
+        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "!", State.INTERRUPTED: "⊘",
     },
     then="▸", dot="·", dash="–", rule="─", heat=("·", "░", "▒", "▓", "█"), bars="▁▂▃▄▅▆▇█",
     standings={Standing.FASTER: "▲", Standing.SLOWER: "▼", Standing.SAME: "="}, markers="●○◇□△",
@@ -113,7 +113,7 @@ ASCII = Glyphs(
         State.GENERATING: "*",
         State.COMPILING: "*", State.VERIFYING: "*", State.PROVING: "*", State.PROBING: "*", State.BENCHMARKING: "@",
         State.PASSED: "+", State.FAILED: "x", State.FLAGGED: "!", State.CANCELLED: "/", State.PAUSED: "=",
-        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "E", State.CUT_SHORT: "/",
+        State.UNSUPPORTED: "?", State.ENGINE_ERROR: "E", State.INTERRUPTED: "/",
     },
     then=">", dot="|", dash="-", rule="-", heat=(".", "-", "+", "*", "#"), bars="._-=+*%#",
     standings={Standing.FASTER: "^", Standing.SLOWER: "v", Standing.SAME: "="}, markers="*o+%#",

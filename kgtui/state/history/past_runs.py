@@ -222,7 +222,7 @@ def _state(run: RunRow) -> tuple[State, str]:
     if run.outcome is not None:
         state = State.FLAGGED if run.flagged else state_of(run.outcome)
         return state, verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)
-    return (State.VERIFYING, "running") if run.state is RunState.RUNNING else (State.CUT_SHORT, "cut short")
+    return (State.VERIFYING, "running") if run.state is RunState.RUNNING else (State.INTERRUPTED, "interrupted")
 
 
 def _comparable(way: Sequence[Milestone]) -> list[Milestone]:

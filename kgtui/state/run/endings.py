@@ -25,4 +25,4 @@ def ending_of(run: PastRun) -> tuple[State, str]:
     if run.outcome is not None:
         state = State.FLAGGED if run.flagged else state_of(run.outcome)
         return state, verdict_words(run.outcome, flagged=run.flagged, passed=run.passed, proven=run.proven)
-    return (State.VERIFYING, "running") if run.is_running else (State.CUT_SHORT, "cut short")
+    return (State.VERIFYING, "running") if run.is_running else (State.INTERRUPTED, "interrupted")

@@ -37,7 +37,7 @@ _STEPS: Mapping[State, NextStep] = {
     State.FAILED: NextStep(binding="workbench.why", words="why"),
     State.FLAGGED: NextStep(binding="workbench.inspect", words="why"),
     State.CANCELLED: _RUN,
-    State.CUT_SHORT: _BACK,  # an earlier run is shown
+    State.INTERRUPTED: _BACK,  # an earlier run is shown
     State.PAUSED: NextStep(binding="workbench.pause", words="resume"),
     State.UNSUPPORTED: NextStep(binding="everywhere.doctor", words="why"),
     State.ENGINE_ERROR: NextStep(binding="workbench.tab-log", words="show the log"),

@@ -167,7 +167,7 @@ def activity_of(view: RunRecord) -> Status:
 def _finished(view: RunRecord) -> Status:
     verdict = view.verdict
     if verdict is None:
-        return Status(state=State.CUT_SHORT if view.cut_short else State.IDLE)
+        return Status(state=State.INTERRUPTED if view.cut_short else State.IDLE)
     if verdict.flagged and verdict.outcome is Outcome.PASS:
         return Status(state=State.FLAGGED)
     return Status(state=state_of(verdict.outcome))

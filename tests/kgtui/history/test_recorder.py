@@ -149,6 +149,17 @@ def test_past_runs_are_listed_newest_first_with_results(recording: StoreRecordin
     assert failed.started_at == fakes.NOW
 
 
+def test_interrupted_run_has_its_counts(order: RunRequest) -> None:
+    store = open_memory_store(clock=lambda: fakes.NOW)
+    recording = StoreRecording(store, label="test", environment={})
+    number = recording.begin(order)
+    recording.record(number, fakes.stops_half_way(order.candidate, order.plan(())))
+    store.end_session(recording.session())
+    (run,) = recording.runs("aten::softmax", limit=10)
+    assert (run.is_running, run.outcome, run.elapsed_s) == (False, None, None)
+    assert (run.passed, run.total) == (4, 8)
+
+
 def test_operators_and_files_with_runs_are_known(recording: StoreRecording, order: RunRequest) -> None:
     recorded(recording, order, fakes.all_pass)
     recorded(recording, order, fakes.all_pass)

@@ -103,7 +103,7 @@ _ENDED = (
          script="engine_broke"),
     Page(name="paused", screen="workbench", state=State.PAUSED, says=("‖ paused",), keys=("p",)),
     Page(name="edited", screen="workbench", state=State.EDITED, says=("~ edited", "EDIT"), keys=("e", "x")),
-    Page(name="cut-short", screen="workbench", state=State.CUT_SHORT, says=("⊘ cut short", "5 of 8 cases", "#1"),
+    Page(name="cut-short", screen="workbench", state=State.INTERRUPTED, says=("⊘ interrupted", "5 of 8 cases", "#1"),
          store="cut_short", script="never_begins", keys=("5", "enter")),
     Page(name="the-store-in-trouble", screen="workbench", state=State.PASSED, says=("no space left",), store="broken"),
 )  # fmt: skip

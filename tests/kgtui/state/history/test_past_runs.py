@@ -78,7 +78,7 @@ def test_uncertain_speedup_is_not_green() -> None:
         ({"outcome": Outcome.WRONG_VALUE}, "✗ wrong value"),
         ({"outcome": Outcome.CANCELLED}, "⊘ cancelled"),
         ({"outcome": None, "state": RunState.RUNNING}, "⟳ running"),
-        ({"outcome": None, "state": RunState.INTERRUPTED}, "⊘ cut short"),
+        ({"outcome": None, "state": RunState.INTERRUPTED}, "⊘ interrupted"),
     ],
 )
 def test_every_state_has_symbol_and_word(fields: dict[str, Any], state: str) -> None:

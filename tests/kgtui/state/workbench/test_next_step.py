@@ -37,7 +37,7 @@ KNOWN = [
     (ended(Outcome.PASS, flagged=True), CONTEXT, State.FLAGGED, "workbench.inspect"),
     (ended(Outcome.COMPILE_ERROR), CONTEXT, State.FAILED, "workbench.edit"),
     (NO_RUN, replace(CONTEXT, begun=True), State.STARTING, "workbench.escape"),
-    (replace(RUNNING, cut_short=True), replace(CONTEXT, opened=True), State.CUT_SHORT, "workbench.escape"),
+    (replace(RUNNING, cut_short=True), replace(CONTEXT, opened=True), State.INTERRUPTED, "workbench.escape"),
     (ended(Outcome.CANCELLED), CONTEXT, State.CANCELLED, "workbench.run"),
     (ended(Outcome.UNSUPPORTED), CONTEXT, State.UNSUPPORTED, "everywhere.doctor"),
     (ended(Outcome.ENGINE_ERROR), CONTEXT, State.ENGINE_ERROR, "workbench.tab-log"),

@@ -78,7 +78,7 @@ def test_case_without_output_is_failed_not_wrong(
 def test_interrupted_run_states_its_progress(candidate: Candidate, plan: Plan) -> None:
     view = replace(view_of(fakes.stops_half_way(candidate, plan)), cut_short=True)
     strip_context = replace(CONTEXT, opened=True)
-    assert (status_of(view, strip_context).state, view.running) == (State.CUT_SHORT, False)
+    assert (status_of(view, strip_context).state, view.running) == (State.INTERRUPTED, False)
     assert plain_text((progress(view, UNICODE, short=True), sentence(view, strip_context))) == (
         "VERIFY 5/8 1 wrong ⊘ ▸ compile –\nno verdict: 5 of 8 cases were run, 1 of them wrong"
     )
