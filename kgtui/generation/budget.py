@@ -123,15 +123,15 @@ class Budget:
         return ""
 
 
-def parse_budget(texts: tuple[str, ...]) -> Limits:
-    """Limits such as "2usd", "50ct", "200000tok", "30min"; each kind at most once.
+def parse_budget(texts: tuple[str, ...], *, option: str = "--budget ") -> Limits:
+    """Limits such as "2usd", "50ct", "200000tok", "30min"; each kind at most once.  Errors name the `option`.
 
     Raises:
         UsageError: a text is not of this form, or a limit is not above 0.
     """
     limits = Limits()
     for text in texts:
-        limits = _with(limits, text.strip().lower())
+        limits = _with(limits, text.strip().lower(), option)
     return limits
 
 
@@ -144,7 +144,7 @@ def usd_text(microusd: int | None) -> str:
     return f"${usd:.{digits}f}"
 
 
-def _with(limits: Limits, text: str) -> Limits:
+def _with(limits: Limits, text: str, option: str) -> Limits:
     number, unit = text.rstrip("abcdefghijklmnopqrstuvwxyz"), text.lstrip("0123456789.")
     try:
         value = float(number)
@@ -152,9 +152,9 @@ def _with(limits: Limits, text: str) -> Limits:
         value = -1.0
     seconds = {"s": 1.0, "min": 60.0, "h": 3600.0}
     if not 0 <= value < 1e12 or unit not in (*_UNITS, *seconds, "tok", "tokens"):
-        raise UsageError(f"--budget {text[:40]!r}: expected an amount such as 2usd, 50ct, 200000tok or 30min")
+        raise UsageError(f"{option}{text[:40]!r}: expected an amount such as 2usd, 50ct, 200000tok or 30min")
     if value == 0:
-        raise UsageError(f"--budget {text}: a budget of 0 allows no request; leave --budget out for no limit")
+        raise UsageError(f"{option}{text}: a budget of 0 allows no request; leave it out for no limit")
     if unit in _UNITS:
         return replace(limits, microusd=round(value * _UNITS[unit]))
     if unit in seconds:

@@ -38,14 +38,26 @@ def parse_wanted(text: str, *, remark: str = "") -> Wanted:
             models[parse_model(word)] = None
         elif word in strategy_names():
             strategy = word
-        elif word.startswith("n=") and word[2:].isdecimal():
-            samples = int(word[2:])
-        else:
+        elif word.startswith("n="):
+            samples = _number(word)
+        elif word[0].isdigit() or word[0] in "+-.":
             budget.append(word)
-    limits = parse_budget(tuple(budget))
+        else:
+            strategies = ", ".join(strategy_names())
+            raise UsageError(
+                f"{word[:40]!r} is no model (PROVIDER:MODEL), strategy ({strategies}) or budget; "
+                f"type for example: {EXAMPLE}"
+            )
+    limits = parse_budget(tuple(budget), option="")
     if not models:
         raise UsageError(f"which model? type for example: {EXAMPLE}")
     for model in models:
         provider_module(model.provider)
     options = StrategyOptions(samples=samples, remark=said.strip() or remark)
     return Wanted(models=tuple(models), strategy=strategy, options=options, limits=limits)
+
+
+def _number(word: str) -> int:
+    if not word[2:].isdecimal():
+        raise UsageError(f"{word[:40]!r}: expected a number of answers such as n=4")
+    return int(word[2:])

@@ -82,12 +82,23 @@ async def test_batch_fills_table_and_enter_opens_run(bench: Any) -> None:
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [("", "which model?"), ("alpha", "--budget 'alpha'"), ("replay:alpha 0usd", "a budget of 0")],
+    [
+        ("", "which model? type for example: anthropic:MODEL refine n=4 2usd"),
+        (
+            "foo bar",
+            "'foo' is no model (PROVIDER:MODEL), strategy (evolve, refine, single) or budget; "
+            "type for example: anthropic:MODEL refine n=4 2usd",
+        ),
+        ("replay:alpha n=x", "'n=x': expected a number of answers such as n=4"),
+        ("replay:alpha 2eur", "'2eur': expected an amount such as 2usd, 50ct, 200000tok or 30min"),
+        ("replay:alpha 0usd", "0usd: a budget of 0 allows no request; leave it out for no limit"),
+    ],
 )
 async def test_invalid_batch_input_gets_a_sentence(bench: Any, words: str, sentence: str) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
         screen = await asked(bench, pilot, words)
-        await bench.until(pilot, lambda: any(sentence in note.message for note in bench.app._notifications))
+        await bench.until(pilot, lambda: bool(bench.app._notifications))
+        assert [note.message for note in bench.app._notifications] == [sentence]
         assert screen.query_one(Input).display
 
 
