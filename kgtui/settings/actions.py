@@ -74,6 +74,8 @@ ACTIONS = (
            where=Where.WORKBENCH, call="screen.edit", bar=True),
     Action(id="save", keys=("ctrl+s",), label="save", help="write the file and run it", group="Source",
            where=Where.WORKBENCH, call="screen.save", priority=True),
+    Action(id="redo", keys=("ctrl+y",), label="redo", help="in edited text: redo what ctrl+z has undone",
+           group="Source", where=Where.WORKBENCH, call="screen.redo"),
     Action(id="find", keys=("ctrl+f",), label="find", help="search the file, also while it is edited",
            group="Source", where=Where.WORKBENCH, call="screen.find", priority=True, keep=0),
     Action(id="replace", keys=("ctrl+r",), label="replace", help="replace a text in the file, one by one or all",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import kgtui
+from kgtui.screens.help.screen import help_lines
 from kgtui.state.format.glyphs import State
 from kgtui.state.format.lines import plain_text
 from kgtui.state.workbench.status import Mode
@@ -188,6 +189,31 @@ async def test_ctrl_end_and_home_move_in_edited_text(make_bench: Any) -> None:
         assert source.line == source.editor.document.line_count > 1
         await pilot.press("ctrl+home")
         assert source.line == 1
+
+
+@pytest.mark.parametrize(("config", "key"), [("", "ctrl+y"), ('[keys]\n"workbench.redo" = "ctrl+t"\n', "ctrl+t")])
+async def test_undone_text_is_typed_again_by_redo(make_bench: Any, config: str, key: str) -> None:
+    bench = make_bench(config=config)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "x", "ctrl+z")
+        assert workbench(bench).source.editor.text == fakes.SOURCE.decode()
+        await pilot.press(key)
+        assert workbench(bench).source.editor.text == f"x{fakes.SOURCE.decode()}"
+
+
+async def test_redo_while_reading_states_where_it_works(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+y")
+        assert [toast.message for toast in bench.app._notifications] == [
+            "nothing to redo: the file is not being edited"
+        ]
+
+
+def test_help_lists_redo() -> None:
+    assert "ctrl+y          in edited text: redo what ctrl+z has undone" in plain_text(help_lines(wanted="redo"))
 
 
 async def test_ctrl_end_moves_behind_last_character(make_bench: Any) -> None:

@@ -80,6 +80,14 @@ class FileKeeper:
             context.set_mode(Mode.EDIT)
             context.draw()
 
+    def action_redo(self) -> None:
+        """Redo what was undone; the editor has the same key of its own, so this is for a key that the user has set."""
+        context = self._context
+        if context.bench.mode is not Mode.EDIT:
+            context.notify("nothing to redo: the file is not being edited")
+        elif context.in_source:
+            context.source.editor.action_redo()
+
     def action_save(self) -> None:
         """Write the file and run it."""
         self.save()
