@@ -62,8 +62,9 @@ class ResultsPanel(Titled):
         segments = []
         for number, (name, pane) in enumerate(self._panes.items(), start=1):
             label = pane.label(scene.bench.results, scene.wanted)
-            words = tab_line(number, self._titles[name], label)
-            segments.append(Segment(key=name, line=words, active=name == self.shown))
+            is_shown = name == self.shown  # the others have no room for the word
+            words = tab_line(number, self._titles[name], label, stale=is_shown and pane.is_stale(scene))
+            segments.append(Segment(key=name, line=words, active=is_shown))
         self.query_one("#tabs", Bar).show(tuple(segments))
         self.pane.show(scene)
 

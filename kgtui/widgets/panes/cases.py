@@ -42,6 +42,10 @@ class CasesPane(DetailedPane):
         failed = Span(f"({len(results.failed)})" if results.failed else "", Tone.BAD)
         return line(failed, Span(f" /{only}" if wanted else "", Tone.WARN))
 
+    def is_stale(self, scene: Scene) -> bool:
+        """Whether the cases were run with an earlier version: the column that says so may be out of view."""
+        return scene.outdated and bool(scene.bench.results.cases)
+
     def compose(self) -> ComposeResult:
         """Create the widgets: the table over the detail, or over a few lines of it on a low terminal."""
         yield Grid(case_columns(()), id="cases-table")

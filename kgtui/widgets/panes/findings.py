@@ -35,6 +35,11 @@ class FindingsPane(Pane):
         """The number of findings."""
         return line(f"({len(results.findings)})" if results.findings else "")
 
+    def is_stale(self, scene: Scene) -> bool:
+        """Whether the findings are about an earlier version."""
+        stale = scene.stale if scene.bench.view.findings else scene.outdated
+        return stale and bool(scene.bench.results.findings)
+
     def compose(self) -> ComposeResult:
         """Create the widgets: the table over the detail."""
         yield Grid(FINDING_COLUMNS, id="findings-table")
@@ -55,8 +60,7 @@ class FindingsPane(Pane):
         """Draw the findings."""
         self._scene = scene
         bench = scene.bench
-        stale = scene.stale if bench.view.findings else scene.outdated
-        self.query_one(Grid).show(finding_rows(bench.results, glyphs=scene.glyphs, stale=stale))
+        self.query_one(Grid).show(finding_rows(bench.results, glyphs=scene.glyphs, stale=self.is_stale(scene)))
         self._show_detail()
 
     def follow(self) -> Followed:

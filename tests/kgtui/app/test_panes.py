@@ -128,6 +128,23 @@ async def test_failing_editor_command_is_reported(make_bench: Any) -> None:
         assert state(bench) is State.PASSED
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_shown_tab_is_named_stale_with_results_of_earlier_version(make_bench: Any, size: tuple[int, int]) -> None:
+    bench = make_bench(script=fakes.some_fail)
+    async with bench.app.run_test(size=size) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("1", "p")
+        assert tabs(bench)[:2] == ["1 Cases(2)", "2 Findings"]
+        bench.watcher.save(fakes.SOURCE + b"# changed\n")
+        await pilot.pause()
+        await bench.settled(pilot)
+        assert tabs(bench) == ["1 Cases stale", "2 Findings", "3 Bench", "4 IR(1)", "5 History", "6 Log"]
+        drawn = workbench(bench).query_one("#tabs", Bar).render().plain
+        assert drawn.split() == " ".join(tabs(bench)).split()
+        await pilot.press("6")
+        assert tabs(bench)[0] == "1 Cases(2)"
+
+
 def finds_something_about_the_file(candidate: Candidate, plan: Plan) -> list[Event]:
     findings = (Finding(check="threads", severity=Severity.HINT, message="a thread was started"),)
     return fakes.run_events(candidate, plan, [fakes.passed(case) for case in plan.cases], findings=findings)

@@ -72,6 +72,10 @@ class Pane(Vertical):
         """Text behind the title of its tab: the number of entries, and their filter."""
         return ()
 
+    def is_stale(self, scene: Scene) -> bool:
+        """Whether the pane shows results of an earlier version without saying so itself; its tab then does."""
+        return False
+
     def follow(self) -> Followed:
         """Target of enter at the cursor; none by default."""
         return Followed()
