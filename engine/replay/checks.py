@@ -155,14 +155,14 @@ def views_of(step: Step) -> Iterator[TapedView]:
 
 
 def _check_compact(tape: Tape, view: TapedView, where: str) -> None:
-    """Refuse written or returned views with more elements than their storage: an expanded view has no end."""
+    """Refuse a written or returned view with more bytes than all storages of the tape: an expanded view has no end."""
     size = ELEMENT_BYTES.get(view.dtype, 1) * prod(view.shape)
-    if view.storage < len(tape.storages) and size > max(tape.storages[view.storage].bytes, _most_returned(tape)):
+    if view.storage < len(tape.storages) and size > _total_bytes(tape):
         raise TapeError(f"{where}: {size:,} bytes of a storage of {tape.storages[view.storage].bytes:,}")
 
 
-def _most_returned(tape: Tape) -> int:
-    """Total memory of a tape: the limit for its expanded views together."""
+def _total_bytes(tape: Tape) -> int:
+    """The bytes of all storages of a tape."""
     return sum(storage.bytes for storage in tape.storages)
 
 

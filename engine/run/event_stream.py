@@ -17,7 +17,7 @@ class EventEmitter:
         self.clock = clock
         self._started = started
         self._queue: asyncio.Queue[events.Event | None] = asyncio.Queue()
-        self._ways: set[str] = set()
+        self._logged_traces: set[str] = set()
         self.findings: list[Finding] = []
         self.layers: list[LayerReport] = []
 
@@ -85,7 +85,7 @@ class EventEmitter:
 
     def trace(self, trace: str) -> None:
         """Log the traceback of an error once, even if many cases fail with it; each result has its own error."""
-        way = trace.rstrip().rpartition("\n")[0]
-        if way not in self._ways:
-            self._ways.add(way)
+        frames = trace.rstrip().rpartition("\n")[0]
+        if frames not in self._logged_traces:
+            self._logged_traces.add(frames)
             self.log(Stream.STDERR, trace)

@@ -23,7 +23,7 @@ from engine.verdict import outcome_mapping
 from engine.verdict.decide import Stop
 
 _MAX_ARTEFACT_BYTES = 64 << 20
-_MOST_SHELVED_BYTES = 1 << 30
+_MOST_PUBLISHED_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ class LaunchCompiler:
         self._artefacts = artefacts
         self._profile = profile
         self._publication = publication
-        self._cache_bytes_left = _MOST_SHELVED_BYTES
+        self._cache_bytes_left = _MOST_PUBLISHED_BYTES
         self._patience_s = patience_s
         self._until_s: float | None = None
         self._publishing = asyncio.Lock()

@@ -74,10 +74,10 @@ def warm_up(device: torch.device) -> None:
     """
     with Poison(0):
         warm_kernel.run(device)
-    edges = GuardZones(0, device)
-    with edges, Poison(0):
+    guard_zones = GuardZones(0, device)
+    with guard_zones, Poison(0):
         made = tuple(torch.empty(_WARM_ELEMENTS, dtype=dtype, device=device) for dtype in _WARM_DTYPES)
-    edges.check()
+    guard_zones.check()
     copy_out(made, torch.empty(_WARM_PLACE_BYTES, dtype=torch.uint8, device=device))
 
 
@@ -231,7 +231,7 @@ class _Worker:
         arguments = [tensors.argument_of(spec, storages) for spec in command.arguments]
         values = [tensors.value_of(spec, storages) for spec in command.arguments]
         call = bound(entry, arguments)
-        edges = GuardZones(command.poison, self._device) if self._has_edges(command) else None
+        guard_zones = GuardZones(command.poison, self._device) if self._has_guard_zones(command) else None
         is_plain = command.withhold is None and command.program_order is None
         inputs = [tensor for value in values for tensor in tensors.tensors_in(value)]
         has_work = all(tensor.numel() for tensor in inputs)
@@ -243,7 +243,7 @@ class _Worker:
             self._program_order.during(command.program_order),
             self._race_detector.during(command.program_order),
             self._withholding.during(command.withhold, case=storages),
-            edges or contextlib.nullcontext(),
+            guard_zones or contextlib.nullcontext(),
             Poison(command.poison, self._launches.allocations if self._launches is not None else None),
             self._observer.calling(command.case, (*arguments, *inputs), operators=command.observe),
             self._taping(command, arguments, storages),
@@ -255,8 +255,8 @@ class _Worker:
             handed_back = self._output_repeater.write_outputs(command, values, returned)
         self._wait_for_device()
         elapsed_s = time.perf_counter() - started
-        if edges is not None:
-            edges.check()
+        if guard_zones is not None:
+            guard_zones.check()
         sys.stdout.flush()
         return protocol.Called(
             id=command.id,
@@ -304,7 +304,7 @@ class _Worker:
         with recording, self._observer.capturing():
             yield
 
-    def _has_edges(self, command: protocol.Call) -> bool:
+    def _has_guard_zones(self, command: protocol.Call) -> bool:
         """Whether stores past the end are checked: where the machine does not check, and nothing is withheld."""
         is_usual = command.withhold is None and command.program_order is None
         return not runtime_of(self._device).EXECUTED_ON_CPU and is_usual

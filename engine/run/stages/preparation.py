@@ -66,7 +66,7 @@ class Preparer:
         self._ask_judge = ask_judge
         self._poison = poison
         self._pending: _Pending | None = None
-        self._said_unshared = False
+        self._has_reported_unshared = False
 
     async def prepare(self, case: Case) -> Preparation:
         """The preparation of a case for the current worker."""
@@ -79,8 +79,8 @@ class Preparer:
             if shared and isinstance(failed, protocol.Failed) and failed.kind is protocol.FailureKind.UNSUPPORTED:
                 self._process_pool.share_no_more(failed.message)
                 made = await self._make(case, _PLACES[0], self._session.shared)
-        if self._process_pool.unshared and not self._said_unshared:
-            self._said_unshared = True
+        if self._process_pool.unshared and not self._has_reported_unshared:
+            self._has_reported_unshared = True
             message = f"device memory is not shared between processes here ({self._process_pool.unshared})"
             message += "; tensors travel through the host"
             self._emitter.find(Finding(check="memory", severity=Severity.NOTE, message=message))

@@ -51,7 +51,7 @@ class OutputRepeater:
             RuntimeError: no call was watched.
         """
         if self._call is None:
-            raise RuntimeError("a recall of a call that was not watched")
+            raise RuntimeError("no call was watched, so no outputs can be written again")
         specs = self._leave(self._call, self._values)
         with without_modes():
             self._values = tuple(self._apart(value) for value in self._values)

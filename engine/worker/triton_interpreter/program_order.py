@@ -1,6 +1,6 @@
 """Runs programs in another order than the default: a kernel that is right in only one order has a race.
 
-The interpreter runs the programs of a grid one after another, so that it can run them backwards or shuffled. The order
+On the CPU the programs of a grid run one after another or in chunks, so that their order can be chosen. The order
 on a device cannot be chosen; there other work runs beside the call and interleaves with it.  This module only changes
 the order; it never reads an output.
 """

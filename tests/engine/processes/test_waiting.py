@@ -1,4 +1,4 @@
-"""Waiting for one of several futures beside a process whose time is counted."""
+"""Waiting for a future beside a process whose time is counted."""
 
 from __future__ import annotations
 

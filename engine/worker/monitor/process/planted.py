@@ -13,7 +13,7 @@ from types import ModuleType
 from engine.protocol.monitoring import ChangeKind, ChangeSeen
 
 _MOST_NAMED = 16
-_MADE_ANEW = frozenset({"__triton_launcher", "cuda_utils", "hip_utils"})  # by Triton, for each launcher
+_REPLACED_BY_TRITON = frozenset({"__triton_launcher", "cuda_utils", "hip_utils"})  # by Triton, for each launcher
 
 
 def modules() -> Mapping[str, ModuleType]:
@@ -26,7 +26,7 @@ def changes(before: Mapping[str, ModuleType]) -> tuple[ChangeSeen, ...]:
     replaced = [
         name
         for name, old in before.items()
-        if name in sys.modules and sys.modules[name] is not old and name not in _MADE_ANEW
+        if name in sys.modules and sys.modules[name] is not old and name not in _REPLACED_BY_TRITON
     ]
     return tuple(
         ChangeSeen(kind=ChangeKind.FUNCTION, name=f"sys.modules[{name}]"[:200], detail="another module")

@@ -93,7 +93,7 @@ def test_recall_waits_for_the_given_time(stage: Stage, monkeypatch: pytest.Monke
 
 def test_unobserved_call_cannot_be_recalled(stage: Stage) -> None:
     stage.call(None)
-    with pytest.raises(RuntimeError, match="a recall of a call that was not watched"):
+    with pytest.raises(RuntimeError, match="no call was watched"):
         stage.repeat_outputs()
 
 
