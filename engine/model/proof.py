@@ -19,6 +19,7 @@ class Gap(enum.StrEnum):
     TORCH_LIGHT = "torch assists"
     MEMORY = "memory of unknown origin"
     NOT_REPRODUCED = "answer not reproduced"
+    OTHER_INPUTS = "wrong on other inputs"
     NO_LAUNCH = "no launch"
     NUMBERS = "answer passed as numbers"
     SCALAR = "scalar depends on data"

@@ -80,6 +80,15 @@ def of_mismatch(
     return CaseProof(case=case, gap=Gap.NOT_REPRODUCED, reason=reason)
 
 
+def of_other_inputs(case: str, mismatch: str) -> CaseProof:
+    """Why a case is not proven whose tape gives the answer on the inputs that it was recorded with, but not on others.
+
+    Its kernels compute the answer, and are wrong.
+    """
+    reason = f"right on the inputs of its calls, but wrong on others: {mismatch}"
+    return CaseProof(case=case, gap=Gap.OTHER_INPUTS, reason=reason)
+
+
 def of_large_constants(case: str, tape: Tape, used: Collection[Given], answer_bytes: int) -> CaseProof:
     """Why a case that is wrong without constants as large as its answer, which may be in them, is not proven."""
     return CaseProof(

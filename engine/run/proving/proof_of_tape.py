@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from engine.model import Case
-from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof
+from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.protocol.proof.tape import Given, Tape
 from engine.run.proving import conclusion
 from engine.run.proving.kernels import LoweredKernel
@@ -59,6 +59,21 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
         elif conclusion.can_hold_the_answer(used, replayed):
             return Tried(proof=conclusion.of_large_constants(name, tape, used, size), replayed=replayed)
     return Tried(proof=conclusion.of_match(name, tape, replayed, used, size), replayed=replayed)
+
+
+async def try_on_other_inputs(replays: Replays, taped: TapedCase, *, own_seed: int) -> Tried:
+    """As `try_to_prove` on new content; a tape that is wrong there is also tried on its own, that of `own_seed`.
+
+    Raises:
+        EngineError: judge or replayer failed.
+    """
+    tried = await try_to_prove(replays, taped)
+    if tried.proof.gap is not Gap.NOT_REPRODUCED or tried.replayed is None:
+        return tried
+    own = await try_to_prove(replays, taped, seed=own_seed)
+    if not own.proof.proven:
+        return tried
+    return replace(tried, proof=conclusion.of_other_inputs(taped.case.name, tried.replayed.mismatch))
 
 
 async def refuted_by(replays: Replays, executed: TapedCase) -> CaseProof | None:

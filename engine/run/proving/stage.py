@@ -16,6 +16,7 @@ from engine.artefacts import ArtefactStore
 from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError, WireError
 from engine.model import Determinism, Finding, Severity, Stage, events
+from engine.model.counts import counted
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed
@@ -31,7 +32,7 @@ from engine.run.proving.proof_of_tape import (
     answers_other_inputs,
     computed_elsewhere,
     refuted_by,
-    try_to_prove,
+    try_on_other_inputs,
 )
 from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
 from engine.run.proving.replay_processes import ReplayProcesses
@@ -180,7 +181,7 @@ class ProvingStage:
         executed = claimed_kernels(tape)
         if gap is None and unproven is None and executed and are_others(executed, kernels):
             gap = await refuted_by(self._replays, replace(taped, kernels=executed))
-        gap = gap or await self._on_other_inputs(taped, agreed, records=unproven is None)
+        gap = gap or await self._on_other_inputs(taped, agreed, own_seed=calls.seed, records=unproven is None)
         if gap.gap in _ONLY_THESE_INPUTS and not self._lab.problem.returns_scalar:
             elsewhere = await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size)
             gap = elsewhere or await self._in_numbers(taped, seed=calls.seed) or gap
@@ -195,9 +196,9 @@ class ProvingStage:
             return None
         return conclusion.of_answer_of_other_inputs(taped.case.name)
 
-    async def _on_other_inputs(self, taped: TapedCase, agreed: Agreement, *, records: bool) -> CaseProof:
+    async def _on_other_inputs(self, taped: TapedCase, agreed: Agreement, *, own_seed: int, records: bool) -> CaseProof:
         """The proof by a replay on inputs that the candidate never had; with `records` a proven case is recorded."""
-        tried = await try_to_prove(self._replays, taped)
+        tried = await try_on_other_inputs(self._replays, taped, own_seed=own_seed)
         if tried.proof.proven and tried.replayed is not None:
             tried = replace(tried, proof=conclusion.of_seeds(tried.proof, agreed.seeds, tried.replayed.answer_bytes))
         if records and tried.proof.proven and tried.replayed is not None and tried.replayed.digests is not None:
@@ -286,15 +287,15 @@ def report_of(proofs: Sequence[CaseProof]) -> LayerReport:
 
 
 def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
-    """The finding that flags a run: cases not computed by the kernels alone; None without any."""
+    """The finding that flags a run: cases not computed by the kernels alone, or wrong ones; None without any."""
     elsewhere = conclusion.flagging(proofs)
-    if not elsewhere:
+    flagged = elsewhere or tuple(proof for proof in proofs if proof.gap is Gap.OTHER_INPUTS)
+    if not flagged:
         return None
-    first = elsewhere[0]
-    count = f"{len(elsewhere)} of {len(proofs)} cases are not computed by the kernels alone"
-    return Finding(
-        check="proof", severity=Severity.SUSPECT, message=f"{count}: {first.reason}", case=first.case
-    )  # fmt: skip
+    first, verb = flagged[0], "is" if len(flagged) == 1 else "are"
+    count = f"{len(flagged)} of {counted(len(proofs), 'case')}"
+    what = f"{count} {verb} not computed by the kernels alone" if elsewhere else count
+    return Finding(check="proof", severity=Severity.SUSPECT, message=f"{what}: {first.reason}", case=first.case)
 
 
 def _answer_bytes(one: Passed) -> int:

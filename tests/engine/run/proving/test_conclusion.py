@@ -232,7 +232,19 @@ def test_an_answer_computed_elsewhere_flags(kind):
     finding = finding_of((PROVEN, gap(Gap.HOST_READS), gap(kind, "c")))
     assert finding is not None
     assert (finding.check, finding.severity, finding.case) == ("proof", Severity.SUSPECT, "c")
-    assert finding.message == f"1 of 3 cases are not computed by the kernels alone: because of {kind}"
+    assert finding.message == f"1 of 3 cases is not computed by the kernels alone: because of {kind}"
+
+
+def test_cases_wrong_on_other_inputs_flag_in_their_own_words():
+    wrong = [conclusion.of_other_inputs(case, "return: 3 of 6 wrong") for case in "cd"]
+    finding = finding_of((PROVEN, *wrong))
+    assert finding is not None
+    words = "right on the inputs of its calls, but wrong on others: return: 3 of 6 wrong"
+    assert (finding.severity, finding.case) == (Severity.SUSPECT, "c")
+    assert finding.message == f"2 of 3 cases: {words}"
+    elsewhere = finding_of((*wrong, gap(Gap.TORCH, "e")))
+    assert elsewhere is not None
+    assert elsewhere.message == "1 of 3 cases is not computed by the kernels alone: because of torch computes"
 
 
 def with_constants(answer_bytes, *, line=8, case="a"):
@@ -270,7 +282,7 @@ def test_repeated_bytes_are_not_constants():
     assert conclusion.bytes_of_constants((NUMBERS, counters, TABLE)) == 24
 
 
-@pytest.mark.parametrize("kind", sorted(set(Gap) - COMPUTED_ELSEWHERE))
+@pytest.mark.parametrize("kind", sorted(set(Gap) - COMPUTED_ELSEWHERE - {Gap.OTHER_INPUTS}))
 def test_every_other_gap_is_only_shown(kind):
     assert finding_of((PROVEN, gap(kind))) is None
 
