@@ -75,7 +75,7 @@ async def test_published_bytes_per_candidate_are_limited(
         (site.cache_of(command) / name / "k.cubin").write_bytes(b"binary")
         return protocol.Compiled(id=command.id, stages={}, cache=(f"{name}/k.cubin",))
 
-    monkeypatch.setattr("engine.run.launch_compiler._MOST_SHELVED_BYTES", 2 * len(b"binary") + 1)
+    monkeypatch.setattr("engine.run.launch_compiler._MOST_PUBLISHED_BYTES", 2 * len(b"binary") + 1)
     site = Site(employ, directories, tmp_path)
     site.answer = with_a_file
     for count in (1, 2, 4):
