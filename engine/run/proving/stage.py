@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from msgspec.structs import replace as replace_fields
 
 from engine.artefacts import ArtefactStore
-from engine.draws import Draws
-from engine.errors import DeadlineError, EngineError, WireError
-from engine.model import Determinism, Finding, Severity, Stage, events
+from engine.errors import DeadlineError, EngineError
+from engine.model import Finding, Severity, Stage, events
 from engine.model.counts import counted
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
-from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed
+from engine.probes.lab.case_session import Lab, Passed
 from engine.protocol.proof.proof_file import ProvenRun
-from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
-from engine.replay.agreement import Agreement, Disagreement, agreement, different_numbers
+from engine.replay.agreement import Agreement, Disagreement, different_numbers
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
@@ -37,13 +33,11 @@ from engine.run.proving.proof_of_tape import (
 from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
 from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
-from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
+from engine.run.proving.taped_calls import CallTapes, TapedCalls
 
 _MOST_FAILURES = 2  # engine errors before the remaining cases are left out
 _MOST_ATTEMPTS = 8  # judge, worker, compiler, replayer and two fork servers may each be found dead in another attempt
-_POISONS = (0xFF, 0x7B, 0xA5)
 _CASES_IN_PROGRESS = 3  # beside the one that is taped: replays of two, and kernels of one
-_FEW_CASES, _BITS_OF_AGAIN = 8, 3  # further calls of every case in a run of so few, else of one case in eight
 _ONLY_THESE_INPUTS = frozenset({Gap.SCALAR, Gap.HOST_READS, Gap.UNSTEADY})
 """The gaps of tapes that may hold only for the inputs that they were recorded with."""
 _T = TypeVar("_T")
@@ -86,14 +80,6 @@ async def _store(
     emitter.emit(events.ProofStored(at_s=emitter.now(), artefact=artefact, cases=stage.record.cases))
 
 
-@dataclass(frozen=True, kw_only=True)
-class TapedCalls:
-    """Tapes of two or more calls of one case on different contents, the last one on that of `seed`."""
-
-    tapes: Sequence[Tape]
-    seed: int
-
-
 class ProvingStage:
     """Proves the cases that passed; `run` once."""
 
@@ -108,7 +94,7 @@ class ProvingStage:
             limits=lab.limits,
             draw_seed=lab.plan.draw_seed,
         )
-        self._draws = Draws(lab.plan.draw_seed, "tapes")
+        self._tapes = CallTapes(lab)
         self._failures = 0
         self.record = ProofRecord()
         self.proofs: list[CaseProof] = []
@@ -120,7 +106,7 @@ class ProvingStage:
         tasks: list[asyncio.Task[None]] = []
         try:
             for one in self._lab.passed:
-                calls = await self._within_engine(one, partial(self._tapes, one))
+                calls = await self._within_engine(one, partial(self._tapes.of_case, one))
                 if len(tasks) == _CASES_IN_PROGRESS:
                     await tasks.pop(0)
                 after = tasks[-1] if tasks else None
@@ -162,8 +148,7 @@ class ProvingStage:
     async def _prove(self, one: Passed, calls: TapedCalls) -> CaseProof:
         """The proof of a case by its tapes."""
         name, size = one.case.name, _answer_bytes(one)
-        other, tape = calls.tapes[-2:]
-        agreed = self._agreement(other, tape)
+        other, tape, agreed = calls.other, calls.tape, calls.agreed
         differs = agreed.difference is not Disagreement.NONE
         gap = conclusion.of_disagreement(name, tape, agreed) if differs else None
         if gap is not None and (passed := conclusion.of_numbers(name, different_numbers(other, tape), size)):
@@ -204,57 +189,6 @@ class ProvingStage:
         if records and tried.proof.proven and tried.replayed is not None and tried.replayed.digests is not None:
             self.record.add(taped, seed=tried.replayed.seed, digests=tried.replayed.digests)
         return tried.proof
-
-    def _agreement(self, one: Tape, other: Tape) -> Agreement:
-        """How two tapes differ; the kernels of a random operator may get other seeds in each call."""
-        is_random = self._lab.problem.determinism is Determinism.RANDOM
-        return agreement(one, other, seeds_differ=is_random)
-
-    async def _tapes(self, one: Passed) -> TapedCalls | CaseProof:
-        """Tapes of verified calls that agree, or that of the last one and of further calls until two of them agree."""
-        tapes = await asyncio.to_thread(_verified_tapes, one)
-        if len(tapes) > 1 and one.result.seed is not None and not self._is_called_again() and self._agree(tapes):
-            return TapedCalls(tapes=tapes, seed=one.result.seed)
-        tapes = tapes[-1:]
-        seed = self._draws.number(one.case.name)
-        async with self._lab.at(one.case, poison=_POISONS[0], seed=seed) as session:
-            for number, poison in enumerate(_POISONS):
-                if number:
-                    seed = self._draws.number(one.case.name)
-                content = CallContent(seed=seed) if number else None
-                taped = await self._taped(session, poison=poison, content=content)
-                if isinstance(taped, CaseProof):
-                    return taped
-                tapes.append(taped)
-                if len(tapes) > 1 and self._agree(tapes):
-                    break
-        return TapedCalls(tapes=tapes, seed=seed)
-
-    def _is_called_again(self) -> bool:
-        """Whether a case gets a further call, drawn so that a candidate that counts its calls cannot know the last."""
-        return len(self._lab.passed) <= _FEW_CASES or self._draws.number("again", bits=_BITS_OF_AGAIN) == 0
-
-    def _agree(self, tapes: Sequence[Tape]) -> bool:
-        """Whether the last two of these tapes agree."""
-        return self._agreement(*tapes[-2:]).difference is Disagreement.NONE
-
-    async def _taped(self, session: CaseSession, *, poison: int, content: CallContent | None) -> Tape | CaseProof:
-        name = session.case.name
-        path = session.outputs.with_suffix(".tape")
-        kills = self._lab.session.kills
-        called = await session.make(poison=poison, content=content, tape=path)
-        trouble = getattr(called, "trouble", "")
-        if trouble and self._lab.session.kills > kills:
-            raise EngineError(trouble)
-        if trouble:
-            return CaseProof(case=name, gap=Gap.UNSTEADY, reason=f"another call of this case failed: {trouble}")
-        try:
-            tape = await asyncio.to_thread(_read, path)
-        except (UntrustedFileError, WireError) as error:
-            return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"the worker's tape cannot be read: {error}")
-        if tape.incomplete:
-            return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"not recorded: {tape.incomplete}")
-        return tape
 
 
 async def done_again(work: Callable[[], Awaitable[_T]]) -> _T:
@@ -301,19 +235,3 @@ def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
 def _answer_bytes(one: Passed) -> int:
     """The bytes of all outputs of a case."""
     return sum(output.total * ELEMENT_BYTES.get(output.dtype, 1) for output in one.result.outputs)
-
-
-def _verified_tapes(one: Passed) -> list[Tape]:
-    """The tapes of verified calls, but those lost with their worker, unreadable, or incomplete."""
-    tapes = []
-    for path in one.tapes:
-        with contextlib.suppress(UntrustedFileError, WireError):
-            tapes.append(_read(path))
-    return [tape for tape in tapes if not tape.incomplete]
-
-
-def _read(path: Path) -> Tape:
-    try:
-        return read_tape(read_untrusted(path, max_bytes=MOST_TAPE_BYTES))
-    finally:
-        path.unlink(missing_ok=True)
