@@ -164,7 +164,10 @@ class ProvingStage:
         self._lab.process_pool.compiler.prepare()  # replaces the warm compiler that the first kernel took
         taped = TapedCase(case=one.case, tape=replace_fields(tape, claimed=()), kernels=kernels, varying=agreed.varying)
         executed = claimed_kernels(tape)
-        if gap is None and unproven is None and executed and are_others(executed, kernels):
+        if len(executed) < len(kernels):
+            reason = "the worker did not report the TTIR that it executed"
+            unproven = unproven or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=reason)
+        elif gap is None and unproven is None and are_others(executed, kernels):
             gap = await refuted_by(self._replays, replace(taped, kernels=executed))
         gap = gap or await self._on_other_inputs(taped, agreed, own_seed=calls.seed, records=unproven is None)
         if gap.gap in _ONLY_THESE_INPUTS and not self._lab.problem.returns_scalar:

@@ -2,10 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import cast
+
+import msgspec
 import pytest
 
 from engine.errors import DeadlineError, EngineError, KilledError
-from engine.run.proving.stage import done_again
+from engine.model import Case, CaseResult, DType, Limits, Outcome, Plan, Tier
+from engine.model.proof import CaseProof, Gap
+from engine.probes.lab.case_session import Lab, Passed
+from engine.protocol.proof.tape import ClaimedKernel, Tape
+from engine.replay.agreement import agreement
+from engine.run.event_stream import EventEmitter
+from engine.run.proving.kernels import LoweredKernel
+from engine.run.proving.proof_of_tape import TapedCase, Tried
+from engine.run.proving.replay_processes import ReplayProcesses
+from engine.run.proving.replays import Replays
+from engine.run.proving.stage import ProvingStage, done_again
+from engine.run.proving.taped_calls import TapedCalls
+from tests.engine.replay.tapes import DOUBLE, launched, tape, vector
+from tests.engine.toy_problem import toy_problem
+
+CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
+RESULT = CaseResult(case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=3, seed=1)
+PASSED = Passed(case=CASE, result=RESULT, launches=())
+TAPE = tape(launched(vector(0), vector(1)))
+CLAIMED = ClaimedKernel(ttir=DOUBLE, arguments=("x", "y", "n"))
+
+
+class _Kernels:
+    """A compiler that lowers every kernel to `DOUBLE`."""
+
+    async def of_tape(self, taped: Tape) -> Sequence[LoweredKernel]:
+        return (LoweredKernel(name="double", ttir=DOUBLE, arguments=("x", "y", "n")),)
+
+
+@pytest.fixture
+def stage(monkeypatch: pytest.MonkeyPatch) -> ProvingStage:
+    """The stage of a run with one case, each replay of which proves it."""
+    problem = toy_problem(CASE)
+    pool = SimpleNamespace(compiler=SimpleNamespace(prepare=lambda: None))
+    lab = SimpleNamespace(
+        plan=Plan(problem=problem, cases=(CASE,), device="cuda", target=None), problem=problem, passed=(PASSED,),
+        limits=Limits(), process_pool=pool,
+    )  # fmt: skip
+    processes = SimpleNamespace(kernels=_Kernels(), replayer=None)
+
+    async def tried(replays: Replays, taped: TapedCase, *, own_seed: int) -> Tried:
+        return Tried(proof=CaseProof(case=taped.case.name))
+
+    monkeypatch.setattr("engine.run.proving.stage.try_on_other_inputs", tried)
+    emitter = EventEmitter(lambda: 0.0, started=0.0)
+    return ProvingStage(lab=cast("Lab", lab), emitter=emitter, processes=cast("ReplayProcesses", processes))
+
+
+async def proof_of(stage: ProvingStage, made: Tape) -> CaseProof:
+    """The proof of the case by two calls that left this tape."""
+    return await stage._prove(PASSED, TapedCalls(tape=made, seed=1, other=made, agreed=agreement(made, made)))
+
+
+@pytest.mark.parametrize(
+    ("claimed", "gap"), [((CLAIMED,), None), ((), Gap.UNSUPPORTED)], ids=["all kernels", "no kernel"]
+)
+async def test_case_is_proven_only_if_the_worker_reports_the_kernels_that_it_executed(
+    stage: ProvingStage, claimed: tuple[ClaimedKernel, ...], gap: Gap | None
+) -> None:
+    assert (await proof_of(stage, msgspec.structs.replace(TAPE, claimed=claimed))).gap is gap
 
 
 @pytest.mark.parametrize(
