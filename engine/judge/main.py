@@ -24,7 +24,7 @@ from engine.judge.diagnosis.explain import Explainer, left_unexplained
 from engine.judge.inputs import cases
 from engine.judge.inputs.call_snapshot import CallSnapshots
 from engine.judge.inputs.dependence import answer_table_bytes, right_for_other
-from engine.judge.inputs.digests import digests_of
+from engine.judge.inputs.digests import digests_of, outputs_digest
 from engine.judge.inputs.heap import LARGE_BYTES, return_free_memory
 from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.correct_without_kernels import count_correct
@@ -293,6 +293,7 @@ class _Judge:
         other = command.other_seed
         return protocol.Compared(
             id=command.id, reports=reports, repeated=repeated, mutated=changed, digests=digests,
+            outputs_digest=outputs_digest(got) if command.hash_outputs else None,
             passes_own_rule=_passes_own_rule(prepared, got),
             table_bytes=answer_table_bytes(prepared, self._contents) if command.tables else None,
             right_for_other=None if other is None else right_for_other(prepared, self._contents, got, other),

@@ -20,6 +20,7 @@ class Gap(enum.StrEnum):
     MEMORY = "memory of unknown origin"
     NOT_REPRODUCED = "answer not reproduced"
     OTHER_INPUTS = "wrong on other inputs"
+    OTHER_OUTPUTS = "outputs not reproduced"
     NO_LAUNCH = "no launch"
     NUMBERS = "answer passed as numbers"
     SCALAR = "scalar depends on data"

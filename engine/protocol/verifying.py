@@ -213,8 +213,9 @@ class Compare(CaseCommand, tag="compare", frozen=True):
     """Compare the arena and `outputs` after a call with the values expected of it.
 
     Without `explain` a wrong output is not diagnosed, which takes longer than comparing.  With `digests` the hashes of
-    inputs, expected outputs and outputs are reported, and with `tables` the size of a table of answers.  With
-    `other_seed` the elements that are right for the content of that seed are counted, too.
+    inputs, expected outputs and outputs are reported, with `hash_outputs` that of the outputs alone, and with `tables`
+    the size of a table of answers.  With `other_seed` the elements that are right for the content of that seed are
+    counted, too.
     """
 
     outputs: str
@@ -222,6 +223,7 @@ class Compare(CaseCommand, tag="compare", frozen=True):
     returned: Returned
     explain: bool = True
     digests: bool = False
+    hash_outputs: bool = False
     tables: bool = False
     other_seed: int | None = None
 
@@ -241,6 +243,7 @@ class TakeSnapshot(CaseCommand, tag="take_snapshot", frozen=True):
     returned: Returned
     again: Again | None = None
     explain: bool = True
+    hash_outputs: bool = False
 
 
 class CompareSnapshot(CaseCommand, tag="compare_snapshot", frozen=True):
@@ -333,9 +336,9 @@ class Compared(Reply, tag="compared", frozen=True):
     """Comparison of the outputs of one call; `mutated` names an input that changed, or memory beside the outputs.
 
     `repeated` is whether they equal the first call's bit for bit, None when the content was another.  `seed` is set in
-    the reply that ends a case.  `digests` are the requested ones.  `passes_own_rule` is the result of the suite's own
-    rule for a foreign problem's outputs.  `table_bytes` is the least size of a table, made before the content was
-    drawn, that can hold half of the answer: 0 where that is any size, None where it was not requested.
+    the reply that ends a case.  `digests` and `outputs_digest` are the requested ones.  `passes_own_rule` is the result
+    of the suite's own rule for a foreign problem's outputs.  `table_bytes` is the least size of a table, made before
+    the content was drawn, that can hold half of the answer: 0 where that is any size, None where it was not requested.
     `right_for_other` counts the elements that are right for the content of `other_seed`.
     """
 
@@ -344,6 +347,7 @@ class Compared(Reply, tag="compared", frozen=True):
     mutated: str | None
     seed: int | None = None
     digests: ContentDigests | None = None
+    outputs_digest: Digest | None = None
     passes_own_rule: bool | None = None
     table_bytes: int | None = None
     right_for_other: int | None = None

@@ -247,7 +247,9 @@ class Run:
         place_by_name = {case.name: place for place, case in enumerate(cases)}
         self._results.sort(key=lambda result: place_by_name[result.case])  # they ended as their kernels were compiled
         self._process_pool.prepare_after_cases()
-        self._passed = passed_of(cases, self._results, verifier.launches, verifier.tapes)
+        self._passed = passed_of(
+            cases, self._results, launches=verifier.launches, tapes=verifier.tapes, digests=verifier.digests
+        )
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
         self._emitter.end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")

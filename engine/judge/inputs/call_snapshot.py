@@ -31,6 +31,7 @@ class CallSnapshot:
             max_output_bytes=command.max_output_bytes,
             returned=command.returned,
             explain=command.explain,
+            hash_outputs=command.hash_outputs,
         )
         copied = CopiedArena(prepared.arena.spec, prepared.arena.read(), prepared.arena.damaged(guard=prepared.poison))
         try:

@@ -14,12 +14,17 @@ from engine.model import OutputReport
 
 
 def digests_of(prepared: PreparedCase, got: Iterable[torch.Tensor | OutputReport]) -> protocol.ContentDigests:
-    """The digests of the current call with these outputs; an output that is not a tensor has no bytes."""
+    """The digests of the current call with these outputs."""
     return protocol.ContentDigests(
         inputs=_digest(prepared.content.storages),
         expected=_digest(prepared.content.expected),
-        outputs=_digest(value for value in got if isinstance(value, torch.Tensor)),
+        outputs=outputs_digest(got),
     )
+
+
+def outputs_digest(got: Iterable[torch.Tensor | OutputReport]) -> str:
+    """The digest of outputs; one that is not a tensor has no bytes."""
+    return _digest(value for value in got if isinstance(value, torch.Tensor))
 
 
 def _digest(tensors: Iterable[torch.Tensor]) -> str:

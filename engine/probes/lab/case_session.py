@@ -31,13 +31,14 @@ class Passed:
 
     `launches` are those specialisations that no case before it had launched: the first case of a kernel, not everything
     that the case launches.  `tapes` are files with tapes of verified calls, each on another content; the last one was
-    made on that of the result's seed.
+    made on that of the result's seed, and `digest` is the SHA-256 of its outputs.
     """
 
     case: Case
     result: CaseResult
     launches: tuple[Launch, ...]
     tapes: tuple[Path, ...] = ()
+    digest: str | None = None
 
     @property
     def elements(self) -> int:
@@ -274,6 +275,28 @@ class CaseSession:
             return Replayed(trouble=f"a call was answered with {type(called).__name__}")
         return called
 
+    async def compare(self, returned: protocol.Returned) -> protocol.Compared | str:
+        """The judge's comparison of the outputs of the last call, with their digest; or why they are no answer.
+
+        Raises:
+            EngineError: the judge failed.
+        """
+        compare = protocol.Compare(
+            id=protocol.new_id(),
+            outputs=str(self.outputs),
+            max_output_bytes=self.lab.limits.output_bytes,
+            returned=returned,
+            explain=False,
+            hash_outputs=True,
+            place=self.lab.place,
+        )
+        compared = await self.lab.process_pool.ask_judge(compare)
+        if isinstance(compared, protocol.Failed) and compared.kind is protocol.FailureKind.TAMPERED:
+            return compared.message
+        if not isinstance(compared, protocol.Compared):
+            raise EngineError(f"the judge could not compare the outputs of {self.case.name}{_said(compared)}")
+        return compared
+
     @property
     def _verified_s(self) -> float:
         """Duration of the case in verification; 0 if it was not verified."""
@@ -307,10 +330,12 @@ class CaseSession:
 def passed_of(
     cases: Sequence[Case],
     results: Iterable[CaseResult],
+    *,
     launches: Mapping[str, tuple[Launch, ...]],
     tapes: Mapping[str, tuple[Path, ...]],
+    digests: Mapping[str, str],
 ) -> tuple[Passed, ...]:
-    """The cases of these results, in their order; `launches` and `tapes` are by the name of the case."""
+    """The cases of these results, in their order; what their calls left is by the name of the case."""
     case_by_name = {case.name: case for case in cases}
     return tuple(
         Passed(
@@ -318,6 +343,7 @@ def passed_of(
             result=result,
             launches=launches.get(result.case, ()),
             tapes=tapes.get(result.case, ()),
+            digest=digests.get(result.case),
         )
         for result in results
     )

@@ -89,6 +89,12 @@ def of_other_inputs(case: str, mismatch: str) -> CaseProof:
     return CaseProof(case=case, gap=Gap.OTHER_INPUTS, reason=reason)
 
 
+def of_other_outputs(case: str) -> CaseProof:
+    """Why a case is not proven whose replays on the inputs of a call agree, but not with the outputs of that call."""
+    reason = "the call returned other bits than its recorded launches and moves give on the same inputs"
+    return CaseProof(case=case, gap=Gap.OTHER_OUTPUTS, reason=reason)
+
+
 def of_large_constants(case: str, tape: Tape, used: Collection[Given], answer_bytes: int) -> CaseProof:
     """Why a case that is wrong without constants as large as its answer, which may be in them, is not proven."""
     return CaseProof(

@@ -13,6 +13,9 @@ from engine.protocol.proof.tape import Given, Tape
 from engine.run.proving import conclusion
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.replays import NotReplayed, Replayed, Replays
+from engine.run.proving.taped_calls import CallOutputs
+
+_ATOMIC = "tt.atomic"  # operations of TTIR
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +77,29 @@ async def try_on_other_inputs(replays: Replays, taped: TapedCase, *, own_seed: i
     if not own.proof.proven:
         return tried
     return replace(tried, proof=conclusion.of_other_inputs(taped.case.name, tried.replayed.mismatch))
+
+
+async def gives_other_outputs(replays: Replays, taped: TapedCase, outputs: CallOutputs | None) -> bool:
+    """Whether replays on the inputs of a call agree with each other, but not with the outputs of that call.
+
+    Replays differ from each other where an output has elements that nothing wrote.  Kernels with atomic operations may
+    give other bits in each call.
+
+    Raises:
+        EngineError: judge or replayer failed.
+    """
+    if outputs is None or any(_ATOMIC in kernel.ttir for kernel in taped.kernels):
+        return False
+    first = await _outputs_digest(replays, taped, seed=outputs.seed)
+    if first in (outputs.digest, None):
+        return False
+    return await _outputs_digest(replays, taped, seed=outputs.seed) == first
+
+
+async def _outputs_digest(replays: Replays, taped: TapedCase, *, seed: int) -> str | None:
+    """The digest of the outputs of a replay; None if the tape could not be executed."""
+    replayed = await replays.replay(taped.case, taped.tape, taped.kernels, without=taped.varying, seed=seed)
+    return replayed.digests.outputs if isinstance(replayed, Replayed) and replayed.digests is not None else None
 
 
 async def refuted_by(replays: Replays, executed: TapedCase) -> CaseProof | None:

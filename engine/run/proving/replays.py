@@ -147,7 +147,7 @@ class Replays:
         if not isinstance(compared, protocol.Compared):
             raise EngineError("the judge could not compare the outputs of a replay")
         return Replayed(
-            mismatch=_mismatch(compared),
+            mismatch=mismatch_of(compared),
             moved_bytes=reply.moved_bytes,
             foreign=reply.foreign,
             by_kernels=reply.by_kernels,
@@ -169,7 +169,7 @@ def _answers_other(compared: protocol.Compared) -> bool:
     return total > 0 and 2 * ((compared.right_for_other or 0) - right) >= total
 
 
-def _mismatch(compared: protocol.Compared) -> str:
+def mismatch_of(compared: protocol.Compared) -> str:
     """Mismatch that the judge found; "" if there is none."""
     for report in compared.reports:
         if report.outcome is not Outcome.PASS:

@@ -18,7 +18,7 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.probes.lab.case_session import Lab, Passed
 from engine.protocol.proof.proof_file import ProvenRun
-from engine.replay.agreement import Agreement, Disagreement, different_numbers
+from engine.replay.agreement import Disagreement, different_numbers
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
@@ -27,6 +27,7 @@ from engine.run.proving.proof_of_tape import (
     TapedCase,
     answers_other_inputs,
     computed_elsewhere,
+    gives_other_outputs,
     refuted_by,
     try_on_other_inputs,
 )
@@ -169,7 +170,7 @@ class ProvingStage:
             unproven = unproven or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=reason)
         elif gap is None and unproven is None and are_others(executed, kernels):
             gap = await refuted_by(self._replays, replace(taped, kernels=executed))
-        gap = gap or await self._on_other_inputs(taped, agreed, own_seed=calls.seed, records=unproven is None)
+        gap = gap or await self._on_other_inputs(taped, calls, records=unproven is None)
         if gap.gap in _ONLY_THESE_INPUTS and not self._lab.problem.returns_scalar:
             elsewhere = await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size)
             gap = elsewhere or await self._in_numbers(taped, seed=calls.seed) or gap
@@ -184,11 +185,14 @@ class ProvingStage:
             return None
         return conclusion.of_answer_of_other_inputs(taped.case.name)
 
-    async def _on_other_inputs(self, taped: TapedCase, agreed: Agreement, *, own_seed: int, records: bool) -> CaseProof:
+    async def _on_other_inputs(self, taped: TapedCase, calls: TapedCalls, *, records: bool) -> CaseProof:
         """The proof by a replay on inputs that the candidate never had; with `records` a proven case is recorded."""
-        tried = await try_on_other_inputs(self._replays, taped, own_seed=own_seed)
+        tried = await try_on_other_inputs(self._replays, taped, own_seed=calls.seed)
         if tried.proof.proven and tried.replayed is not None:
-            tried = replace(tried, proof=conclusion.of_seeds(tried.proof, agreed.seeds, tried.replayed.answer_bytes))
+            seeds, size = calls.agreed.seeds, tried.replayed.answer_bytes
+            tried = replace(tried, proof=conclusion.of_seeds(tried.proof, seeds, size))
+        if tried.proof.proven and await gives_other_outputs(self._replays, taped, calls.outputs):
+            tried = replace(tried, proof=conclusion.of_other_outputs(taped.case.name))
         if records and tried.proof.proven and tried.replayed is not None and tried.replayed.digests is not None:
             self.record.add(taped, seed=tried.replayed.seed, digests=tried.replayed.digests)
         return tried.proof

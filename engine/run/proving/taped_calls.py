@@ -7,13 +7,15 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine import protocol
 from engine.draws import Draws
 from engine.errors import EngineError, WireError
 from engine.model import Determinism
 from engine.model.proof import CaseProof, Gap
-from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed
+from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed, Replayed
 from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
 from engine.replay.agreement import Agreement, Disagreement, agreement
+from engine.run.proving.replays import mismatch_of
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
 _POISONS = (0xFF, 0x7B, 0xA5)
@@ -21,13 +23,25 @@ _FEW_CASES, _BITS_OF_AGAIN = 8, 3  # further calls of every case in a run of so 
 
 
 @dataclass(frozen=True, kw_only=True)
+class CallOutputs:
+    """The judge's SHA-256 of the outputs of a call on the content of `seed`."""
+
+    seed: int
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class TapedCalls:
-    """The tape of a call on the content of `seed`, and how that of an `other` call on other content differs from it."""
+    """The tape of a call on the content of `seed`, and how that of an `other` call on other content differs from it.
+
+    `outputs` are those of one of the two calls, if they agree.
+    """
 
     tape: Tape
     seed: int
     other: Tape
     agreed: Agreement
+    outputs: CallOutputs | None
 
 
 class CallTapes:
@@ -46,29 +60,41 @@ class CallTapes:
             EngineError: judge or worker failed.
         """
         tapes = await asyncio.to_thread(_verified_tapes, one)
-        if len(tapes) > 1 and one.result.seed is not None and not self._is_called_again():
+        seed, digest = one.result.seed, one.digest
+        if not tapes or seed is None or digest is None:
+            return await self._with_further_calls(one, None)
+        outputs = CallOutputs(seed=seed, digest=digest)
+        if len(tapes) > 1 and not self._is_called_again():
             agreed = self._agreement(*tapes[-2:])
             if agreed.difference is Disagreement.NONE:
-                return TapedCalls(tape=tapes[-1], seed=one.result.seed, other=tapes[-2], agreed=agreed)
-        return await self._with_further_calls(one, tapes[-1] if tapes else None)
+                return TapedCalls(tape=tapes[-1], seed=seed, other=tapes[-2], agreed=agreed, outputs=outputs)
+        return await self._with_further_calls(one, (tapes[-1], outputs))
 
-    async def _with_further_calls(self, one: Passed, verified: Tape | None) -> TapedCalls | CaseProof:
+    async def _with_further_calls(
+        self, one: Passed, verified: tuple[Tape, CallOutputs] | None
+    ) -> TapedCalls | CaseProof:
         """Tapes of calls made now, the first of which may agree with that of a verified call."""
-        calls, other = None, verified
+        calls: TapedCalls | None = None
+        before = verified
         seed = self._draws.number(one.case.name)
         async with self._lab.at(one.case, poison=_POISONS[0], seed=seed) as session:
             for number, poison in enumerate(_POISONS):
                 if number:
                     seed = self._draws.number(one.case.name)
                 content = CallContent(seed=seed) if number else None
-                tape = await self._taped(session, poison=poison, content=content)
-                if isinstance(tape, CaseProof):
-                    return tape
-                if other is not None:
-                    calls = TapedCalls(tape=tape, seed=seed, other=other, agreed=self._agreement(other, tape))
-                    if calls.agreed.difference is Disagreement.NONE:
+                made = await self._taped(session, poison=poison, content=content)
+                if isinstance(made, CaseProof):
+                    return made
+                tape, returned = made
+                if before is not None:
+                    agreed = self._agreement(before[0], tape)
+                    calls = TapedCalls(tape=tape, seed=seed, other=before[0], agreed=agreed, outputs=before[1])
+                    if agreed.difference is Disagreement.NONE:
                         return calls
-                other = tape
+                outputs = await self._outputs(session, returned, seed=seed)
+                if isinstance(outputs, CaseProof):
+                    return outputs
+                before = tape, outputs
         assert calls is not None  # several calls were made
         return calls
 
@@ -81,23 +107,42 @@ class CallTapes:
         is_random = self._lab.problem.determinism is Determinism.RANDOM
         return agreement(one, other, seeds_differ=is_random)
 
-    async def _taped(self, session: CaseSession, *, poison: int, content: CallContent | None) -> Tape | CaseProof:
+    async def _taped(
+        self, session: CaseSession, *, poison: int, content: CallContent | None
+    ) -> tuple[Tape, protocol.Returned] | CaseProof:
+        """The tape of a further call and what it returned, or why the case is not proven."""
         name = session.case.name
         path = session.outputs.with_suffix(".tape")
         kills = self._lab.session.kills
         called = await session.make(poison=poison, content=content, tape=path)
-        trouble = getattr(called, "trouble", "")
-        if trouble and self._lab.session.kills > kills:
-            raise EngineError(trouble)
-        if trouble:
-            return CaseProof(case=name, gap=Gap.UNSTEADY, reason=f"another call of this case failed: {trouble}")
+        if isinstance(called, Replayed):
+            if self._lab.session.kills > kills:
+                raise EngineError(called.trouble)
+            return _another_call(name, f"failed: {called.trouble}")
         try:
             tape = await asyncio.to_thread(_read, path)
         except (UntrustedFileError, WireError) as error:
             return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"the worker's tape cannot be read: {error}")
         if tape.incomplete:
             return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"not recorded: {tape.incomplete}")
-        return tape
+        return tape, called.returned
+
+    async def _outputs(
+        self, session: CaseSession, returned: protocol.Returned, *, seed: int
+    ) -> CallOutputs | CaseProof:
+        """The outputs of the last call if they are right, or why the case is not proven."""
+        compared = await session.compare(returned)
+        if isinstance(compared, str):
+            return _another_call(session.case.name, f"failed: {compared}")
+        if mismatch := mismatch_of(compared):
+            return _another_call(session.case.name, f"is wrong: {mismatch}")
+        if compared.outputs_digest is None:
+            raise EngineError("the judge did not hash the outputs of a call")
+        return CallOutputs(seed=seed, digest=compared.outputs_digest)
+
+
+def _another_call(case: str, what: str) -> CaseProof:
+    return CaseProof(case=case, gap=Gap.UNSTEADY, reason=f"another call of this case {what}")
 
 
 def _verified_tapes(one: Passed) -> list[Tape]:

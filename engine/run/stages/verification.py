@@ -120,6 +120,8 @@ class Verifier:
         """By case, the specialisations that no case before it had launched."""
         self.tapes: dict[str, tuple[Path, ...]] = {}
         """By case, the files with tapes of its last calls, in the folder of the worker that made them."""
+        self.digests: dict[str, str] = {}
+        """By case, the SHA-256 of the outputs of its last call, if that was taped."""
 
     async def begin(self, case: Case, *, following: Case | None = None) -> RunningCase:
         """Make the calls of a case; every kind of failure is a result of `end`, not an exception.
@@ -200,6 +202,7 @@ class Verifier:
         running.place, prepared = made.place, made.reply
         arena, outputs = made.arena, made.arena.with_suffix(".out")
         self.tapes[case.name] = ()
+        self.digests.pop(case.name, None)
         if not isinstance(prepared, protocol.Prepared):
             return outcome_mapping.of_trusted(prepared, "while inputs were made")
         calls = calls_of(case, on_cpu=self._process_pool.interpreted)
@@ -263,6 +266,7 @@ class Verifier:
             max_output_bytes=command.max_output_bytes,
             returned=called.returned,
             explain=self._explains,
+            hash_outputs=_is_hashed(command, following),
             place=running.place,
         )
         stop = await self._compare(running, compare)
@@ -302,6 +306,7 @@ class Verifier:
             returned=called.returned,
             again=protocol.Again(fresh=following.fresh, poison=following.poison) if following is not None else None,
             explain=self._explains,
+            hash_outputs=_is_hashed(command, following),
             place=running.place,
         )
         taken = await self._ask_judge(take, "take outputs")
@@ -332,6 +337,8 @@ class Verifier:
         running.seed = compared.seed
         running.reports = compared.reports
         running.compared += 1
+        if compared.outputs_digest is not None:
+            self.digests[running.case.name] = compared.outputs_digest
         self.own_rule.count(compared.passes_own_rule)
         running.repeated = running.repeated and compared.repeated is not False
         if compared.mutated is not None and not running.is_wrong:
@@ -368,6 +375,11 @@ class Verifier:
             outputs=running.reports,
             out_of_bounds=failed.out_of_bounds if failed else None,
         )
+
+
+def _is_hashed(call: protocol.Call, following: PlannedCall | None) -> bool:
+    """Whether a proof needs the digest of the outputs of this call: the last one of a case, if it is taped."""
+    return following is None and call.tape != ""
 
 
 def _is_shorter(path: Path, size_bytes: int) -> bool:

@@ -44,6 +44,21 @@ READS_ITS_FIRST = COPY_KERNEL.replace("(x, y, n, B", "(x, y, n, first, B").repla
 )
 
 
+CHANGES_LAST_BITS = (
+    COPY_KERNEL.replace("    return y\n", "        np.asarray(Bytes(y))[:: y.element_size()] ^= 1\n    return y\n")
+    + """
+
+import numpy as np
+
+
+class Bytes:
+    def __init__(self, tensor):
+        size = tensor.numel() * tensor.element_size()
+        self.__array_interface__ = dict(data=(tensor.data_ptr(), False), shape=(size,), typestr="|u1", version=3)
+"""
+)
+
+
 GENERATES = f"""
 import importlib.util
 from pathlib import Path
@@ -130,6 +145,13 @@ async def test_stored_proof_with_another_kernel_is_not_proven(engine, evaluate, 
     changed = replace(proof, kernels=tuple(named.values()), cases=cases[:1])
     (case,) = [case async for case in engine.replay(changed, find("aten::silu"))]
     assert (case.proof.gap, case.same_inputs, case.same_outputs) == (Gap.NOT_REPRODUCED, True, False)
+
+
+async def test_outputs_that_the_host_changes_in_their_last_bits_are_not_proven(evaluate):
+    judged = await evaluate(CHANGES_LAST_BITS)
+    reason = "the call returned other bits than its recorded launches and moves give on the same inputs"
+    assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {(Gap.OTHER_OUTPUTS, reason)}
+    assert (judged.verdict.outcome, judged.verdict.proven) == (Outcome.PASS, 0)
 
 
 async def test_an_answer_of_torch_beside_a_decoy_flags(evaluate):

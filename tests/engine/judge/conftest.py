@@ -89,16 +89,23 @@ class Bench:
         return tuple(specs)
 
     def compare(
-        self, *returned: protocol.ReturnedSpec, max_bytes: int = 1 << 20, digests: bool = False
+        self,
+        *returned: protocol.ReturnedSpec,
+        max_bytes: int = 1 << 20,
+        digests: bool = False,
+        hash_outputs: bool = False,
     ) -> protocol.AnyReply:
         return self.ask(
             protocol.Compare(
-                id="i", outputs=str(self.outputs), max_output_bytes=max_bytes, returned=returned, digests=digests
+                id="i", outputs=str(self.outputs), max_output_bytes=max_bytes, returned=returned, digests=digests,
+                hash_outputs=hash_outputs,
             )
-        )
+        )  # fmt: skip
 
-    def compared(self, *returned: protocol.ReturnedSpec, digests: bool = False) -> protocol.Compared:
-        reply = self.compare(*returned, digests=digests)
+    def compared(
+        self, *returned: protocol.ReturnedSpec, digests: bool = False, hash_outputs: bool = False
+    ) -> protocol.Compared:
+        reply = self.compare(*returned, digests=digests, hash_outputs=hash_outputs)
         assert isinstance(reply, protocol.Compared), reply
         return reply
 

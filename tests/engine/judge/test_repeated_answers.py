@@ -43,6 +43,9 @@ def test_comparison_digests_are_those_of_its_bytes(bench: Bench) -> None:
     compared = bench.compared(*bench.hand_back(2 * inputs), digests=True)
     digests = [hashlib.sha256(values.numpy().tobytes()).hexdigest() for values in (inputs, 2 * inputs)]
     assert compared.digests == protocol.ContentDigests(inputs=digests[0], expected=digests[1], outputs=digests[1])
+    assert compared.outputs_digest is None
+    hashed = bench.compared(*bench.hand_back(2 * inputs), hash_outputs=True)
+    assert (hashed.digests, hashed.outputs_digest) == (None, digests[1])
 
 
 def test_new_content_with_other_scalars_is_refused(bench: Bench) -> None:

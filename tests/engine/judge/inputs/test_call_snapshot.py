@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import torch
@@ -13,10 +14,17 @@ if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
 
 
-def take(bench: Bench, name: str, *returned: protocol.ReturnedSpec, again: protocol.Again | None = None) -> None:
+def take(
+    bench: Bench,
+    name: str,
+    *returned: protocol.ReturnedSpec,
+    again: protocol.Again | None = None,
+    hash_outputs: bool = False,
+) -> None:
     command = protocol.TakeSnapshot(
-        id=name, outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=returned, again=again
-    )
+        id=name, outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=returned, again=again,
+        hash_outputs=hash_outputs,
+    )  # fmt: skip
     assert bench.ask(command) == protocol.Done(id=name)
 
 
@@ -44,6 +52,15 @@ def test_later_call_does_not_change_earlier_snapshot(bench: Bench) -> None:
         [Outcome.PASS],
         [Outcome.WRONG_VALUE],
     )
+
+
+def test_digest_of_snapshot_is_that_of_its_own_outputs(bench: Bench) -> None:
+    bench.prepare("TWICE")
+    right = 2 * bench.arguments[0]
+    take(bench, "hashed", *bench.hand_back(right), again=SAME, hash_outputs=True)
+    bench.hand_back(right + 1)
+    digest = hashlib.sha256(right.numpy().tobytes()).hexdigest()
+    assert compare_snapshot(bench, "hashed").outputs_digest == digest
 
 
 def test_wrong_output_corrected_later_stays_wrong(bench: Bench) -> None:

@@ -1,15 +1,19 @@
-"""A tape that is wrong on new inputs is tried on its own."""
+"""A tape is tried on new inputs, and on those of its call."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import pytest
 
+from engine import protocol
 from engine.model import Case, DType, Tier
 from engine.model.proof import CaseProof, Gap
-from engine.run.proving.proof_of_tape import TapedCase, Tried, try_on_other_inputs
-from engine.run.proving.replays import Replayed, Replays
+from engine.run.proving.kernels import LoweredKernel
+from engine.run.proving.proof_of_tape import TapedCase, Tried, gives_other_outputs, try_on_other_inputs
+from engine.run.proving.replays import NotReplayed, Replayed, Replays
+from engine.run.proving.taped_calls import CallOutputs
 from tests.engine.replay.tapes import launched, tape, vector
 
 CASE = Case(name="a", dtype=DType.FLOAT32, tier=Tier.FULL, params={})
@@ -46,3 +50,41 @@ async def test_gap_depends_on_the_own_inputs(
     tried = await try_on_other_inputs(cast("Replays", None), TAPED, own_seed=7)
     assert (tried.proof.gap, asked) == (gap, seeds)
     assert (MISMATCH in tried.proof.reason) is (gap is Gap.OTHER_INPUTS)
+
+
+class _Outputs:
+    """Replays that give outputs with these digests, a letter each, in turn; "-" is one that was not executed."""
+
+    def __init__(self, digests: str) -> None:
+        self.digests = digests
+        self.seeds: list[int | None] = []
+
+    async def replay(self, *_: object, without: tuple[int, ...], seed: int | None = None) -> Replayed | NotReplayed:
+        digest = self.digests[len(self.seeds)]
+        self.seeds.append(seed)
+        if digest == "-":
+            return NotReplayed(reason="an operation")
+        digests = protocol.ContentDigests(inputs="0" * 64, expected="1" * 64, outputs=digest * 64)
+        return Replayed(mismatch="", moved_bytes=0, foreign=(), by_kernels=True, digests=digests)
+
+
+@pytest.mark.parametrize(
+    ("replayed", "differs"),
+    [("a", False), ("bb", True), ("ba", False), ("bc", False), ("b-", False), ("-", False)],
+    ids=["same", "others twice", "same later", "others each time", "not executed again", "not executed"],
+)
+async def test_replays_that_agree_with_each_other_give_other_outputs_than_the_call(
+    replayed: str, *, differs: bool
+) -> None:
+    replays = _Outputs(replayed)
+    call = CallOutputs(seed=7, digest="a" * 64)
+    assert await gives_other_outputs(cast("Replays", replays), TAPED, call) is differs
+    assert replays.seeds == [7] * len(replayed)
+
+
+async def test_outputs_of_atomic_operations_are_not_compared_in_bits() -> None:
+    kernel = LoweredKernel(name="k", ttir="%0 = tt.atomic_rmw fadd, %p, %v", arguments=())
+    replays = _Outputs("bb")
+    call = CallOutputs(seed=7, digest="a" * 64)
+    assert not await gives_other_outputs(cast("Replays", replays), replace(TAPED, kernels=(kernel,)), call)
+    assert replays.seeds == []

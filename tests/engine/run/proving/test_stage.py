@@ -21,7 +21,7 @@ from engine.run.proving.proof_of_tape import TapedCase, Tried
 from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
 from engine.run.proving.stage import ProvingStage, done_again
-from engine.run.proving.taped_calls import TapedCalls
+from engine.run.proving.taped_calls import CallOutputs, TapedCalls
 from tests.engine.replay.tapes import DOUBLE, launched, tape, vector
 from tests.engine.toy_problem import toy_problem
 
@@ -29,6 +29,7 @@ CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 RESULT = CaseResult(case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=3, seed=1)
 PASSED = Passed(case=CASE, result=RESULT, launches=())
 TAPE = tape(launched(vector(0), vector(1)))
+OUTPUTS = CallOutputs(seed=1, digest="d" * 64)
 CLAIMED = ClaimedKernel(ttir=DOUBLE, arguments=("x", "y", "n"))
 
 
@@ -41,7 +42,7 @@ class _Kernels:
 
 @pytest.fixture
 def stage(monkeypatch: pytest.MonkeyPatch) -> ProvingStage:
-    """The stage of a run with one case, each replay of which proves it."""
+    """The stage of a run with one case, each replay of which proves it and gives `OUTPUTS`."""
     problem = toy_problem(CASE)
     pool = SimpleNamespace(compiler=SimpleNamespace(prepare=lambda: None))
     lab = SimpleNamespace(
@@ -53,14 +54,19 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> ProvingStage:
     async def tried(replays: Replays, taped: TapedCase, *, own_seed: int) -> Tried:
         return Tried(proof=CaseProof(case=taped.case.name))
 
+    async def gives_others(replays: Replays, taped: TapedCase, outputs: CallOutputs | None) -> bool:
+        return outputs is None or outputs.digest != OUTPUTS.digest
+
     monkeypatch.setattr("engine.run.proving.stage.try_on_other_inputs", tried)
+    monkeypatch.setattr("engine.run.proving.stage.gives_other_outputs", gives_others)
     emitter = EventEmitter(lambda: 0.0, started=0.0)
     return ProvingStage(lab=cast("Lab", lab), emitter=emitter, processes=cast("ReplayProcesses", processes))
 
 
-async def proof_of(stage: ProvingStage, made: Tape) -> CaseProof:
-    """The proof of the case by two calls that left this tape."""
-    return await stage._prove(PASSED, TapedCalls(tape=made, seed=1, other=made, agreed=agreement(made, made)))
+async def proof_of(stage: ProvingStage, made: Tape, outputs: CallOutputs = OUTPUTS) -> CaseProof:
+    """The proof of the case by two calls that left this tape and these outputs."""
+    agreed = agreement(made, made)
+    return await stage._prove(PASSED, TapedCalls(tape=made, seed=1, other=made, agreed=agreed, outputs=outputs))
 
 
 @pytest.mark.parametrize(
@@ -70,6 +76,15 @@ async def test_case_is_proven_only_if_the_worker_reports_the_kernels_that_it_exe
     stage: ProvingStage, claimed: tuple[ClaimedKernel, ...], gap: Gap | None
 ) -> None:
     assert (await proof_of(stage, msgspec.structs.replace(TAPE, claimed=claimed))).gap is gap
+
+
+@pytest.mark.parametrize(("digest", "gap"), [("d", None), ("e", Gap.OTHER_OUTPUTS)])
+async def test_case_is_proven_only_if_its_replay_gives_the_outputs_of_a_call(
+    stage: ProvingStage, digest: str, gap: Gap | None
+) -> None:
+    made = msgspec.structs.replace(TAPE, claimed=(CLAIMED,))
+    assert (await proof_of(stage, made, CallOutputs(seed=1, digest=digest * 64))).gap is gap
+    assert stage.record.cases == 0
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,10 +12,12 @@ from typing import cast
 import msgspec
 import pytest
 
-from engine.model import Case, CaseResult, DType, Limits, Outcome, Plan, Tier
+from engine import protocol
+from engine.model import Case, CaseResult, DType, Limits, Outcome, OutputReport, Plan, Tier
+from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CallContent, Lab, Passed
 from engine.protocol.proof.tape import Tape, TapedStorage
-from engine.run.proving.taped_calls import CallTapes, TapedCalls, _verified_tapes
+from engine.run.proving.taped_calls import CallOutputs, CallTapes, TapedCalls, _verified_tapes
 from tests.engine.toy_problem import toy_problem
 
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
@@ -46,31 +49,68 @@ def test_case_without_tapes_has_none() -> None:
     assert _verified_tapes(Passed(case=CASE, result=RESULT, launches=())) == []
 
 
-class _Calls:
-    """Tapes of a run with so many cases, whose further calls leave the tape `again`; `made` are their numbers."""
+DIGEST = "d" * 64
+RIGHT = protocol.Compared(
+    id="c", reports=(OutputReport(name="return", outcome=Outcome.PASS),), repeated=None, mutated=None,
+    outputs_digest="e" * 64,
+)  # fmt: skip
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, cases: int, again: Tape = WHOLE) -> None:
+
+class _Calls:
+    """Tapes of a run with so many cases, whose further calls leave the tape `again`; `made` are their numbers.
+
+    The judge's answer to each comparison of their outputs is `compared`.
+    """
+
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        *,
+        cases: int,
+        again: Tape = WHOLE,
+        compared: protocol.Compared | str = RIGHT,
+    ) -> None:
         self.made: list[int] = []
+        self.compared = compared
+        self.seeds: list[int] = []
         problem = toy_problem(CASE)
         lab = SimpleNamespace(
             plan=Plan(problem=problem, cases=(CASE,), device="cuda", target=None), problem=problem,
-            passed=(None,) * cases, at=lambda *_, **__: contextlib.nullcontext(), limits=Limits(),
+            passed=(None,) * cases, at=self._at, limits=Limits(),
         )  # fmt: skip
         self.tapes_of = CallTapes(cast("Lab", lab))
 
-        async def taped(session: object, *, poison: int, content: CallContent | None) -> Tape:
+        async def taped(
+            session: object, *, poison: int, content: CallContent | None
+        ) -> tuple[Tape, tuple[protocol.ReturnedSpec, ...]]:
+            if content is not None and content.seed is not None:
+                self.seeds.append(content.seed)
             self.made.append(len(self.made))
-            return again
+            return again, ()
 
         monkeypatch.setattr(self.tapes_of, "_taped", taped)
 
-    async def tapes(self, folder: Path, *tapes: Tape, seed: int | None = 1) -> TapedCalls:
+    @contextlib.asynccontextmanager
+    async def _at(self, case: Case, *, poison: int, seed: int) -> AsyncIterator[object]:
+        self.seeds.append(seed)
+        yield SimpleNamespace(case=case, compare=self._compare)
+
+    async def _compare(self, returned: protocol.Returned) -> protocol.Compared | str:
+        return self.compared
+
+    async def of_case(
+        self, folder: Path, *tapes: Tape, seed: int | None = 1, digest: str | None = DIGEST
+    ) -> TapedCalls | CaseProof:
         """The tapes of a case whose verified calls left these."""
         paths = tuple(folder / f"{number}.tape" for number in range(len(tapes)))
         for path, tape in zip(paths, tapes, strict=True):
             path.write_bytes(msgspec.json.encode(tape))
-        passed = Passed(case=CASE, result=replace(RESULT, seed=seed), launches=(), tapes=paths)
-        calls = await self.tapes_of.of_case(passed)
+        passed = Passed(case=CASE, result=replace(RESULT, seed=seed), launches=(), tapes=paths, digest=digest)
+        return await self.tapes_of.of_case(passed)
+
+    async def tapes(self, folder: Path, *tapes: Tape, seed: int | None = 1, digest: str | None = DIGEST) -> TapedCalls:
+        """The calls of a case that is not called wrong."""
+        calls = await self.of_case(folder, *tapes, seed=seed, digest=digest)
         assert isinstance(calls, TapedCalls)
         return calls
 
@@ -85,6 +125,44 @@ async def test_agreeing_tapes_of_verified_calls_need_no_further_call(
     monkeypatch.setattr(calls.tapes_of, "_is_called_again", lambda: False)
     taken = await calls.tapes(tmp_path, WHOLE, WHOLE)
     assert (taken.other, taken.tape, taken.seed, calls.made) == (WHOLE, WHOLE, 1, [])
+    assert taken.outputs == CallOutputs(seed=1, digest=DIGEST)
+
+
+async def test_outputs_are_those_of_the_verified_call_if_a_further_one_agrees_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = _Calls(monkeypatch, cases=9)
+    taken = await calls.tapes(tmp_path, WHOLE)
+    assert (taken.outputs, taken.seed, calls.made) == (CallOutputs(seed=1, digest=DIGEST), calls.seeds[0], [0])
+
+
+async def test_outputs_are_those_of_a_further_call_if_it_disagrees_with_the_verified_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = _Calls(monkeypatch, cases=9)
+    taken = await calls.tapes(tmp_path, OTHER)
+    assert (taken.outputs, taken.seed) == (CallOutputs(seed=calls.seeds[0], digest="e" * 64), calls.seeds[1])
+    assert len(set(calls.seeds)) == 2
+
+
+@pytest.mark.parametrize(
+    ("compared", "reason"),
+    [
+        (
+            msgspec.structs.replace(RIGHT, reports=(OutputReport(name="y", outcome=Outcome.WRONG_VALUE, message="y"),)),
+            "another call of this case is wrong: y",
+        ),
+        (msgspec.structs.replace(RIGHT, mutated="input x was changed"), "another call of this case is wrong: input"),
+        ("no file", "another call of this case failed: no file"),
+    ],
+    ids=["wrong", "changed input", "no outputs"],
+)
+async def test_case_whose_further_call_is_wrong_is_not_proven(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compared: protocol.Compared | str, reason: str
+) -> None:
+    proof = await _Calls(monkeypatch, cases=9, compared=compared).of_case(tmp_path, OTHER)
+    assert isinstance(proof, CaseProof)
+    assert (proof.gap, proof.reason[: len(reason)]) == (Gap.UNSTEADY, reason)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +171,7 @@ async def test_agreeing_tapes_of_verified_calls_need_no_further_call(
         ((OTHER, WHOLE), 1, WHOLE, [0]),
         ((WHOLE,), 1, WHOLE, [0]),
         ((), 1, WHOLE, [0, 1]),
-        ((WHOLE, WHOLE), None, WHOLE, [0]),
+        ((WHOLE, WHOLE), None, WHOLE, [0, 1]),
         ((WHOLE, WHOLE), 1, OTHER, [0, 1]),
     ],
     ids=["disagree", "one", "none", "no seed", "further calls disagree"],

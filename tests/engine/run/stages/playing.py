@@ -38,15 +38,16 @@ CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={}) fo
 A, B, C, D = CASES
 PROBLEM = toy_problem(*CASES)
 CANDIDATE = Candidate(source=b"", problem="toy::twice")
+DIGEST = "d" * 64
 ARENA = protocol.ArenaSpec(handle="0f" * 64, block_bytes=4096, storages=(), bytes=1024)
 
 
 class Setting:
     """A verifier whose judge and worker are played here, on a device, or on the CPU without a `target`.
 
-    `asked` is what they were, a word each; `wrong` are the comparisons that come out wrong, and `breaks`
-    the calls at which the worker dies, as numbers of a case's calls: "b2" is the second of case b.  `prepared_at`
-    are the places of cases in the judge.
+    `asked` is what they were, a word each, and `hashed` the calls whose outputs are hashed; `wrong` are the comparisons
+    that come out wrong, and `breaks` the calls at which the worker dies, as numbers of a case's calls: "b2" is the
+    second of case b.  `prepared_at` are the places of cases in the judge.
     """
 
     def __init__(self, employ: Employ, *, target: str | None = "sm_90", has_native_code: bool = False) -> None:
@@ -54,6 +55,7 @@ class Setting:
         self.observed: list[str] = []
         self.tapes: list[str] = []
         self.explained: list[str] = []
+        self.hashed: list[str] = []
         self.wrong: set[str] = set()
         self.breaks: set[str] = set()
         self.on_ask: Callable[[str], bool] = lambda word: True
@@ -139,10 +141,12 @@ class Setting:
             case protocol.Compare():
                 name = self._call_at(command.place)
                 self.explained += [name] if command.explain else []
+                self.hashed += [name] if command.hash_outputs else []
                 return f"compare {name}", self._compared(command.id, name, seed=None)
             case protocol.TakeSnapshot():
                 self._taken[command.id] = self._call_at(command.place)
                 self.explained += [self._taken[command.id]] if command.explain else []
+                self.hashed += [self._taken[command.id]] if command.hash_outputs else []
                 return f"take {self._taken[command.id]}", protocol.Done(id=command.id)
             case protocol.CompareSnapshot():
                 name = self._taken.pop(command.taken)
@@ -159,7 +163,10 @@ class Setting:
     def _compared(self, identifier: str, name: str, *, seed: int | None) -> protocol.Compared:
         outcome = Outcome.WRONG_VALUE if name in self.wrong else Outcome.PASS
         report = OutputReport(name="return", outcome=outcome, message=f"{name} is {outcome}", total=4)
-        return protocol.Compared(id=identifier, reports=(report,), repeated=None, mutated=None, seed=seed)
+        return protocol.Compared(
+            id=identifier, reports=(report,), repeated=None, mutated=None, seed=seed,
+            outputs_digest=DIGEST if name in self.hashed else None,
+        )  # fmt: skip
 
 
 def hold_until(setting: Setting, call: str, other: str) -> None:

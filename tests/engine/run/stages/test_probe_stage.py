@@ -74,7 +74,7 @@ class Stand:
             process_pool=process_pool,
             device=Device(platform="cpu", index=0, name="cpu"),
             limits=Limits(),
-            passed=passed_of((CASE,), (RESULT,), {}, {}),
+            passed=passed_of((CASE,), (RESULT,), launches={}, tapes={}, digests={}),
             profile=Profile(loop.time, started=loop.time()),
         )
 
@@ -156,7 +156,10 @@ async def test_first_call_of_worker_has_verification_deadline(stand: Stand, monk
 async def test_call_of_slow_case_has_double_its_time(
     stand: Stand, monkeypatch: pytest.MonkeyPatch, verified_s: float, deadline_s: float
 ) -> None:
-    stand.lab = replace(stand.lab, passed=passed_of((CASE,), (replace(RESULT, elapsed_s=verified_s),), {}, {}))
+    stand.lab = replace(
+        stand.lab,
+        passed=passed_of((CASE,), (replace(RESULT, elapsed_s=verified_s),), launches={}, tapes={}, digests={}),
+    )
     deadlines = noted_deadlines(stand, monkeypatch)
     await stand.call()
     await stand.call()
@@ -350,7 +353,7 @@ def test_passed_cases_keep_the_order_of_results() -> None:
     results = [
         CaseResult(case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=1, seed=1) for name in "dc"
     ]
-    assert passed_of((CASE, other), results, {}, {"d": (Path("d.tape"),)}) == (
-        Passed(case=other, result=results[0], launches=(), tapes=(Path("d.tape"),)),
+    assert passed_of((CASE, other), results, launches={}, tapes={"d": (Path("d.tape"),)}, digests={"d": "5" * 64}) == (
+        Passed(case=other, result=results[0], launches=(), tapes=(Path("d.tape"),), digest="5" * 64),
         Passed(case=CASE, result=results[1], launches=()),
     )

@@ -18,7 +18,7 @@ from engine.model import (
 )
 from engine.run.stages import verification
 from engine.run.stages.verification import _unlink
-from tests.engine.run.stages.playing import A, B, C, D, Setting, hold_until
+from tests.engine.run.stages.playing import DIGEST, A, B, C, D, Setting, hold_until
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -47,22 +47,23 @@ async def test_one_call_per_case_is_observed_unpredictably(setting: Setting) -> 
 
 
 @pytest.mark.parametrize(
-    ("target", "tier", "taped"),
+    ("target", "tier", "taped", "last"),
     [
-        (None, Tier.FULL, ["1.tape"]),
-        (None, Tier.SMOKE, ["1.tape", "2.tape"]),
-        ("sm_90", Tier.FULL, ["1.tape", "2.tape"]),
+        (None, Tier.FULL, ["1.tape"], "a2"),
+        (None, Tier.SMOKE, ["1.tape", "2.tape"], "a3"),
+        ("sm_90", Tier.FULL, ["1.tape", "2.tape"], "a3"),
     ],
     ids=["cpu", "cpu smoke", "gpu"],
 )
-async def test_last_call_on_each_content_leaves_a_tape(
-    employ: Employ, target: str | None, tier: Tier, taped: list[str]
+async def test_last_call_on_each_content_leaves_a_tape_and_the_last_one_a_digest(
+    employ: Employ, target: str | None, tier: Tier, taped: list[str], last: str
 ) -> None:
     setting = Setting(employ, target=target)
     for _ in range(2):  # the tapes of the second time count alone
         await setting.verify(replace(A, tier=tier))
     tapes = setting.tapes[-len(taped) :]
     assert setting.verifier.tapes == {"a": tuple(map(Path, tapes))}
+    assert (setting.hashed, setting.verifier.digests) == ([last, last], {"a": DIGEST})
     assert [tape.partition(".")[2] for tape in tapes] == taped
     await setting.session.clear()
 
@@ -70,7 +71,7 @@ async def test_last_call_on_each_content_leaves_a_tape(
 async def test_calls_with_native_code_leave_no_tape(employ: Employ) -> None:
     setting = Setting(employ, has_native_code=True)
     await setting.verify(A)
-    assert (setting.tapes, setting.verifier.tapes) == ([], {"a": ()})
+    assert (setting.tapes, setting.verifier.tapes, setting.verifier.digests) == ([], {"a": ()}, {})
     await setting.session.clear()
 
 
