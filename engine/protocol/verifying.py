@@ -325,7 +325,10 @@ class Called(Reply, tag="called", frozen=True):
 
 
 class ContentDigests(Message, frozen=True):
-    """SHA-256 of the inputs of a call, of the expected outputs and of the outputs, each as raw bytes."""
+    """SHA-256 of the inputs of a call, of the expected outputs and of the outputs, each as bytes.
+
+    Every nan of an output counts as the same.
+    """
 
     inputs: Digest
     expected: Digest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from engine import protocol
+from engine.judge.inputs.digests import outputs_digest
 from engine.model import Outcome, Tolerance
 
 if TYPE_CHECKING:
@@ -46,6 +48,20 @@ def test_comparison_digests_are_those_of_its_bytes(bench: Bench) -> None:
     assert compared.outputs_digest is None
     hashed = bench.compared(*bench.hand_back(2 * inputs), hash_outputs=True)
     assert (hashed.digests, hashed.outputs_digest) == (None, digests[1])
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.bfloat16, torch.float64, torch.float8_e4m3fn, torch.float8_e5m2, torch.complex64]
+)
+def test_digests_tell_numbers_apart_but_not_kinds_of_nan(dtype: torch.dtype) -> None:
+    nan = torch.tensor([1.0, math.nan]).to(dtype)
+    other = nan.clone()
+    other.view(torch.uint8)[-1] ^= 0x80  # its sign
+    number = nan.clone()
+    number[0] = -1.0
+    digests = [outputs_digest([value]) for value in (nan, other, number)]
+    assert (digests[0] == digests[1], digests[0] == digests[2]) == (True, False)
+    assert nan.view(torch.uint8).tolist() != other.view(torch.uint8).tolist()
 
 
 def test_new_content_with_other_scalars_is_refused(bench: Bench) -> None:
