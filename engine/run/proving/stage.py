@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -152,7 +153,9 @@ class ProvingStage:
         other, tape, agreed = calls.other, calls.tape, calls.agreed
         differs = agreed.difference is not Disagreement.NONE
         gap = conclusion.of_disagreement(name, tape, agreed) if differs else None
-        if gap is not None and (passed := conclusion.of_numbers(name, different_numbers(other, tape), size)):
+        if gap is not None and (
+            passed := conclusion.of_numbers(name, different_numbers(other, tape), _least_bytes(one))
+        ):
             return passed
         unproven: CaseProof | None = None
         try:
@@ -242,3 +245,9 @@ def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
 def _answer_bytes(one: Passed) -> int:
     """The bytes of all outputs of a case."""
     return sum(output.total * ELEMENT_BYTES.get(output.dtype, 1) for output in one.result.outputs)
+
+
+def _least_bytes(one: Passed) -> int:
+    """The bytes that all outputs of a case need if each bool is a bit."""
+    bools = sum(output.total for output in one.result.outputs if output.dtype == "bool")
+    return _answer_bytes(one) - bools + math.ceil(bools / 8)

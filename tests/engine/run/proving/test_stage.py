@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -10,7 +11,7 @@ import msgspec
 import pytest
 
 from engine.errors import DeadlineError, EngineError, KilledError
-from engine.model import Case, CaseResult, DType, Limits, Outcome, Plan, Tier
+from engine.model import Case, CaseResult, DType, Limits, Outcome, OutputReport, Plan, Tier
 from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import Lab, Passed
 from engine.protocol.proof.tape import ClaimedKernel, Tape
@@ -20,7 +21,7 @@ from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.proof_of_tape import TapedCase, Tried
 from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
-from engine.run.proving.stage import ProvingStage, done_again
+from engine.run.proving.stage import ProvingStage, _answer_bytes, _least_bytes, done_again
 from engine.run.proving.taped_calls import CallOutputs, TapedCalls
 from tests.engine.replay.tapes import DOUBLE, launched, tape, vector
 from tests.engine.toy_problem import toy_problem
@@ -76,6 +77,15 @@ async def test_case_is_proven_only_if_the_worker_reports_the_kernels_that_it_exe
     stage: ProvingStage, claimed: tuple[ClaimedKernel, ...], gap: Gap | None
 ) -> None:
     assert (await proof_of(stage, msgspec.structs.replace(TAPE, claimed=claimed))).gap is gap
+
+
+def test_an_answer_of_bools_needs_a_bit_for_each() -> None:
+    outputs = tuple(
+        OutputReport(name=dtype, outcome=Outcome.PASS, dtype=dtype, total=total)
+        for dtype, total in (("bool", 17), ("float16", 5), ("bool", 8))
+    )
+    passed = Passed(case=CASE, result=replace(RESULT, outputs=outputs), launches=())
+    assert (_answer_bytes(passed), _least_bytes(passed)) == (35, 14)
 
 
 @pytest.mark.parametrize(("digest", "gap"), [("d", None), ("e", Gap.OTHER_OUTPUTS)])
