@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from engine import protocol
 from engine.devices.hardware.targets import DEFAULT_TARGET
-from engine.errors import EngineError
+from engine.errors import DeadlineError, EngineError
 from engine.model import Launch, specialisation
 from engine.processes.candidate_session import CandidateSession, LoadError
 from engine.protocol.proof.binaries import without_folders
@@ -16,6 +16,7 @@ from engine.protocol.proof.replaying import kernel_name
 from engine.protocol.proof.tape import ClaimedKernel, Tape
 
 _LOWER_S = 20.0
+_MOST_TIMEOUTS = 2  # kernels beyond this time before no other is lowered in a run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +57,7 @@ class LoweredKernels:
         self._session = session
         self.target = target or DEFAULT_TARGET
         self._answers: dict[tuple[object, ...], LoweredKernel | str] = {}
+        self._timeouts = 0
         self._asking = asyncio.Lock()
 
     async def of_tape(self, tape: Tape) -> tuple[LoweredKernel, ...]:
@@ -98,13 +100,20 @@ class LoweredKernels:
 
     async def _lower(self, launch: Launch) -> LoweredKernel | str:
         """The TTIR of a launch, or why there is none."""
+        if self._timeouts >= _MOST_TIMEOUTS:
+            return f"no TTIR of {launch.kernel}: not tried, as {self._timeouts} others took more than {_LOWER_S:g} s"
         try:
             if not self._session.occupied:
                 await self._session.load()
         except LoadError as error:
             return f"the file does not load in a compiler: {error}"
         command = protocol.Lower(id=protocol.new_id(), launch=launch, target=self.target)
-        reply = await self._session.ask(command, deadline_s=_LOWER_S)
+        try:
+            reply = await self._session.ask(command, deadline_s=_LOWER_S)
+        except DeadlineError:
+            self._timeouts += 1
+            await self._session.clear()
+            return f"no TTIR of {launch.kernel} after {_LOWER_S:g} s"
         if isinstance(reply, protocol.Failed):
             if reply.kind is protocol.FailureKind.ENGINE:
                 raise EngineError(f"no TTIR of {launch.kernel}: {reply.message}")

@@ -21,6 +21,7 @@ from engine.run.proving.replayer import PersistentReplayer
 
 # In the judge: one replay is prepared or compared while another runs, and the calls of the candidate have place 0.
 _PLACES = range(1, MOST_PLACES)
+_MOST_TIMEOUTS = 2  # replays beyond their time limit before none is tried in this run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +75,7 @@ class Replays:
         self._problem = problem
         self._limits = limits
         self._draws = Draws(draw_seed, "replay")
+        self._timeouts = 0
         self._free_places = asyncio.Queue[int]()
         for place in _PLACES:
             self._free_places.put_nowait(place)
@@ -97,6 +99,8 @@ class Replays:
         Raises:
             EngineError: judge or replayer failed.
         """
+        if self._timeouts >= _MOST_TIMEOUTS:
+            return NotReplayed(reason=f"not tried: {self._timeouts} replays took more than {self._limits.case_s:g} s")
         if refused := await self._replayer.hold(kernels, tape.specialisations):
             return NotReplayed(reason=refused)
         shared = await self._replayer.shared()
@@ -133,6 +137,7 @@ class Replays:
         try:
             reply = await self._replayer.ask(command, deadline_s=self._limits.case_s)
         except DeadlineError:
+            self._timeouts += 1
             return NotReplayed(reason=f"the replay took more than {self._limits.case_s:g} s")
         if isinstance(reply, protocol.Failed):
             return NotReplayed(reason=reply.message, stopped=reply.kind is protocol.FailureKind.RAISED)

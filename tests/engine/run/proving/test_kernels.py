@@ -1,10 +1,19 @@
-"""Kernels that a worker executed, compared with those of the file."""
+"""Kernels of tapes: lowered by a compiler, and compared with those that a worker executed."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
 import pytest
 
-from engine.run.proving.kernels import LoweredKernel, are_others
+from engine import protocol
+from engine.errors import DeadlineError
+from engine.run.proving.kernels import LoweredKernel, LoweredKernels, NotLoweredError, are_others
+from tests.engine.replay.tapes import launch_record
+
+if TYPE_CHECKING:
+    from engine.processes.candidate_session import CandidateSession
 
 MODULE = 'module { tt.return loc(#loc1) }\n#loc1 = loc("/tmp/5/candidate/k.py":3:1)\n'
 
@@ -26,3 +35,36 @@ def kernel(ttir: str = MODULE, arguments: tuple[str, ...] = ("x", "n")) -> Lower
 )
 def test_kernels_differ_in_all_but_folders(executed: LoweredKernel, *, differs: bool) -> None:
     assert are_others((kernel(), executed), (kernel(), kernel())) is differs
+
+
+class _Stalling:
+    """A compiler that does not lower anything in time; `asked` are its commands, `loads` counts its processes."""
+
+    def __init__(self) -> None:
+        self.asked: list[protocol.AnyCommand] = []
+        self.loads = 0
+        self.occupied = False
+
+    async def load(self) -> None:
+        self.loads += 1
+        self.occupied = True
+
+    async def ask(self, command: protocol.AnyCommand, *, deadline_s: float) -> protocol.AnyReply:
+        self.asked.append(command)
+        raise DeadlineError("the compiler timed out")
+
+    async def clear(self) -> None:
+        self.occupied = False
+
+
+async def test_no_kernel_is_lowered_after_two_took_too_long() -> None:
+    session = _Stalling()
+    kernels = LoweredKernels(session=cast("CandidateSession", session), target="sm_90")
+    reasons = []
+    for line in (1, 2, 2, 3):
+        with pytest.raises(NotLoweredError) as raised:
+            await kernels.of_launch(replace(launch_record("k"), line=line))
+        reasons.append(str(raised.value))
+    slow, not_tried = "no TTIR of k after 20 s", "no TTIR of k: not tried, as 2 others took more than 20 s"
+    assert reasons == [slow, slow, slow, not_tried]
+    assert (len(session.asked), session.loads, session.occupied) == (2, 2, False)

@@ -1,4 +1,4 @@
-"""Replays in progress at once: as many as the judge has places for, each at a place of its own."""
+"""Replays in progress at once, each at a place of the judge, and replays that take too long."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from engine import protocol
+from engine.errors import DeadlineError
 from engine.model import Case, DType, Limits, Outcome, OutputReport, Tier
 from engine.protocol.proof.tape import Tape
 from engine.run.proving.replayer import PersistentReplayer
-from engine.run.proving.replays import Replayed, Replays
+from engine.run.proving.replays import NotReplayed, Replayed, Replays
 from tests.engine.toy_problem import toy_problem
 from tests.guards import PATIENCE_S
 
@@ -23,14 +24,15 @@ ARENA = protocol.ArenaSpec(storages=(), bytes=0, handle="0f" * 64, block_bytes=5
 
 
 class _Processes:
-    """Judge and replayer; the replayer replies when it `may_reply`.
+    """Judge and replayer; the replayer replies when it `may_reply`, unless every replay `times_out`.
 
     `prepared` are the places of the cases in their order, `released` those that are free again.
     """
 
     shares_device = True
 
-    def __init__(self) -> None:
+    def __init__(self, *, times_out: bool = False) -> None:
+        self.times_out = times_out
         self.prepared: list[tuple[str, int]] = []
         self.released: list[int] = []
         self.may_reply = asyncio.Event()
@@ -43,6 +45,8 @@ class _Processes:
         return Path("/nonexistent")
 
     async def ask(self, command: protocol.ReplayTape, *, deadline_s: float) -> protocol.AnyReply:
+        if self.times_out:
+            raise DeadlineError("the replayer timed out")
         await self.may_reply.wait()
         return protocol.TapeReplayed(id=command.id, returned=(), moved_bytes=0, by_kernels=True)
 
@@ -78,3 +82,18 @@ async def test_two_tapes_are_replayed_at_once_at_places_of_their_own() -> None:
         replayed = await asyncio.gather(*running)
     assert [isinstance(one, Replayed) and one.mismatch for one in replayed] == ["", "", ""]
     assert (processes.prepared[2][0], sorted(processes.released)) == ("c", sorted(p for _, p in processes.prepared))
+
+
+async def test_no_replay_is_tried_after_two_took_too_long() -> None:
+    processes = _Processes(times_out=True)
+    replays = Replays(
+        cast("PersistentReplayer", processes), process_pool=cast("ProcessPool", processes),
+        problem=toy_problem(*CASES), limits=Limits(case_s=10.0),
+    )  # fmt: skip
+    replayed = [await replays.replay(case, TAPE, (), without=()) for case in CASES]
+    assert [one.reason for one in replayed if isinstance(one, NotReplayed)] == [
+        "the replay took more than 10 s",
+        "the replay took more than 10 s",
+        "not tried: 2 replays took more than 10 s",
+    ]
+    assert [case for case, _ in processes.prepared] == ["a", "b"]
