@@ -79,16 +79,16 @@ async def try_on_other_inputs(replays: Replays, taped: TapedCase, *, own_seed: i
     return replace(tried, proof=conclusion.of_other_inputs(taped.case.name, tried.replayed.mismatch))
 
 
-async def gives_other_outputs(replays: Replays, taped: TapedCase, outputs: CallOutputs | None) -> bool:
+async def gives_other_outputs(replays: Replays, taped: TapedCase, outputs: CallOutputs) -> bool:
     """Whether replays on the inputs of a call agree with each other, but not with the outputs of that call.
 
-    Replays differ from each other where an output has elements that nothing wrote.  Kernels with atomic operations may
-    give other bits in each call.
+    The outputs are those of a call with this tape.  Replays differ from each other where an output has elements that
+    nothing wrote.  Kernels with atomic operations may give other bits in each call.
 
     Raises:
         EngineError: judge or replayer failed.
     """
-    if outputs is None or any(_ATOMIC in kernel.ttir for kernel in taped.kernels):
+    if any(_ATOMIC in kernel.ttir for kernel in taped.kernels):
         return False
     first = await _outputs_digest(replays, taped, seed=outputs.seed)
     if first in (outputs.digest, None):

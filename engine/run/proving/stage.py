@@ -19,7 +19,7 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.probes.lab.case_session import Lab, Passed
 from engine.protocol.proof.proof_file import ProvenRun
-from engine.replay.agreement import Disagreement, different_numbers
+from engine.replay.agreement import different_numbers
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
@@ -151,8 +151,7 @@ class ProvingStage:
         """The proof of a case by its tapes."""
         name, size = one.case.name, _answer_bytes(one)
         other, tape, agreed = calls.other, calls.tape, calls.agreed
-        differs = agreed.difference is not Disagreement.NONE
-        gap = conclusion.of_disagreement(name, tape, agreed) if differs else None
+        gap = None if calls.agree else conclusion.of_disagreement(name, tape, agreed)
         if gap is not None and (
             passed := conclusion.of_numbers(name, different_numbers(other, tape), _least_bytes(one))
         ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine import protocol
@@ -34,14 +34,19 @@ class CallOutputs:
 class TapedCalls:
     """The tape of a call on the content of `seed`, and how that of an `other` call on other content differs from it.
 
-    `outputs` are those of one of the two calls, if they agree.
+    `outputs` are those of one of the two calls if they agree; of the first if launches get other seeds in each call.
     """
 
     tape: Tape
     seed: int
     other: Tape
     agreed: Agreement
-    outputs: CallOutputs | None
+    outputs: CallOutputs
+
+    @property
+    def agree(self) -> bool:
+        """Whether the two tapes agree."""
+        return self.agreed.difference is Disagreement.NONE
 
 
 class CallTapes:
@@ -66,8 +71,9 @@ class CallTapes:
         outputs = CallOutputs(seed=seed, digest=digest)
         if len(tapes) > 1 and not self._is_called_again():
             agreed = self._agreement(*tapes[-2:])
-            if agreed.difference is Disagreement.NONE:
-                return TapedCalls(tape=tapes[-1], seed=seed, other=tapes[-2], agreed=agreed, outputs=outputs)
+            calls = TapedCalls(tape=tapes[-1], seed=seed, other=tapes[-2], agreed=agreed, outputs=outputs)
+            if calls.agree:
+                return calls
         return await self._with_further_calls(one, (tapes[-1], outputs))
 
     async def _with_further_calls(
@@ -87,14 +93,19 @@ class CallTapes:
                     return made
                 tape, returned = made
                 if before is not None:
-                    agreed = self._agreement(before[0], tape)
-                    calls = TapedCalls(tape=tape, seed=seed, other=before[0], agreed=agreed, outputs=before[1])
-                    if agreed.difference is Disagreement.NONE:
+                    other, outputs = before
+                    agreed = self._agreement(other, tape)
+                    calls = TapedCalls(tape=tape, seed=seed, other=other, agreed=agreed, outputs=outputs)
+                    if calls.agree and not agreed.seeds:
                         return calls
-                outputs = await self._outputs(session, returned, seed=seed)
-                if isinstance(outputs, CaseProof):
-                    return outputs
-                before = tape, outputs
+                compared = await self._outputs(session, returned, seed=seed)
+                if isinstance(compared, CaseProof):
+                    return compared
+                if calls is not None:
+                    calls = replace(calls, outputs=compared)
+                    if calls.agree:
+                        return calls
+                before = tape, compared
         assert calls is not None  # several calls were made
         return calls
 

@@ -55,8 +55,8 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> ProvingStage:
     async def tried(replays: Replays, taped: TapedCase, *, own_seed: int) -> Tried:
         return Tried(proof=CaseProof(case=taped.case.name))
 
-    async def gives_others(replays: Replays, taped: TapedCase, outputs: CallOutputs | None) -> bool:
-        return outputs is None or outputs.digest != OUTPUTS.digest
+    async def gives_others(replays: Replays, taped: TapedCase, outputs: CallOutputs) -> bool:
+        return outputs.digest != OUTPUTS.digest
 
     monkeypatch.setattr("engine.run.proving.stage.try_on_other_inputs", tried)
     monkeypatch.setattr("engine.run.proving.stage.gives_other_outputs", gives_others)

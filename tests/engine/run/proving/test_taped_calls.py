@@ -17,6 +17,7 @@ from engine.model import Case, CaseResult, DType, Limits, Outcome, OutputReport,
 from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CallContent, Lab, Passed
 from engine.protocol.proof.tape import Tape, TapedStorage
+from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.taped_calls import CallOutputs, CallTapes, TapedCalls, _verified_tapes
 from tests.engine.toy_problem import toy_problem
 
@@ -143,6 +144,16 @@ async def test_outputs_are_those_of_a_further_call_if_it_disagrees_with_the_veri
     taken = await calls.tapes(tmp_path, OTHER)
     assert (taken.outputs, taken.seed) == (CallOutputs(seed=calls.seeds[0], digest="e" * 64), calls.seeds[1])
     assert len(set(calls.seeds)) == 2
+
+
+async def test_outputs_are_those_of_the_last_call_if_its_launches_get_other_seeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = _Calls(monkeypatch, cases=9)
+    monkeypatch.setattr(calls.tapes_of, "_agreement", lambda *_: Agreement(difference=Disagreement.NONE, seeds=1))
+    taken = await calls.tapes(tmp_path, WHOLE)
+    assert (taken.outputs, taken.seed) == (CallOutputs(seed=calls.seeds[0], digest="e" * 64), calls.seeds[0])
+    assert calls.made == [0]
 
 
 @pytest.mark.parametrize(
