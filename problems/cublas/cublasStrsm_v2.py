@@ -60,4 +60,5 @@ PROBLEM = ProblemDefinition(
     cost=solve_cost,
     mutates=("B",),
     cannot_reject=SOLVES_LEAVE_OPEN,
+    structured=("A",),
 )

@@ -117,4 +117,5 @@ PROBLEM = ProblemDefinition(
     cost=cost,
     mutates=("x",),
     cannot_reject=SOLVES_LEAVE_OPEN,
+    structured=("A",),
 )

@@ -140,14 +140,15 @@ class Variants:
         raise UnsuitableContentError("no element was found that the answer depends on")
 
     def _free(self, prepared: cases.PreparedCase) -> tuple[protocol.TensorSpec, ...]:
-        """Tensors whose content depends on the seed; a constant one, such as a table, has meaning and stays."""
+        """Tensors whose content depends on the seed, and has no structure; a constant one, such as a table, stays."""
         with self._device:
             rng = torch.Generator(self._device).manual_seed(prepared.draws.number("free tensors"))
             _, others = lay_out(prepared.problem, prepared.problem.make_inputs(prepared.case, rng))
         return tuple(
             part
-            for _, part in _floats(prepared)
-            if not torch.equal(
+            for name, part in _floats(prepared)
+            if name not in prepared.problem.structured
+            and not torch.equal(
                 tensors.view(part, prepared.base.storages[part.storage]).to(self._device),
                 tensors.view(part, others[part.storage]),
             )

@@ -35,8 +35,9 @@ class ProblemDefinition(ProblemContract):
     `compare` replaces the tolerance, with one result for each output; it runs if the shapes and dtypes of all outputs
     are right.  `cannot_reject` has, for wrong answers of the generic rules (problems/rules/lies.py), the reason why no
     case of this problem can detect them, by name.  `passes_own_rule` is the result of the suite's own rule for outputs
-    of a foreign problem, None without a result; it decides nothing.  `timer` times the reference of a foreign problem,
-    which runs in another process.
+    of a foreign problem, None without a result; it decides nothing.  `structured` names arguments whose values have a
+    property together that other values lack, such as a well-conditioned matrix: they are not varied.  `timer` times the
+    reference of a foreign problem, which runs in another process.
     """
 
     make_inputs: Callable[[Case, torch.Generator], Arguments]
@@ -48,7 +49,14 @@ class ProblemDefinition(ProblemContract):
     compare: Callable[[CalledCase], tuple[OutputMatch, ...]] | None = None
     cannot_reject: Mapping[str, str] = field(default_factory=dict)
     passes_own_rule: Callable[[CalledCase], bool | None] | None = None
+    structured: tuple[str, ...] = ()
     timer: ReferenceTimer | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unknown = set(self.structured) - set(self.arguments)
+        if unknown:
+            raise ValueError(f"{self.name}: structured names {sorted(unknown)[0]!r}, not an argument")
 
     def problem(self, source: str, *, version: str = "") -> Problem:
         """The values of this definition, as found in the source with this id."""

@@ -78,6 +78,11 @@ def test_write_only_argument_must_be_written() -> None:
         problem(written_only=("x",))
 
 
+def test_structure_of_an_unknown_argument_is_refused() -> None:
+    with pytest.raises(ValueError, match="structured names 'y', not an argument"):
+        problem(structured=("y",))
+
+
 def test_problem_without_returns_or_writes_is_refused() -> None:
     with pytest.raises(ValueError, match="aten::twice neither returns nor writes anything"):
         problem(returns=0)

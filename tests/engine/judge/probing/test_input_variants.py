@@ -228,6 +228,18 @@ def test_content_equal_for_every_seed_is_dismissed(judge: Judge) -> None:
         assert torch.equal(judge.input(1), table)
 
 
+def test_argument_with_structure_is_not_varied(judge: Judge) -> None:
+    def inputs(rng: torch.Generator) -> tuple[Any, ...]:
+        return torch.randn(4, 4, generator=rng) + 4 * torch.eye(4), torch.randn(4, 3, generator=rng)
+
+    judge.prepare(replace(problem(inputs, torch.linalg.solve), structured=("a0",)))
+    matrix = judge.input(0).clone()
+    for variant in (Variant.EVEN, Variant.PERMUTED, Variant.ONE_ELEMENT):
+        varied = judge.vary(variant)
+        assert (varied.dismissed, varied.kept) == ("", ("a0",))
+        assert torch.equal(judge.input(0), matrix)
+
+
 def test_integers_stay_unchanged(judge: Judge) -> None:
     def inputs(rng: torch.Generator) -> tuple[Any, ...]:
         return torch.randn(9, 8, generator=rng), torch.randint(9, (5,), generator=rng)
