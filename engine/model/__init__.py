@@ -15,7 +15,7 @@ from engine.model.problems.comparison import CalledCase, OutputMatch
 from engine.model.problems.definition import ProblemDefinition
 from engine.model.problems.form import CandidateForm
 from engine.model.problems.problem import Cost, Problem, ProblemId, Tolerance
-from engine.model.problems.semantics import Determinism, FrameworkWork, Rearrangement
+from engine.model.problems.semantics import Determinism, FrameworkWork, Rearrangement, ReturnedMemory
 from engine.model.problems.suite_origin import Precision, SuiteOrigin
 from engine.model.problems.values import ObjectKind, PlainObject, PointerArray, items_of, map_items
 
@@ -89,6 +89,7 @@ __all__ = [
     "ProblemId",
     "Rearrangement",
     "Returned",
+    "ReturnedMemory",
     "Severity",
     "Stage",
     "Stream",

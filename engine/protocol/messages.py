@@ -160,11 +160,22 @@ class CaseCommand(Command, frozen=True, kw_only=True):
     place: Place = 0
 
 
+class ReturnedPlace(Message, frozen=True):
+    """The place of a returned tensor in memory, strides in elements.
+
+    `storage` is the number of the storage of the arena that it begins in, at `offset_bytes`; None for other memory.
+    """
+
+    strides: Sizes
+    storage: Count | None = None
+    offset_bytes: Count = 0
+
+
 class ReturnedSpec(Message, frozen=True):
     """One value that the entry returned: a tensor's bytes in the outputs file, or the name of another type.
 
     A Python number is sent as the bytes of a 0-d tensor with `is_number`.  A tensor with `is_lazy` had torch's
-    conjugate or negative bit; the bytes are its values.
+    conjugate or negative bit; the bytes are its values.  `place` is where it was, None if that is not known.
     """
 
     type_name: Word
@@ -174,6 +185,7 @@ class ReturnedSpec(Message, frozen=True):
     bytes: Count = 0
     is_number: bool = False
     is_lazy: bool = False
+    place: ReturnedPlace | None = None
 
 
 Returned: TypeAlias = Annotated[tuple[ReturnedSpec, ...], msgspec.Meta(max_length=MOST_RETURNED)]

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import torch
+from msgspec.structs import replace
 
 from engine import protocol
 from engine.clock.returned import (
@@ -26,6 +27,7 @@ from engine.clock.returned import (
 from engine.clock.safe_torch import Base, without_modes
 from engine.devices.hardware.device_memory import alone, open_block
 from engine.protocol import tensors
+from engine.protocol.messages import ReturnedPlace
 
 _OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 
@@ -103,10 +105,26 @@ class CallMemory:
         values = values_of(returned)
         if spec.handle:
             assert spec.outputs is not None
-            return copy_out(values, tensors.part(self.block(spec.handle, spec.block_bytes), spec.outputs))[0]
-        self._copy(download=True)
-        with _needing_room("the outputs"):
-            return _write_out(values, Path(path), most_bytes, self._device)
+            specs, _ = copy_out(values, tensors.part(self.block(spec.handle, spec.block_bytes), spec.outputs))
+        else:
+            self._copy(download=True)
+            with _needing_room("the outputs"):
+                specs = _write_out(values, Path(path), most_bytes, self._device)
+        return tuple(map(self._with_place, specs, values))
+
+    def _with_place(self, spec: protocol.ReturnedSpec, value: object) -> protocol.ReturnedSpec:
+        """The spec of a returned value with its place in memory, if it is a tensor."""
+        if not is_plain_tensor(value):
+            return spec
+        assert isinstance(value, torch.Tensor)
+        with without_modes():
+            strides, begin = tuple(value.stride()), Base.data_ptr(value)
+        place = ReturnedPlace(strides=strides)
+        for number, storage in enumerate(self._storages):
+            offset_bytes = begin - storage.data_ptr()
+            if 0 <= offset_bytes < storage.numel():
+                place = ReturnedPlace(strides=strides, storage=number, offset_bytes=offset_bytes)
+        return replace(spec, place=place)
 
     def _copy(self, *, download: bool) -> None:
         if self._file is None or self._device.type == "cpu":

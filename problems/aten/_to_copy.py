@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier, Tolerance
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, ReturnedMemory, Tier, Tolerance
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, result_dtype, torch, torch_dtype
 from problems.kit.casts import COPIES, cast, cast_tolerance, castable, copy_cost, elements
 from problems.kit.movement import EVERY_DTYPE
@@ -80,6 +80,7 @@ PROBLEM = ProblemDefinition(
     second_oracle="numpy.ndarray.astype, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
+    returned_memory=ReturnedMemory.NEW,
     reference=reference,
     eager=eager,
     tolerance=tolerance,

@@ -10,7 +10,7 @@ Overloads: add_.Tensor and add_.Scalar (tested); add_.t is for lists.
 
 from __future__ import annotations
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, ReturnedMemory, Tier, Tolerance
 from problems.kit import F32, FLOATS, INTEGERS, Arguments, cancelling, torch
 from problems.kit.pointwise.binary import (
     binary_arguments,
@@ -82,4 +82,5 @@ PROBLEM = ProblemDefinition(
     tolerance=tolerance,
     cost=cost,
     mutates=("self",),
+    returned_memory=ReturnedMemory.WRITTEN,
 )

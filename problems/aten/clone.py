@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, ReturnedMemory, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
 from problems.kit.casts import COPIES, cast, copy_cost, elements
 from problems.kit.movement import EVERY_DTYPE, case_values, exact
@@ -60,6 +60,7 @@ PROBLEM = ProblemDefinition(
     second_oracle="PyTorch's clone, in every smoke and full case",
     cases=CASES,
     make_inputs=make_inputs,
+    returned_memory=ReturnedMemory.NEW,
     reference=reference,
     eager=eager,
     tolerance=exact,

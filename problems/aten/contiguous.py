@@ -1,14 +1,15 @@
 """A row-major copy: y[i] = self[i].
 
-Any rank, any strides, any dtype; NaN and infinities are copied unchanged.  PyTorch returns a contiguous self itself; a
-kernel may do so or return a copy.  memory_format is left out.  Overload: contiguous is the only one.
+Any rank, any strides, any dtype; NaN and infinities are copied unchanged.  The strides of the answer are contiguous.
+PyTorch returns a contiguous self itself; a kernel may do so or return a copy.  memory_format is left out.  Overload:
+contiguous is the only one.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, ReturnedMemory, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
 from problems.kit.casts import COPIES, cast, copy_cost, elements
 from problems.kit.movement import EVERY_DTYPE, case_values, exact
@@ -59,6 +60,7 @@ PROBLEM = ProblemDefinition(
     second_oracle="numpy.copy, in double precision",
     cases=CASES,
     make_inputs=make_inputs,
+    returned_memory=ReturnedMemory.CONTIGUOUS,
     reference=reference,
     eager=eager,
     tolerance=exact,

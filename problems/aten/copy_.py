@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier, Tolerance
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, ReturnedMemory, Tier, Tolerance
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, result_dtype, torch
 from problems.kit.casts import COPIES, cast, cast_tolerance, castable, copy_cost, elements
 from problems.kit.movement import EVERY_DTYPE, any_values, count
@@ -95,6 +95,7 @@ PROBLEM = ProblemDefinition(
     framework=COPIES,
     determinism=Determinism.ROUNDING,
     mutates=("self",),
+    returned_memory=ReturnedMemory.WRITTEN,
     written_only=("self",),
     cannot_reject={"unchanged_input": "the answer is a copy of src"},
 )

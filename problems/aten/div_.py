@@ -11,7 +11,7 @@ Overloads: div_.Tensor, div_.Scalar, div_.Tensor_mode and div_.Scalar_mode (test
 
 from __future__ import annotations
 
-from engine.model import Case, Category, Cost, DType, ProblemDefinition, Tier, Tolerance
+from engine.model import Case, Category, Cost, DType, ProblemDefinition, ReturnedMemory, Tier, Tolerance
 from problems.kit import F32, FLOATS, INTEGERS, Arguments, cancelling, rounded, torch
 from problems.kit.pointwise.binary import (
     binary_arguments,
@@ -81,4 +81,5 @@ PROBLEM = ProblemDefinition(
     tolerance=tolerance,
     cost=cost,
     mutates=("self",),
+    returned_memory=ReturnedMemory.WRITTEN,
 )

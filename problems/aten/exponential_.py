@@ -14,7 +14,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import CalledCase, Case, Category, Cost, Determinism, OutputMatch, ProblemDefinition, Tier
+from engine.model import (
+    CalledCase,
+    Case,
+    Category,
+    Cost,
+    Determinism,
+    OutputMatch,
+    ProblemDefinition,
+    ReturnedMemory,
+    Tier,
+)
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
 from problems.kit.movement import case_values, copied, count, exact
 from problems.kit.randomness import (
@@ -108,6 +118,7 @@ PROBLEM = ProblemDefinition(
     tolerance=exact,
     cost=cost,
     mutates=("self",),
+    returned_memory=ReturnedMemory.WRITTEN,
     written_only=("self",),
     compare=compare,
     determinism=Determinism.RANDOM,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, ReturnedMemory, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch, torch_dtype
 from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, equal, usual_number
 
@@ -94,6 +94,7 @@ PROBLEM = ProblemDefinition(
     cost=cost,
     determinism=Determinism.EXACT,
     mutates=("self",),
+    returned_memory=ReturnedMemory.WRITTEN,
     written_only=("self",),
     cannot_reject=dict.fromkeys(
         _ALIKE, "every element of the answer is one value, which does not depend on the content of self"

@@ -10,7 +10,7 @@ computes the same.
 
 from __future__ import annotations
 
-from engine.model import Case, Category, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, DType, ProblemDefinition, ReturnedMemory, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, torch
 from problems.kit.indexing.index_put import cost, inputs, over, over_adding, tolerance, written
 from problems.kit.indexing.positions import IndexList
@@ -87,4 +87,5 @@ PROBLEM = ProblemDefinition(
     tolerance=tolerance,
     cost=cost,
     mutates=("self",),
+    returned_memory=ReturnedMemory.WRITTEN,
 )

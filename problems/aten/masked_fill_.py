@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, ReturnedMemory, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, torch, torch_dtype
 from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact
 
@@ -96,4 +96,5 @@ PROBLEM = ProblemDefinition(
     cost=cost,
     determinism=Determinism.EXACT,
     mutates=("self",),
+    returned_memory=ReturnedMemory.WRITTEN,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, ReturnedMemory, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
 from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact
 
@@ -78,6 +78,7 @@ PROBLEM = ProblemDefinition(
     cost=cost,
     determinism=Determinism.EXACT,
     mutates=("self",),
+    returned_memory=ReturnedMemory.WRITTEN,
     written_only=("self",),
     cannot_reject=dict.fromkeys(_ALIKE, "every element of the answer is 0, whatever self holds"),
 )

@@ -15,7 +15,7 @@ from engine.errors import ReferenceFaultError
 from engine.judge.compare.compare import of_another_kind
 from engine.judge.inputs.copies import private_copies
 from engine.judge.inputs.onednn import without_onednn
-from engine.model import Outcome, OutputReport, ProblemDefinition
+from engine.model import Outcome, OutputReport, ProblemDefinition, ReturnedMemory
 from engine.model.problems.problem import returned_names
 from engine.protocol import tensors
 
@@ -75,18 +75,55 @@ def returned_values(
     raw = content()
     # A task of a suite states no form: its reference may return a number where a candidate does.
     is_free = problem.suite is not None
-    return [
-        _lazy(name, spec)
-        if problem.materialises and spec.is_lazy
-        else take(name, spec, raw, value, is_scalar=spec.is_number if is_free else problem.returns_scalar)
-        for name, spec, value in zip(names, returned, expected[:wanted], strict=True)
-    ]
+    values: list[torch.Tensor | OutputReport] = []
+    for name, spec, value in zip(names, returned, expected[:wanted], strict=True):
+        taken = take(name, spec, raw, value, is_scalar=spec.is_number if is_free else problem.returns_scalar)
+        fault = _fault_of_form(name, problem, specs, spec) if isinstance(taken, torch.Tensor) else None
+        values.append(fault or taken)
+    return values
 
 
-def _lazy(name: str, spec: protocol.ReturnedSpec) -> OutputReport:
-    """Report of an output with a lazy conjugate or negative bit, which must be resolved."""
-    message = f"{name} has the lazy conjugate or negative bit set: its values are not in memory"
-    return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=message, shape=spec.shape)
+def _fault_of_form(
+    name: str, problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], returned: protocol.ReturnedSpec
+) -> OutputReport | None:
+    """Why a returned tensor is wrong whatever its elements are: by a lazy bit, its strides, or its place in memory."""
+    if problem.materialises and returned.is_lazy:
+        message = f"{name} has the lazy conjugate or negative bit set: its values are not in memory"
+        return OutputReport(name=name, outcome=Outcome.WRONG_DTYPE, message=message, shape=returned.shape)
+    why = _misplaced(problem, specs, returned)
+    if not why:
+        return None
+    return OutputReport(name=name, outcome=Outcome.WRONG_SHAPE, message=f"{name} {why}", shape=returned.shape)
+
+
+def _misplaced(
+    problem: ProblemDefinition, specs: tuple[protocol.ValueSpec, ...], returned: protocol.ReturnedSpec
+) -> str:
+    """Why a returned tensor does not lie where it must; "" if it does, has no elements, or its place is not known."""
+    place = returned.place
+    if place is None or 0 in returned.shape:
+        return ""
+    match problem.returned_memory:
+        case ReturnedMemory.NEW if place.storage is not None:
+            return "shares memory with an argument; it must be a copy"
+        case ReturnedMemory.CONTIGUOUS if place.strides != _contiguous(returned.shape, place.strides):
+            return f"has strides {place.strides}; it must be contiguous"
+        case ReturnedMemory.WRITTEN:
+            written, spec = written_specs(problem, specs)[0]
+            first_byte = spec.first * tensors.dtype_named(spec.dtype).itemsize
+            if (place.storage, place.offset_bytes, place.strides) != (spec.storage, first_byte, spec.strides):
+                return f"is not {written}, which is written in place and must be returned itself"
+    return ""
+
+
+def _contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a contiguous tensor of this shape; those of dimensions of one element do not matter, and stay."""
+    wanted: list[int] = []
+    step = 1
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        wanted.insert(0, stride if size == 1 else step)
+        step *= size
+    return tuple(wanted)
 
 
 def take(

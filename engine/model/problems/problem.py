@@ -17,7 +17,7 @@ from engine.model.parsing import parse
 from engine.model.problems.case import Case
 from engine.model.problems.category import POSITIONED, REARRANGING, Category
 from engine.model.problems.form import CandidateForm
-from engine.model.problems.semantics import Determinism, FrameworkWork, Rearrangement
+from engine.model.problems.semantics import Determinism, FrameworkWork, Rearrangement, ReturnedMemory
 from engine.model.problems.suite_origin import SuiteOrigin
 
 
@@ -78,14 +78,14 @@ class ProblemContract:
 
     `returns` is the number of returned tensors; None for a sequence whose length depends on the case.  With
     `returns_scalar` the one returned value is a Python number, and the reference returns it as a 0-d tensor. With
-    `materialises` a returned tensor must not have torch's lazy conjugate or negative bit. `mutates` names the arguments
-    that are written in place: a tensor, or a sequence or PointerArray of them, whose elements are compared one by one;
-    `written_only` those of them whose content before the call is not read. `on_cpu` names arguments that are tensors in
-    host memory on every device; they are never written. `may_write` names arguments that a call may change, and that
-    are not compared: buffers of a foreign suite. `framework` is the work that may be left to PyTorch without computing
-    the answer.  `suite` is set for a problem of another suite: its reference runs in a process of its own, which
-    calibrates the tolerance. `rearranges` is set where the category does not imply it: the answer is a rearrangement of
-    the arguments.
+    `materialises` a returned tensor must not have torch's lazy conjugate or negative bit, and `returned_memory` is
+    where it may lie. `mutates` names the arguments that are written in place: a tensor, or a sequence or PointerArray
+    of them, whose elements are compared one by one; `written_only` those of them whose content before the call is not
+    read. `on_cpu` names arguments that are tensors in host memory on every device; they are never written. `may_write`
+    names arguments that a call may change, and that are not compared: buffers of a foreign suite. `framework` is the
+    work that may be left to PyTorch without computing the answer.  `suite` is set for a problem of another suite: its
+    reference runs in a process of its own, which calibrates the tolerance. `rearranges` is set where the category does
+    not imply it: the answer is a rearrangement of the arguments.
     """
 
     name: str
@@ -97,6 +97,7 @@ class ProblemContract:
     returns: int | None = 1
     returns_scalar: bool = False
     materialises: bool = False
+    returned_memory: ReturnedMemory = ReturnedMemory.ANY
     mutates: tuple[str, ...] = ()
     written_only: tuple[str, ...] = ()
     on_cpu: tuple[str, ...] = ()
@@ -126,6 +127,8 @@ class ProblemContract:
             raise ValueError(f"{self.name} neither returns nor writes anything; there is nothing to verify")
         if self.returns_scalar and self.returns != 1:
             raise ValueError(f"{self.name}: returns_scalar needs returns=1, got returns={self.returns}")
+        if self.returned_memory is ReturnedMemory.WRITTEN and not (self.returns == 1 and self.mutates):
+            raise ValueError(f"{self.name}: returned_memory needs one returned tensor and an argument written in place")
         misplaced = set(self.on_cpu) - (set(self.arguments) - set(self.mutates))
         if misplaced:
             raise ValueError(f"{self.name}: on_cpu names {sorted(misplaced)[0]!r}; it must be an argument that is read")

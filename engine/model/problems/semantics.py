@@ -25,6 +25,19 @@ class Determinism(enum.StrEnum):
         return self in (Determinism.EXACT, Determinism.ROUNDING)
 
 
+class ReturnedMemory(enum.StrEnum):
+    """Where a returned tensor may lie.
+
+    ANY: anywhere.  NEW: in memory that no argument has.  WRITTEN: it is the first argument that is written in place.
+    CONTIGUOUS: anywhere, with contiguous strides.
+    """
+
+    ANY = "any"
+    NEW = "new"
+    WRITTEN = "written"
+    CONTIGUOUS = "contiguous"
+
+
 class Rearrangement(enum.StrEnum):
     """Whether an answer consists only of the elements of the arguments in other places, or of copies of them.
 

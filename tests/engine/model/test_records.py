@@ -23,6 +23,7 @@ from engine.model import (
     ProblemDefinition,
     ProblemId,
     Rearrangement,
+    ReturnedMemory,
     Tier,
     Tolerance,
 )
@@ -76,6 +77,11 @@ def test_writing_argument_outside_signature_is_refused() -> None:
 def test_write_only_argument_must_be_written() -> None:
     with pytest.raises(ValueError, match="'x' is not an argument"):
         problem(written_only=("x",))
+
+
+def test_returned_argument_must_be_written() -> None:
+    with pytest.raises(ValueError, match="returned_memory needs one returned tensor and an argument written in place"):
+        problem(returned_memory=ReturnedMemory.WRITTEN)
 
 
 def test_structure_of_an_unknown_argument_is_refused() -> None:

@@ -14,6 +14,7 @@ from engine.judge.inputs.cases import output_bytes
 from engine.judge.inputs.outputs import take
 from engine.model import OutputReport
 from engine.protocol import tensors
+from engine.protocol.messages import ReturnedPlace
 from engine.worker.memory import CallMemory, NoRoomError, write_tape
 
 CPU = torch.device("cpu")
@@ -56,6 +57,19 @@ def test_returned_tensor_stays_in_file_unchanged(memory: CallMemory, tmp_path: P
     expected = (strided, torch.tensor([True]), torch.empty(0, 3))
     values = [take("return", reported, content, value) for reported, value in zip(specs, expected, strict=True)]
     assert [value.tolist() for value in values if isinstance(value, torch.Tensor)] == [strided.tolist(), [True], []]
+
+
+def test_places_of_returned_tensors_are_reported(memory: CallMemory, tmp_path: Path) -> None:
+    spec = arena(tmp_path / "a", 16, 32)
+    _, second = memory.storages(spec)
+    view = second.view(torch.float32)[2:].view(2, 3).T
+    specs = memory.leave(spec, (view, torch.ones(2, 2), 1.5, "text"), str(tmp_path / "o"), 1 << 20)
+    assert [one.place for one in specs] == [
+        ReturnedPlace(strides=(1, 3), storage=1, offset_bytes=8),
+        ReturnedPlace(strides=(2, 1)),
+        None,
+        None,
+    ]
 
 
 def test_single_element_with_a_wide_stride_is_written(memory: CallMemory, tmp_path: Path) -> None:

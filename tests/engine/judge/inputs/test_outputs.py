@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,13 +14,17 @@ import torch
 from engine import protocol
 from engine.errors import ReferenceFaultError
 from engine.judge.inputs.outputs import expected_outputs, returned_values
-from engine.model import CandidateForm, Outcome, SuiteOrigin
+from engine.model import CandidateForm, Outcome, OutputReport, ReturnedMemory, SuiteOrigin
 from engine.protocol import tensors
+from engine.protocol.messages import ReturnedPlace
 from tests.engine.judge import toy_problems
 from tests.engine.judge.probing.test_input_variants import drawn, problem
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
+
+
+NOT_WRITTEN = "return is not a0, which is written in place and must be returned itself"
 
 
 def outcomes(compared: protocol.Compared) -> dict[str, Outcome]:
@@ -147,6 +152,57 @@ def test_lazy_output_is_rejected_where_not_allowed(bench: Bench) -> None:
         Outcome.WRONG_DTYPE,
         "return has the lazy conjugate or negative bit set: its values are not in memory",
     )
+
+
+OTHER_MEMORY = ReturnedPlace(strides=(3, 1))
+ARGUMENT = ReturnedPlace(strides=(1, 2), storage=0, offset_bytes=8)
+
+
+@pytest.mark.parametrize(
+    ("memory", "place", "message"),
+    [
+        (ReturnedMemory.ANY, ARGUMENT, ""),
+        (ReturnedMemory.NEW, OTHER_MEMORY, ""),
+        (ReturnedMemory.NEW, ARGUMENT, "return shares memory with an argument; it must be a copy"),
+        (ReturnedMemory.CONTIGUOUS, OTHER_MEMORY, ""),
+        (ReturnedMemory.CONTIGUOUS, ARGUMENT, "return has strides (1, 2); it must be contiguous"),
+        (ReturnedMemory.WRITTEN, ARGUMENT, ""),
+        (ReturnedMemory.WRITTEN, OTHER_MEMORY, NOT_WRITTEN),
+        (ReturnedMemory.WRITTEN, msgspec.structs.replace(ARGUMENT, storage=1), NOT_WRITTEN),
+        (ReturnedMemory.WRITTEN, msgspec.structs.replace(ARGUMENT, offset_bytes=4), NOT_WRITTEN),
+        (ReturnedMemory.WRITTEN, msgspec.structs.replace(ARGUMENT, strides=(3, 1)), NOT_WRITTEN),
+        (ReturnedMemory.WRITTEN, None, ""),
+    ],
+)
+def test_returned_tensor_must_lie_where_the_contract_says(
+    memory: ReturnedMemory, place: ReturnedPlace | None, message: str
+) -> None:
+    judged = problem(drawn(2, 3), lambda x: (x, x), mutates=("a0",), returned_memory=memory)
+    given = protocol.TensorSpec(storage=0, dtype="float32", shape=(2, 3), strides=(1, 2), first=2)
+    spec = protocol.ReturnedSpec(type_name="Tensor", dtype="float32", shape=(2, 3), bytes=24, place=place)
+    expected = torch.zeros(2, 3)
+    (value,) = returned_values(judged, (given,), (spec,), (expected, expected), lambda: torch.zeros(24).byte())
+    if message:
+        assert isinstance(value, OutputReport)
+        assert (value.outcome, value.message) == (Outcome.WRONG_SHAPE, message)
+    else:
+        assert isinstance(value, torch.Tensor)
+
+
+@pytest.mark.parametrize(("shape", "strides"), [((0, 3), (1, 7)), ((1, 3), (9, 1)), ((), ())])
+def test_strides_of_dimensions_without_neighbours_do_not_matter(
+    shape: tuple[int, ...], strides: tuple[int, ...]
+) -> None:
+    judged = problem(drawn(*shape), lambda x: x, returned_memory=ReturnedMemory.CONTIGUOUS)
+    size_bytes = 4 * math.prod(shape)
+    spec = protocol.ReturnedSpec(
+        type_name="Tensor", dtype="float32", shape=shape, bytes=size_bytes,
+        place=ReturnedPlace(strides=strides),
+    )  # fmt: skip
+    given = protocol.TensorSpec(storage=0, dtype="float32", shape=shape, strides=strides, first=0)
+    content = torch.zeros(size_bytes, dtype=torch.uint8)
+    (value,) = returned_values(judged, (given,), (spec,), (torch.zeros(shape),), lambda: content)
+    assert isinstance(value, torch.Tensor)
 
 
 def test_comparer_decides_over_an_output(bench: Bench) -> None:
