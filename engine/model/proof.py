@@ -40,7 +40,7 @@ class CaseProof:
 
     `moved_bytes` were written by operators that only move or fill; `constants` names the memory of unknown origin whose
     content the answer was computed with.  `constant_bytes` is its size without repeated bytes, and `answer_bytes` that
-    of the outputs; both are 0 if no such memory was used.
+    of the outputs; both are 0 if no such memory was used.  `origins` are the operators and lines that it came from.
     """
 
     case: str
@@ -50,6 +50,7 @@ class CaseProof:
     constants: str = ""
     constant_bytes: int = 0
     answer_bytes: int = 0
+    origins: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.gap is None) == bool(self.reason):

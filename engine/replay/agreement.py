@@ -111,7 +111,7 @@ def _moves(tape: Tape) -> Iterator[tuple[object, ...]]:
             views = (step.target, step.source, step.positions)
             yield tuple(number for view in views for number in _numbers_of_place(view))
         elif isinstance(step, Addressed):
-            yield step.places
+            yield step.words
 
 
 def _returned(tape: Tape) -> Iterator[tuple[object, ...]]:

@@ -124,13 +124,14 @@ def _within(positions: Sequence[int], others: Sequence[int], place: int) -> bool
 
 
 def _check_addresses(tape: Tape, step: Addressed, where: str) -> None:
-    for storage in (step.storage, *(place.storage for place in step.places)):
+    places = [word for word in step.words if not isinstance(word, int)]
+    for storage in (step.storage, *(place.storage for place in places)):
         if storage >= len(tape.storages):
             raise TapeError(f"{where}: storage {storage} of {len(tape.storages)}")
     size = tape.storages[step.storage].bytes
-    if ADDRESS_BYTES * len(step.places) != size:
-        raise TapeError(f"{where}: {len(step.places)} addresses for a storage of {size} bytes")
-    for place in step.places:
+    if ADDRESS_BYTES * len(step.words) != size:
+        raise TapeError(f"{where}: {len(step.words)} addresses for a storage of {size} bytes")
+    for place in places:
         if place.offset_bytes > tape.storages[place.storage].bytes:
             size = tape.storages[place.storage].bytes
             raise TapeError(f"{where}: the address of byte {place.offset_bytes:,} of a storage of {size:,}")

@@ -51,8 +51,8 @@ class TapeMemory(Protocol):
         """Write these bytes to a storage, or noise without any."""
         ...
 
-    def put_addresses(self, storage: int, places: Sequence[TapedPlace]) -> None:
-        """Write the addresses of these places to a storage, as 64-bit integers."""
+    def put_words(self, storage: int, words: Sequence[TapedPlace | int]) -> None:
+        """Write numbers and the addresses of places to a storage, as 64-bit integers."""
         ...
 
     def launch(self, step: Launched) -> Stored:
@@ -64,9 +64,9 @@ class TapeMemory(Protocol):
 class Replay:
     """The state after a tape was executed: `content` are the bytes of each storage, as in `TapeMemory`.
 
-    `foreign` are the numbers of the Given steps that a storage's content may come from, and `launched` are the storages
-    with content that a kernel stored, directly or through moves.  `rearranged` follows rearrangements where they
-    matter, and `looks_up_foreign` is whether a look-up read elements or positions from a Given step.
+    `foreign` are the numbers of the Given and Addressed steps that a storage's content may come from, and `launched`
+    are the storages with content that a kernel stored, directly or through moves.  `rearranged` follows rearrangements
+    where they matter, and `looks_up_foreign` is whether a look-up read elements or positions from a Given step.
     """
 
     content: Sequence[Array]
@@ -100,12 +100,13 @@ def replay(tape: Tape, memory: TapeMemory, *, rearranged: Rearranged | None = No
                 _look_up(tape, state, step, memory)
             case Given():
                 memory.put(step.storage, step.data)
-                state.foreign[step.storage] = _foreign_of(state, step.reads) | {number}
+                reads = step.reads if step.data is None else ()  # known bytes are a constant, whatever made them
+                state.foreign[step.storage] = _foreign_of(state, reads) | {number}
                 state.launched.discard(step.storage)
                 state.changed.add(step.storage)
             case Addressed():
-                memory.put_addresses(step.storage, step.places)
-                state.foreign.pop(step.storage, None)
+                memory.put_words(step.storage, step.words)
+                state.foreign[step.storage] = frozenset({number})
                 state.launched.discard(step.storage)
             case Launched():
                 _note_launched(state, memory.launch(step))

@@ -102,10 +102,10 @@ class HostMemory:
         content = self.content[storage]
         content[...] = np.frombuffer(data, np.uint8) if data is not None else self._poison(len(content))
 
-    def put_addresses(self, storage: int, places: Sequence[TapedPlace]) -> None:
+    def put_words(self, storage: int, words: Sequence[TapedPlace | int]) -> None:
         """See `TapeMemory`."""
-        addresses = [self._bases[place.storage] + place.offset_bytes for place in places]
-        self.content[storage][...] = np.array(addresses, np.int64).view(np.uint8)
+        values = [word if isinstance(word, int) else self._bases[word.storage] + word.offset_bytes for word in words]
+        self.content[storage][...] = np.array(values, np.int64).view(np.uint8)
 
     def launch(self, step: Launched) -> Stored:
         """See `TapeMemory`."""

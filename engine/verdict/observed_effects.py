@@ -158,7 +158,8 @@ def _of_operators(
     """Findings on torch operators that made as much as the answer: from the inputs, or from a kernel's output.
 
     If the operator `may_copy`, an output of copied pieces is honest.  Arithmetic in a case that is `proven` is not part
-    of its answer, which a replay without that arithmetic gave: it may be a check of the arguments.
+    of its answer, which a replay without that arithmetic gave: it may be a check of the arguments.  Nor are numbers
+    from outside torch, which were the same for other inputs: they may be a table of addresses and sizes.
     """
     large = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
     unproven = {case: weight for case, weight in weights.items() if case not in proven}
@@ -170,7 +171,7 @@ def _of_operators(
         ("computed by torch", _computed),
     ):
         found = [one for one in large if which(one, weights[one.case]) and not (may_copy and which is _joined)]
-        if which is _computed:
+        if which in (_computed, _brought_in):
             found = [one for one in found if one.case in unproven]
         if found and not _is_a_small_lookup(found, weights):
             message = f"{what}: {_uses(found)}"

@@ -130,10 +130,10 @@ class TapedPlace(Message, frozen=True):
 
 
 class Addressed(Message, tag_field="step", tag="addresses", frozen=True):
-    """A storage of 64-bit elements was set to the addresses of these places: an array of pointers."""
+    """A storage of 64-bit words was set to the addresses of these places, or to numbers: a table with pointers."""
 
     storage: Count
-    places: Annotated[tuple[TapedPlace, ...], msgspec.Meta(max_length=MOST_ADDRESSES)]
+    words: Annotated[tuple[TapedPlace | Whole, ...], msgspec.Meta(max_length=MOST_ADDRESSES)]
 
 
 class Launched(Message, tag_field="step", tag="launch", frozen=True):

@@ -131,10 +131,11 @@ class DeviceMemory:
         elif data:
             content.copy_(torch.frombuffer(bytearray(data), dtype=torch.uint8))
 
-    def put_addresses(self, storage: int, places: Sequence[TapedPlace]) -> None:
+    def put_words(self, storage: int, words: Sequence[TapedPlace | int]) -> None:
         """See `TapeMemory`."""
-        addresses = [int(self.storages[place.storage].data_ptr()) + place.offset_bytes for place in places]
-        self.put(storage, np.array(addresses, np.int64).tobytes())
+        starts = [int(content.data_ptr()) for content in self.storages]
+        values = [word if isinstance(word, int) else starts[word.storage] + word.offset_bytes for word in words]
+        self.put(storage, np.array(values, np.int64).tobytes())
 
     def launch(self, step: Launched) -> Stored:
         """See `TapeMemory`."""

@@ -9,7 +9,7 @@ import msgspec
 
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.protocol.monitoring import ADDRESSING, LIGHT, LOOKING_UP, MOVING
-from engine.protocol.proof.tape import Filled, Given, LookedUp, Moved, Step, Tape
+from engine.protocol.proof.tape import Addressed, Filled, Given, LookedUp, Moved, Step, Tape
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.replays import NotReplayed, Replayed
 
@@ -101,9 +101,38 @@ def of_large_constants(case: str, tape: Tape, used: Collection[Given], answer_by
         case=case,
         gap=Gap.MEMORY,
         reason=describe_memory(tape, used),
+        origins=origins_of(used),
         constant_bytes=bytes_of_constants(used),
         answer_bytes=answer_bytes,
     )
+
+
+def of_address_table(case: str, address_bytes: int, answer_bytes: int) -> CaseProof | None:
+    """Why a case is not proven whose kernels get tables of addresses as large as its answer; None if they are few."""
+    count = address_bytes // _NUMBER_BYTES
+    if count < _FEWEST_NUMBERS:
+        return None
+    reason = f"the host passes {count:,} addresses and numbers in tables, for an answer of {answer_bytes:,} bytes"
+    return CaseProof(case=case, gap=Gap.NUMBERS, reason=reason)
+
+
+def of_operators(case: str, tape: Tape, replayed: Replayed, varying: Collection[int]) -> CaseProof | None:
+    """Why a right case is not proven whose answer may come from results of operators; None if it cannot.
+
+    Kernels got results that depend on the arguments, or differ from call to call, and that are not far smaller than the
+    answer.  The answer is right with noise in their place, but a kernel can tell noise from a result.
+    """
+    numbers = [
+        number
+        for number in replayed.foreign
+        if isinstance(step := tape.steps[number], Given) and step.operator and (step.data is None or number in varying)
+    ]
+    steps = [step for number in numbers if isinstance(step := tape.steps[number], Given)]
+    if _FAR * sum(tape.storages[step.storage].bytes for step in steps) <= replayed.answer_bytes:
+        return None
+    first = max(steps, key=lambda step: _weight(step, has_fractions=False))
+    reason = f"{_work(first, has_fractions=False)}, and a kernel that stores the answer gets the result"
+    return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
 
 
 def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given], answer_bytes: int) -> CaseProof:
@@ -124,6 +153,7 @@ def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given],
         case=case,
         moved_bytes=replayed.moved_bytes,
         constants=describe_memory(tape, used),
+        origins=origins_of(used),
         constant_bytes=bytes_of_constants(used),
         answer_bytes=answer_bytes,
     )
@@ -146,19 +176,19 @@ def is_idle(proof: CaseProof) -> bool:
 def flagging(proofs: Iterable[CaseProof]) -> tuple[CaseProof, ...]:
     """The cases whose answer something other than the kernels computed.
 
-    Constants as large as a small answer do not flag if the same memory, of this size and from these lines, is far
-    smaller than the answer of a proven case: its size does not grow with the answer.
+    Constants as large as a small answer do not flag if memory from the same lines, at least as large, is far smaller
+    than the answer of a proven case: its size does not grow with the answer.
     """
     every = tuple(proofs)
-    bounded = {
-        proof.constants
-        for proof in every
-        if proof.proven and proof.constants and proof.answer_bytes >= _FAR * proof.constant_bytes
-    }
+    bounds: dict[tuple[str, ...], int] = {}
+    for proof in every:
+        if proof.proven and proof.constants and proof.answer_bytes >= _FAR * proof.constant_bytes:
+            bounds[proof.origins] = max(bounds.get(proof.origins, 0), proof.constant_bytes)
     return tuple(
         proof
         for proof in every
-        if proof.gap in COMPUTED_ELSEWHERE and not (proof.constant_bytes and proof.reason in bounded)
+        if proof.gap in COMPUTED_ELSEWHERE
+        and not (proof.origins and 0 < proof.constant_bytes <= bounds.get(proof.origins, 0))
     )
 
 
@@ -178,13 +208,18 @@ def bytes_of_constants(used: Iterable[Given]) -> int:
     return sum(len(step.data) for step in used if step.data is not None and len(set(step.data)) > 1)
 
 
-def can_hold_the_answer(used: Iterable[Given], replayed: Replayed) -> bool:
-    """Whether the constants are large enough to be a table in which the answer was looked up, not computed.
+def can_hold_the_answer(constant_bytes: int, replayed: Replayed) -> bool:
+    """Whether constants of this size can be a table in which the answer was looked up, not computed.
 
     Constants are the same for all contents, and made before them: they can contain answers that depend on the content
     only as a table with an entry for each value that the content can have.
     """
-    return bytes_of_constants(used) >= replayed.table_bytes
+    return replayed.answer_bytes > 0 and constant_bytes >= max(replayed.answer_bytes, replayed.table_bytes)
+
+
+def bytes_of_addresses(steps: Iterable[Step]) -> int:
+    """The bytes of tables of addresses and numbers, whose places may stand for answers as numbers do."""
+    return sum(_NUMBER_BYTES * len(step.words) for step in steps if isinstance(step, Addressed))
 
 
 def is_far_smaller(memory: Iterable[Given], answer_bytes: int) -> bool:
@@ -201,6 +236,11 @@ def describe_memory(tape: Tape, steps: Iterable[Given]) -> str:
         origin = f", made by {step.operator}" if step.operator else ""
         parts.append(f"{size}{origin}{_at(step.line)}")
     return f"memory of unknown origin: {'; '.join(parts)}"
+
+
+def origins_of(steps: Iterable[Given]) -> tuple[str, ...]:
+    """Where memory came from, without its sizes: operators and lines."""
+    return tuple(sorted({f"{step.operator}{_at(step.line)}" for step in steps}))
 
 
 def _of_unknown_origin(tape: Tape, numbers: Collection[int]) -> list[Given]:

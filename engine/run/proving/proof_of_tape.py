@@ -45,9 +45,9 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
     name, tape = taped.case.name, taped.tape
     given = [step for step in tape.steps if isinstance(step, Given)]
     has_fractions = taped.case.dtype.epsilon > 0
-    has_constants = conclusion.bytes_of_constants(given) > 0
+    has_tables = conclusion.bytes_of_constants(given) > 0 or conclusion.bytes_of_addresses(tape.steps) > 0
     replayed = await replays.replay(
-        taped.case, tape, taped.kernels, without=taped.varying, seed=seed, tables=has_constants
+        taped.case, tape, taped.kernels, without=taped.varying, seed=seed, tables=has_tables
     )
     if isinstance(replayed, NotReplayed):
         return Tried(proof=conclusion.of_refusal(name, tape, replayed, taped.varying, has_fractions=has_fractions))
@@ -55,13 +55,31 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
         proof = conclusion.of_mismatch(name, tape, replayed, taped.varying, has_fractions=has_fractions)
         return Tried(proof=proof, replayed=replayed)
     used = _constants(tape, replayed.foreign, taped.varying)
-    size = replayed.answer_bytes
-    if used and conclusion.bytes_of_constants(used) >= size > 0:
+    can_hold = _can_hold_the_answer(conclusion.bytes_of_constants(used), replays, replayed)
+    if used and (can_hold or replayed.looks_up_foreign):
+        # Replayed only if it decides: a kernel that takes noise for bounds of loops may run for long.
         if await _is_right_without(replays, taped):
             used = ()
-        elif conclusion.can_hold_the_answer(used, replayed):
+        elif can_hold:
+            size = replayed.answer_bytes
             return Tried(proof=conclusion.of_large_constants(name, tape, used, size), replayed=replayed)
-    return Tried(proof=conclusion.of_match(name, tape, replayed, used, size), replayed=replayed)
+    return Tried(proof=_of_right_answer(replays, taped, replayed, used), replayed=replayed)
+
+
+def _of_right_answer(replays: Replays, taped: TapedCase, replayed: Replayed, used: tuple[Given, ...]) -> CaseProof:
+    """The conclusion from a replay that gave the right answer with these constants."""
+    name, tape, size = taped.case.name, taped.tape, replayed.answer_bytes
+    address_bytes = conclusion.bytes_of_addresses(tape.steps[number] for number in replayed.foreign)
+    gap: CaseProof | None = None
+    if replayed.table_bytes and _can_hold_the_answer(address_bytes, replays, replayed):
+        gap = conclusion.of_address_table(name, address_bytes, size)
+    gap = gap or conclusion.of_operators(name, tape, replayed, taped.varying)
+    return gap or conclusion.of_match(name, tape, replayed, used, size)
+
+
+def _can_hold_the_answer(constant_bytes: int, replays: Replays, replayed: Replayed) -> bool:
+    """Whether constants of this size can hold the answer; that of a rearrangement consists of arguments' elements."""
+    return not replays.rearrangement.is_certain and conclusion.can_hold_the_answer(constant_bytes, replayed)
 
 
 async def try_on_other_inputs(replays: Replays, taped: TapedCase, *, own_seed: int) -> Tried:

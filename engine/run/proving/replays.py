@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from engine import protocol
 from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError
-from engine.model import Case, Limits, Outcome, Problem
+from engine.model import Case, Limits, Outcome, Problem, Rearrangement
 from engine.processes.process_pool import ProcessPool
 from engine.protocol.messages import MOST_PLACES
 from engine.protocol.proof.tape import Tape
@@ -79,6 +79,11 @@ class Replays:
         self._free_places = asyncio.Queue[int]()
         for place in _PLACES:
             self._free_places.put_nowait(place)
+
+    @property
+    def rearrangement(self) -> Rearrangement:
+        """Whether the answer of the problem consists of elements of its arguments."""
+        return self._problem.rearrangement
 
     async def replay(
         self,

@@ -88,17 +88,26 @@ class TapedMemory:
                 Base.numpy(Base.cpu(Base.clone(Base.set_(whole, storage, 0, (requested_bytes(storage),), (1,)))))
             )
 
-    def places_of(self, addresses: Sequence[int]) -> tuple[TapedPlace, ...] | None:
-        """The places in storages of the tape at these addresses; None if one is outside of all storages."""
+    def with_places(self, words: Sequence[int]) -> tuple[TapedPlace | int, ...] | None:
+        """The words with the place in a storage of the tape for each that is its address; None if none is.
+
+        The first byte behind a storage is a place in it: where an empty tensor may begin.
+        """
         starts = sorted(self._known)
-        places = []
-        for address in addresses:
-            start = starts[max(0, bisect.bisect_right(starts, address) - 1)] if starts else address
-            known = self._known.get(start)
-            if known is None or not start <= address < start + known.bytes:
-                return None
-            places.append(TapedPlace(storage=known.number, offset_bytes=address - start))
-        return tuple(places)
+        found = [self._place_of(word, starts) for word in words]
+        if all(place is None for place in found):
+            return None
+        return tuple(word if place is None else place for word, place in zip(words, found, strict=True))
+
+    def _place_of(self, address: int, starts: Sequence[int]) -> TapedPlace | None:
+        before = bisect.bisect_right(starts, address)
+        if not before:
+            return None
+        start = starts[before - 1]
+        known = self._known[start]
+        if address > start + known.bytes:
+            return None
+        return TapedPlace(storage=known.number, offset_bytes=address - start)
 
     def _add(self, storage: torch.UntypedStorage, argument: int | None) -> int:
         if len(self.storages) == MOST_STORAGES:

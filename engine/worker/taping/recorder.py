@@ -50,6 +50,7 @@ from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
 _MOST_DATA_BYTES = MOST_TAPE_BYTES // 2  # of constants, before they are written as base64
 _LARGEST_NUMBER = 2**63
 _ADDRESS = struct.Struct("<q")
+_WORDS = (torch.int64, torch.uint64)  # that may be addresses
 _full = torch.full  # bound before a candidate can replace it
 
 # Kernels take any arguments, and torch has no public names for operators: Any throughout this file.
@@ -332,21 +333,21 @@ class TapeRecorder:
             self.leave_incomplete("a CUDA graph works on memory that has other bounds now")
         if number is None:
             data = self._data(tensor)
-            places = self._addresses(tensor, data)
+            words = self._words(tensor, data)
             number = self._memory.add(tensor)
-            if places:
-                self._add(Addressed(storage=number, places=places))
+            if words:
+                self._add(Addressed(storage=number, words=words))
             elif self._memory.storages[number].bytes:
                 self._add(Given(storage=number, line=self._line(), data=data))
         return number
 
-    def _addresses(self, tensor: torch.Tensor, data: bytes | None) -> tuple[TapedPlace, ...] | None:
-        """The places of an array of pointers; None if one points outside of the tape's memory."""
-        if data is None or dtype_of(tensor) is not torch.int64 or len(data) % _ADDRESS.size:
+    def _words(self, tensor: torch.Tensor, data: bytes | None) -> tuple[TapedPlace | int, ...] | None:
+        """The content of a table with pointers into the tape's memory; None if it has none."""
+        if data is None or dtype_of(tensor) not in _WORDS or len(data) % _ADDRESS.size:
             return None
         if len(data) > MOST_ADDRESSES * _ADDRESS.size:
             return None
-        return self._memory.places_of([address for (address,) in _ADDRESS.iter_unpack(data)])
+        return self._memory.with_places([word for (word,) in _ADDRESS.iter_unpack(data)])
 
     def _data(self, tensor: torch.Tensor) -> bytes | None:
         self._data_bytes += Base.untyped_storage(tensor).nbytes()

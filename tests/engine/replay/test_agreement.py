@@ -88,7 +88,7 @@ LAUNCH = launched(vector(0), vector(1))
         (tape(launched(vector(1), vector(1))), 1),
         (tape(LAUNCH, Moved(target=vector(1), source=vector(0))), 6),
         (tape(LAUNCH, LookedUp(target=vector(1), source=vector(0), positions=vector(0), dimension=0)), 9),
-        (tape(LAUNCH, Addressed(storage=1, places=(TapedPlace(storage=0, offset_bytes=4),) * 3)), 3),
+        (tape(LAUNCH, Addressed(storage=1, words=(TapedPlace(storage=0, offset_bytes=4),) * 3)), 3),
         (tape(LAUNCH, returned=(vector(1, offset_bytes=4),)), 1),
     ],
     ids=[

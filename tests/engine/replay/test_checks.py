@@ -25,7 +25,7 @@ def test_an_honest_tape_is_accepted():
 
 def addresses(*places: tuple[int, int]) -> Addressed:
     """Storage 1 as an array of pointers to these storages and bytes."""
-    return Addressed(storage=1, places=tuple(TapedPlace(storage=storage, offset_bytes=at) for storage, at in places))
+    return Addressed(storage=1, words=tuple(TapedPlace(storage=storage, offset_bytes=at) for storage, at in places))
 
 
 @pytest.mark.parametrize(

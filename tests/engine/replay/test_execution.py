@@ -48,19 +48,32 @@ module {
 @pytest.mark.parametrize(("at", "value"), [(0, 0.0), (8, 2.0)])
 def test_kernel_reads_through_pointer_array(at, value):
     kernel = Kernel(module=read_module(FIRST_OF), arguments=("x", "y"), makes_pointers=True)
-    table = Addressed(storage=2, places=(TapedPlace(storage=0, offset_bytes=at),) * 3)
+    table = Addressed(storage=2, words=(TapedPlace(storage=0, offset_bytes=at),) * 3)
     launch = launched(vector(2, elements=3, dtype="int64"), vector(1))
     state = replay_on_host(tape(table, launch, storages=3), [content()], {0: kernel}, poison=zeros)
-    assert (_floats(state, 1)[0], state.foreign, state.launched) == (value, {}, {1})
+    assert (_floats(state, 1)[0], state.foreign, state.launched) == (value, {1: {0}, 2: {0}}, {1})
 
 
 def test_operation_reaching_all_memory_depends_on_all():
     kernel = Kernel(module=read_module(FIRST_OF), arguments=("x", "y"), makes_pointers=True)
-    table = Addressed(storage=2, places=(TapedPlace(storage=0, offset_bytes=0),) * 3)
+    table = Addressed(storage=2, words=(TapedPlace(storage=0, offset_bytes=0),) * 3)
     launch = launched(vector(2, elements=3, dtype="int64"), vector(1))
     steps = (Given(storage=3, data=bytes(BYTES)), table, launch)
     state = replay_on_host(tape(*steps, storages=4), [content()], {0: kernel}, poison=zeros)
-    assert state.foreign[1] == frozenset({0})
+    assert state.foreign[1] == frozenset({0, 1})
+
+
+def test_table_of_addresses_has_numbers_as_they_are():
+    words = (TapedPlace(storage=0, offset_bytes=8), -3, TapedPlace(storage=0, offset_bytes=BYTES))
+    state = _replay(tape(Addressed(storage=1, words=words)))
+    first, number, behind = state.content[1].view(np.int64)
+    assert (number, behind - first) == (-3, BYTES - 8)
+
+
+@pytest.mark.parametrize(("data", "origins"), [(None, {0, 1}), (bytes(BYTES), {1})], ids=["noise", "constant"])
+def test_constant_of_an_operator_does_not_come_from_what_it_read(data, origins):
+    steps = (Given(storage=2, data=bytes(BYTES)), Given(storage=1, reads=(2,), operator="aten::mul", data=data))
+    assert _replay(tape(*steps, storages=3)).foreign[1] == origins
 
 
 def test_an_argument_that_is_written_changes_in_place():

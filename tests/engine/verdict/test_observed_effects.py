@@ -230,9 +230,15 @@ def test_light_arithmetic_counts_on_inputs_only() -> None:
 
 
 @pytest.mark.parametrize(
-    "operator", [used(), used("aten::sum", kind=LIGHT), used("aten::sum", kind=LIGHT, reads=False)]
+    "operator",
+    [
+        used(),
+        used("aten::sum", kind=LIGHT),
+        used("aten::sum", kind=LIGHT, reads=False),
+        used("aten::lift_fresh", kind=protocol.OperatorKind.ALLOCATION, reads=False),
+    ],
 )
-def test_arithmetic_in_a_proven_case_is_no_finding(operator: protocol.OperatorSeen) -> None:
+def test_arithmetic_or_numbers_in_a_proven_case_are_no_finding(operator: protocol.OperatorSeen) -> None:
     assert found(operator, proven=frozenset({"large"})) == []
     assert len(found(operator, proven=frozenset({"small"}))) == 1
 

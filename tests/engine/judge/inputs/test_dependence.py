@@ -75,6 +75,15 @@ def test_constant_of_answer_size_holds_answers(inputs: Inputs, reference: Callab
     assert (size_of_table(inputs, reference, Determinism.ROUNDING) <= ANSWER_BYTES) is holds
 
 
+@pytest.mark.parametrize(
+    ("inputs", "holds"),
+    [(drawn(1), False), (drawn(3), False), (lambda rng: (torch.randint(2, (1,), generator=rng).float(),), True)],
+    ids=["one number", "three numbers", "one of two values"],
+)
+def test_constant_of_tiny_answer_size_holds_only_few_values(inputs: Inputs, *, holds: bool) -> None:
+    assert (size_of_table(inputs, lambda x: 2 * x, Determinism.ROUNDING) <= 16) is holds
+
+
 @pytest.mark.parametrize("determinism", [Determinism.RANDOM, Determinism.UNSPECIFIED])
 def test_constant_of_any_size_holds_random_answers(determinism: Determinism) -> None:
     assert size_of_table(MATRIX, torch.rand_like, determinism) == 0

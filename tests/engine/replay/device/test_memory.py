@@ -76,7 +76,7 @@ def test_positions_of_noise_are_brought_into_range() -> None:
 
 def test_addresses_are_those_of_the_storages() -> None:
     places = tuple(TapedPlace(storage=0, offset_bytes=offset) for offset in (0, 4, 8))
-    found = on_torch(Addressed(storage=1, places=places)).content[1].view(np.int64)
+    found = on_torch(Addressed(storage=1, words=places)).content[1].view(np.int64)
     assert (found - found[0]).tolist() == [0, 4, 8]
 
 

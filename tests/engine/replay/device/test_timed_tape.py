@@ -85,7 +85,7 @@ POSITIONS = vector(0, elements=3, dtype="int64")
         (command(Given(storage=0, data=bytes(BYTES)), LAUNCH), "an argument is overwritten by other code"),
         (command(LookedUp(target=vector(1, elements=3), source=vector(0), positions=POSITIONS, dimension=0), LAUNCH),
          "torch looks up elements"),
-        (command(Addressed(storage=1, places=(TapedPlace(storage=0, offset_bytes=0),) * 3), LAUNCH),
+        (command(Addressed(storage=1, words=(TapedPlace(storage=0, offset_bytes=0),) * 3), LAUNCH),
          "a kernel is given an array of pointers"),
         (command(LAUNCH, returned=(vector(1), None)), "it returns something other than tensors"),
         (msgspec.structs.replace(command(LAUNCH), kernels=()), "a kernel of the tape is missing"),

@@ -10,7 +10,7 @@ import pytest
 from engine.model import Severity
 from engine.model.layers import Coverage, Layer
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
-from engine.protocol.proof.tape import Given, HostRead, Moved
+from engine.protocol.proof.tape import Addressed, Given, HostRead, Moved, TapedPlace
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving import conclusion
 from engine.run.proving.replays import NotReplayed, Replayed
@@ -133,13 +133,50 @@ def test_memory_far_smaller_than_the_answer_holds_none(data, answer_bytes, small
 
 
 @pytest.mark.parametrize(
-    ("table_bytes", "can"),
-    [(1 << 31, False), (25, False), (24, True), (0, True)],
-    ids=["far", "no room", "table", "any"],
+    ("answer_bytes", "table_bytes", "can"),
+    [(24, 1 << 31, False), (24, 25, False), (24, 24, True), (24, 0, True), (25, 0, False), (0, 0, False)],
+    ids=["far", "no room", "table", "any", "larger answer", "no answer"],
 )
-def test_constants_hold_answers_of_a_table_at_most(table_bytes, can):
-    right = dataclasses.replace(replayed(mismatch=""), table_bytes=table_bytes)
-    assert conclusion.can_hold_the_answer((NUMBERS,), right) is can
+def test_constants_hold_answers_of_a_table_at_most(answer_bytes, table_bytes, can):
+    right = dataclasses.replace(replayed(mismatch=""), table_bytes=table_bytes, answer_bytes=answer_bytes)
+    assert conclusion.can_hold_the_answer(24, right) is can
+
+
+@pytest.mark.parametrize(("words", "gap"), [(63, None), (64, Gap.NUMBERS)])
+def test_tables_of_many_addresses_may_stand_for_an_answer(words, gap):
+    table = Addressed(storage=1, words=(TapedPlace(storage=0, offset_bytes=0),) * (words - 1) + (7,))
+    address_bytes = conclusion.bytes_of_addresses((table, NUMBERS, LAUNCH))
+    assert address_bytes == 8 * words
+    proof = conclusion.of_address_table("c", address_bytes, 12)
+    assert (proof and proof.gap) == gap
+
+
+@pytest.mark.parametrize(
+    ("step", "varying", "answer_bytes", "reason"),
+    [
+        (PRODUCT, (), 24, "torch computes: aten::mm (line 12), and a kernel that stores the answer gets the result"),
+        (PRODUCT, (), 16 * 24 - 1, "torch computes: aten::mm (line 12), and a kernel that stores the answer gets the"),
+        (PRODUCT, (), 16 * 24, None),
+        (TABLE, (), 24, None),
+        (msgspec.structs.replace(PRODUCT, data=bytes(24)), (), 24, None),
+        (
+            msgspec.structs.replace(PRODUCT, data=bytes(24)),
+            (0,),
+            24,
+            "torch computes: aten::mm (line 12), and a kernel",
+        ),
+    ],
+    ids=["product", "not far smaller", "far smaller", "no operator", "constant", "differs from call to call"],
+)
+def test_right_answer_beside_results_of_operators_is_not_proven(step, varying, answer_bytes, reason):
+    right = dataclasses.replace(replayed(0, mismatch=""), answer_bytes=answer_bytes)
+    proof = conclusion.of_operators("c", tape(step, LAUNCH), right, varying)
+    assert (proof and (proof.gap, proof.reason[: len(reason or "")])) == (reason and (Gap.TORCH_LIGHT, reason))
+
+
+def test_operators_that_no_kernel_reads_from_do_not_matter():
+    right = dataclasses.replace(replayed(mismatch=""), answer_bytes=24)
+    assert conclusion.of_operators("c", tape(PRODUCT, LAUNCH), right, ()) is None
 
 
 @pytest.mark.parametrize(
@@ -259,6 +296,15 @@ def test_constants_independent_of_output_size_are_only_shown():
     small = with_constants(8)
     assert (small.gap, small.reason) == (Gap.MEMORY, "memory of unknown origin: 24 bytes (line 8)")
     assert finding_of((small, with_constants(16 * 24))) is None
+
+
+def test_larger_constants_of_the_same_lines_bound_smaller_ones():
+    small = dataclasses.replace(
+        with_constants(8, case="b"), constant_bytes=20, reason="memory of unknown origin: 20 bytes"
+    )
+    assert finding_of((small, with_constants(16 * 24))) is None
+    large = dataclasses.replace(small, constant_bytes=25)
+    assert finding_of((large, with_constants(16 * 24))) is not None
 
 
 @pytest.mark.parametrize(

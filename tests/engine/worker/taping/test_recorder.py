@@ -141,19 +141,36 @@ def test_an_array_of_pointers_is_noted_as_places():
     pointers = torch.tensor([X.data_ptr() + 4, X.data_ptr()])
     first, second = launched(pointers, X, 7, 0.5, True).steps
     places = (TapedPlace(storage=0, offset_bytes=4), TapedPlace(storage=0, offset_bytes=0))
-    assert first == Addressed(storage=1, places=places)
+    assert first == Addressed(storage=1, words=places)
     assert isinstance(second, Launched)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (torch.tensor([[X.data_ptr(), 8], [X.data_ptr() + 4, -1]]), (0, 8, 4, -1)),
+        (torch.tensor([X.data_ptr(), 0]), (0, None)),
+        (torch.tensor([X.data_ptr() + X.nbytes]), (X.nbytes,)),
+        (torch.tensor([X.data_ptr()], dtype=torch.uint64), (0,)),
+    ],
+    ids=["sizes", "null", "behind", "unsigned"],
+)
+def test_tables_with_pointers_keep_their_numbers(table, words):
+    first, _ = launched(table, X, 7, 0.5, True).steps
+    assert isinstance(first, Addressed)
+    places = {at: TapedPlace(storage=0, offset_bytes=at) for at in (0, 4, X.nbytes)}
+    numbers = {8: 8, -1: -1, None: 0}
+    assert first.words == tuple(numbers[word] if word in numbers else places[word] for word in words)
 
 
 @pytest.mark.parametrize(
     "numbers",
     [
-        torch.tensor([X.data_ptr(), 0]),
-        torch.tensor([X.data_ptr() + X.nbytes]),
+        torch.tensor([X.data_ptr() + X.nbytes + 1]),
         torch.tensor([X.data_ptr()]).double(),
         torch.tensor([1, 2, 3]),
     ],
-    ids=["null", "behind", "floats", "numbers"],
+    ids=["far behind", "floats", "numbers"],
 )
 def test_other_numbers_are_not_a_pointer_array(numbers):
     first, _ = launched(numbers, X, 7, 0.5, True).steps
