@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from math import prod
 
+import msgspec
 import numpy as np
 
 from engine.machine.numerics import Array
@@ -161,12 +162,14 @@ class Rearranged:
         self._origins.setdefault(target.storage, set()).update(self._origins.get(source.storage, {_UNKNOWN}))
 
     def _note_move(self, number: int, target: TapedView, source: TapedView | None, content: Sequence[Array]) -> None:
-        if not (self._is_whole(target) and (source is None or self._is_whole(source))):
+        is_whole = self._is_whole(target) or (source is not None and self._is_laid_out_as(target, source))
+        if not (is_whole and (source is None or self._is_whole(source))):
             self._note_rearranged(number, target.storage)
             return
         for view in (target, source):
             if view is not None:
                 self._move_by_digest.setdefault(_digest(view_of(content[view.storage], view)), number)
+        self._move_by_digest.setdefault(_digest(content[target.storage]), number)  # in the order of its bytes
         if source is not None:
             self._inherit((target.storage,), (source.storage,))
 
@@ -191,6 +194,14 @@ class Rearranged:
         if _place(view) in self._whole:
             return True
         return bytes_of(view) == self._tape.storages[view.storage].bytes and _is_contiguous(view)
+
+    def _is_laid_out_as(self, target: TapedView, source: TapedView) -> bool:
+        """Whether a view is all of a storage, its dimensions in the order of those of the source, as `clone` has them."""
+        if bytes_of(target) != self._tape.storages[target.storage].bytes or target.offset_bytes:
+            return False
+        axes = sorted(zip(source.strides, target.strides, target.shape, strict=True), reverse=True)
+        shape, strides = tuple(axis[2] for axis in axes), tuple(axis[1] for axis in axes)
+        return _is_contiguous(msgspec.structs.replace(target, shape=shape, strides=strides))
 
 
 def _occur_in(outputs: Iterable[Array], arguments: Sequence[Array]) -> bool:

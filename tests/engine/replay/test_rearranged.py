@@ -84,6 +84,25 @@ def test_move_that_may_make_the_output_is_found(steps, output, move):
     assert first_move(steps, output, Rearrangement.NO) is None
 
 
+@pytest.mark.parametrize(
+    ("own", "target", "kernel", "move"),
+    [
+        ((1, 2), (1, 2), True, None),
+        ((1, 2), (3, 1), True, None),
+        ((3, 1), (1, 2), True, 0),
+        ((1, 2), (1, 2), False, 0),
+        ((3, 1), (3, 1), False, 0),
+    ],
+    ids=["clone", "contiguous", "transposed", "clone is the answer", "copy is the answer"],
+)
+def test_copy_of_an_argument_keeps_the_order_of_its_dimensions(own, target, kernel, move):
+    argument = protocol.TensorSpec(storage=0, dtype="float32", shape=(2, 3), strides=own, first=0)
+    steps = [Moved(target=table(1, target), source=table(0, own))]
+    if kernel:
+        steps.append(launched(vector(1), vector(2)))
+    assert first_move(steps, 2 if kernel else 1, Rearrangement.YES, argument=argument) == move
+
+
 def test_a_look_up_before_a_kernel_is_found():
     at = TapedView(storage=2, dtype="int32", offset_bytes=0, shape=(ELEMENTS,), strides=(1,))
     steps = (
