@@ -196,7 +196,7 @@ class Rearranged:
         return bytes_of(view) == self._tape.storages[view.storage].bytes and _is_contiguous(view)
 
     def _is_laid_out_as(self, target: TapedView, source: TapedView) -> bool:
-        """Whether a view is all of a storage, its dimensions in the order of those of the source, as `clone` has them."""
+        """Whether a view is all of a storage, its dimensions in the order of those of the source, as in a `clone`."""
         if bytes_of(target) != self._tape.storages[target.storage].bytes or target.offset_bytes:
             return False
         axes = sorted(zip(source.strides, target.strides, target.shape, strict=True), reverse=True)
