@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -31,6 +31,8 @@ from engine.protocol.proof.tape import (
 )
 
 _NUMBER_BYTES = 8  # of a text as many characters
+_SMALL_BITS, _LARGE_BITS = 31, 62  # of integers that Triton passes as int32 and as int64
+_DIVISOR = 16  # integers are specialised by whether they are its multiples
 
 
 class Disagreement(enum.Enum):
@@ -74,6 +76,40 @@ def agreement(one: Tape, other: Tape, *, seeds_differ: bool = False) -> Agreemen
     if _rest(one) != _rest(other):
         return Agreement(difference=Disagreement.STEPS, message="two calls of this case use memory differently")
     return Agreement(difference=Disagreement.NONE, varying=tuple(varying), seeds=seeds)
+
+
+def with_other_seeds(tape: Tape, other: Tape, draw: Callable[[str], int]) -> Tape:
+    """The tape with other integers for those that launches get and that differ from the `other` tape's.
+
+    `draw` gives 64 random bits for a purpose.  A number keeps its sign and the range of its type, int32 or int64, and
+    whether it is a multiple of 16, for which its kernel was compiled; equal numbers stay equal.
+    """
+    drawn: dict[int, int] = {}
+    steps: list[Step] = []
+    for step, second in zip(tape.steps, other.steps, strict=True):
+        differing = frozenset(_different_scalars(step, second))
+        if isinstance(step, Launched) and differing:
+            arguments = tuple(_with_seed(one, drawn, draw) if one.name in differing else one for one in step.arguments)
+            steps.append(msgspec.structs.replace(step, arguments=arguments))
+        else:
+            steps.append(step)
+    return msgspec.structs.replace(tape, steps=tuple(steps))
+
+
+def _with_seed(argument: TapedArgument, drawn: dict[int, int], draw: Callable[[str], int]) -> TapedArgument:
+    """The argument with the integer drawn for its own; a float or a bool stays."""
+    value = argument.value
+    if not isinstance(value, TapedNumber) or isinstance(value.value, bool):
+        return argument
+    number = value.value
+    if number not in drawn:
+        bits = _SMALL_BITS if -(2**_SMALL_BITS) <= number < 2**_SMALL_BITS else _LARGE_BITS
+        fresh = draw(f"seed {number}") % 2**bits
+        fresh = max(2**_SMALL_BITS, fresh) if bits == _LARGE_BITS else max(2, fresh)  # 1 is a constant of its kernel
+        fresh -= fresh % _DIVISOR if number % _DIVISOR == 0 else 0
+        fresh += 1 if number % _DIVISOR and fresh % _DIVISOR == 0 else 0
+        drawn[number] = -fresh if number < 0 else fresh
+    return msgspec.structs.replace(argument, value=TapedNumber(value=drawn[number]))
 
 
 def different_numbers(one: Tape, other: Tape) -> int:

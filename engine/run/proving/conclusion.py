@@ -168,6 +168,14 @@ def of_seeds(proof: CaseProof, seeds: int, answer_bytes: int) -> CaseProof:
     return CaseProof(case=proof.case, gap=Gap.SCALAR, reason=reason)
 
 
+def of_other_seeds(proof: CaseProof, with_others: CaseProof) -> CaseProof:
+    """The proof of a case, its tape also replayed with others in place of numbers that differ from call to call."""
+    if with_others.proven:
+        return proof
+    reason = f"numbers differ from call to call, and with others in their place: {with_others.reason}"
+    return CaseProof(case=proof.case, gap=Gap.SCALAR, reason=reason)
+
+
 def is_idle(proof: CaseProof) -> bool:
     """Whether a case without launches is proven without a fill, a move or a constant: nothing was to be computed."""
     return proof.proven and not proof.moved_bytes and not proof.constants

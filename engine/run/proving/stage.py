@@ -12,6 +12,7 @@ from typing import TypeVar
 from msgspec.structs import replace as replace_fields
 
 from engine.artefacts import ArtefactStore
+from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError
 from engine.model import Finding, Severity, Stage, events
 from engine.model.counts import counted
@@ -19,7 +20,7 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.probes.lab.case_session import Lab, Passed
 from engine.protocol.proof.proof_file import ProvenRun
-from engine.replay.agreement import different_numbers
+from engine.replay.agreement import different_numbers, with_other_seeds
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
@@ -31,6 +32,7 @@ from engine.run.proving.proof_of_tape import (
     gives_other_outputs,
     refuted_by,
     try_on_other_inputs,
+    try_to_prove,
 )
 from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
 from engine.run.proving.replay_processes import ReplayProcesses
@@ -97,6 +99,7 @@ class ProvingStage:
             draw_seed=lab.plan.draw_seed,
         )
         self._tapes = CallTapes(lab)
+        self._draws = Draws(lab.plan.draw_seed, "seeds")
         self._failures = 0
         self.record = ProofRecord()
         self.proofs: list[CaseProof] = []
@@ -208,9 +211,13 @@ class ProvingStage:
     async def _on_other_inputs(self, taped: TapedCase, calls: TapedCalls, *, records: bool) -> CaseProof:
         """The proof by a replay on inputs that the candidate never had; with `records` a proven case is recorded."""
         tried = await try_on_other_inputs(self._replays, taped, own_seed=calls.seed)
-        if tried.proof.proven and tried.replayed is not None:
+        if tried.proof.proven and tried.replayed is not None and calls.agreed.seeds:
             seeds, size = calls.agreed.seeds, tried.replayed.answer_bytes
             tried = replace(tried, proof=conclusion.of_seeds(tried.proof, seeds, size))
+            if tried.proof.proven:
+                other = with_other_seeds(taped.tape, calls.other, self._draws.number)
+                with_others = await try_to_prove(self._replays, replace(taped, tape=other))
+                tried = replace(tried, proof=conclusion.of_other_seeds(tried.proof, with_others.proof))
         if tried.proof.proven and await gives_other_outputs(self._replays, taped, calls.outputs):
             tried = replace(tried, proof=conclusion.of_other_outputs(taped.case.name))
         if records and tried.proof.proven and tried.replayed is not None and tried.replayed.digests is not None:

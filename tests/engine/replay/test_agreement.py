@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from engine.protocol.proof.tape import Addressed, Filled, Given, LookedUp, Moved, TapedPlace
-from engine.replay.agreement import Agreement, Disagreement, agreement, different_numbers
+from engine.replay.agreement import Agreement, Disagreement, agreement, different_numbers, with_other_seeds
 from tests.engine.replay.tapes import BYTES, ELEMENTS, launch_record, launched, tape, vector
 
 PLAIN = tape(launched(vector(0), vector(1)))
@@ -130,3 +130,38 @@ def test_generated_sources_are_counted_in_pieces_of_numbers():
         for text in ("0123456789abcdef" * 2, "0123456789ABCDEF0123456789abcde")
     )
     assert different_numbers(one, other) == 2
+
+
+def with_count(number, *more):
+    """A tape of launches with these counts."""
+    return tape(*(launched(vector(0), vector(1), n=count) for count in (number, *more)))
+
+
+def counts_of(recorded):
+    """The count of each launch."""
+    return [launch.arguments[2].value.value for launch in recorded.launches]
+
+
+@pytest.mark.parametrize(
+    ("number", "drawn", "seed"),
+    [
+        (7, 0x1234567, 0x1234567),
+        (7, 0x80000007, 7),
+        (7, 0x10, 0x11),
+        (32, 0x1237, 0x1230),
+        (-7, 0x1234567, -0x1234567),
+        (2**40 + 1, 5, 2**31 + 1),
+        (2**40, 2**50 + 3, 2**50),
+        (7, 0, 2),
+    ],
+    ids=["small", "range of int32", "no multiple of 16", "multiple of 16", "sign", "int64", "large multiple", "not 1"],
+)
+def test_other_seeds_keep_what_a_kernel_was_compiled_for(number, drawn, seed):
+    changed = with_other_seeds(with_count(number), with_count(number + 16), lambda purpose: drawn)
+    assert counts_of(changed) == [seed]
+
+
+def test_only_numbers_that_differ_from_call_to_call_are_replaced():
+    numbers = iter((21, 23))
+    changed = with_other_seeds(with_count(5, 6, 5, 9), with_count(7, 6, 7, 11), lambda purpose: next(numbers))
+    assert counts_of(changed) == [21, 6, 21, 23]

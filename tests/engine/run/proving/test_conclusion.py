@@ -356,6 +356,14 @@ def test_seeds_prove_only_far_larger_answers(seeds, answer_bytes, gap):
     assert conclusion.of_seeds(CaseProof(case="c"), seeds, answer_bytes).gap is gap
 
 
+def test_seeds_are_numbers_that_may_be_any_others():
+    proof, wrong = CaseProof(case="c", moved_bytes=8), gap(Gap.NOT_REPRODUCED)
+    assert conclusion.of_other_seeds(proof, CaseProof(case="c")) == proof
+    unproven = conclusion.of_other_seeds(proof, wrong)
+    reason = "numbers differ from call to call, and with others in their place: because of answer not reproduced"
+    assert (unproven.gap, unproven.reason) == (Gap.SCALAR, reason)
+
+
 def test_too_many_seeds_are_counted_in_the_reason():
     proof = conclusion.of_seeds(CaseProof(case="c"), 2, 100)
     assert proof.reason == "2 numbers differ from call to call, for an answer of 100 bytes"
