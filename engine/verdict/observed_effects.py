@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine import protocol
 from engine.model import Case, CaseResult, Determinism, Finding, FrameworkWork, Location, Problem, Severity
@@ -73,13 +73,17 @@ _CHANGES = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Weight:
-    """Size of a case: elements of its largest output, of inputs and outputs together, and operations."""
+    """Size of a case: elements of its largest output, of inputs and outputs together, and operations.
+
+    `has_answers` is whether every output is of bools, as that of a comparison.
+    """
 
     largest_output: int
     whole: float
     operations: float
     has_arithmetic: bool
     has_fractions: bool
+    has_answers: bool = False
 
 
 def findings(
@@ -131,7 +135,9 @@ def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weig
         totals = [output.total for output in result.outputs]
         foreign = 2.0 * sum(totals) if problem.suite is not None else None  # its inputs are unknown here
         case: Case = problem.case(result.case)
-        weight_by_case[case.name] = _weight(problem, case, largest_output=max(totals, default=0), moved=foreign)
+        weight = _weight(problem, case, largest_output=max(totals, default=0), moved=foreign)
+        has_answers = bool(result.outputs) and all(output.dtype == "bool" for output in result.outputs)
+        weight_by_case[case.name] = replace(weight, has_answers=has_answers)
     return weight_by_case
 
 
@@ -217,6 +223,8 @@ def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
         return False
     if one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, weight):
         return False
+    if one.kind is protocol.OperatorKind.QUESTION:
+        return weight.has_answers and one.reads_inputs and _is_comparable(one, weight)
     if one.kind is protocol.OperatorKind.COMPUTE:
         return _is_comparable(one, weight) or _reduces_all(one, weight)
     is_reduced = one.total_in >= 2 * one.total_out and _reduces_all(one, weight)

@@ -402,3 +402,28 @@ def test_other_origin_of_output_is_reported(operator: protocol.OperatorSeen, wha
 )
 def test_parts_and_few_numbers_are_not_answers(operator: protocol.OperatorSeen) -> None:
     assert Severity.SUSPECT not in severities(found(operator))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "reads", "made", "severity"),
+    [
+        ("bool", True, 1000, [Severity.SUSPECT]),
+        ("bool", True, 1, []),
+        ("bool", False, 1000, []),
+        ("float16", True, 1000, []),
+    ],
+    ids=["comparison", "check of the arguments", "of a kernel's result", "mask"],
+)
+def test_torch_that_compares_the_inputs_computes_an_answer_of_bools(
+    dtype: str, reads: bool, made: int, severity: list[Severity]
+) -> None:
+    results = [
+        dataclasses.replace(
+            result, outputs=tuple(dataclasses.replace(output, dtype=dtype) for output in result.outputs)
+        )
+        for result in RESULTS
+    ]
+    asked = used("aten::gt", kind=protocol.OperatorKind.QUESTION, reads=reads, made=made)
+    observed = protocol.Observed(id="i", operators=(asked,), actions=(), changes=())
+    assert severities(list(findings(PROBLEM, results, observed))) == severity
+    assert list(findings(PROBLEM, results, observed, proven=frozenset(ELEMENTS))) == []
