@@ -66,7 +66,9 @@ class Replay:
 
     `foreign` are the numbers of the Given and Addressed steps that a storage's content may come from, and `launched`
     are the storages with content that a kernel stored, directly or through moves.  `rearranged` follows rearrangements
-    where they matter, and `looks_up_foreign` is whether a look-up read elements or positions from a Given step.
+    where they matter.  `derived` are the storages whose content may depend on the arguments.  `looks_up_foreign` is
+    whether a look-up read elements or positions from a Given step, and `looks_up_fills` whether one read elements that
+    fills alone had written, at positions that depend on the arguments.
     """
 
     content: Sequence[Array]
@@ -75,7 +77,9 @@ class Replay:
     changed: set[int] = field(default_factory=set)
     moved_bytes: int = 0
     rearranged: Rearranged | None = None
+    derived: set[int] = field(default_factory=set)
     looks_up_foreign: bool = False
+    looks_up_fills: bool = False
 
 
 def replay(tape: Tape, memory: TapeMemory, *, rearranged: Rearranged | None = None) -> Replay:
@@ -87,7 +91,8 @@ def replay(tape: Tape, memory: TapeMemory, *, rearranged: Rearranged | None = No
         KernelStoppedError: a launch was stopped, by an access outside of memory for instance.
         TapeError: a launch does not give the arguments of its kernel.
     """
-    state = Replay(content=memory.content, rearranged=rearranged)
+    arguments = {number for number, storage in enumerate(tape.storages) if storage.argument is not None}
+    state = Replay(content=memory.content, rearranged=rearranged, derived=arguments)
     for number, step in enumerate(tape.steps):
         match step:
             case Filled():
@@ -104,10 +109,12 @@ def replay(tape: Tape, memory: TapeMemory, *, rearranged: Rearranged | None = No
                 state.foreign[step.storage] = _foreign_of(state, reads) | {number}
                 state.launched.discard(step.storage)
                 state.changed.add(step.storage)
+                _note_derived(state, step.storage, depends=step.data is None, covers=True)
             case Addressed():
                 memory.put_words(step.storage, step.words)
                 state.foreign[step.storage] = frozenset({number})
                 state.launched.discard(step.storage)
+                _note_derived(state, step.storage, depends=False, covers=True)
             case Launched():
                 _note_launched(state, memory.launch(step))
         if rearranged is not None:
@@ -121,6 +128,8 @@ def _look_up(tape: Tape, state: Replay, step: LookedUp, memory: TapeMemory) -> N
     foreign = bool(_foreign_of(state, storages))
     memory.look_up(step, wrap=foreign)
     state.looks_up_foreign |= foreign
+    is_known = step.source.storage in state.derived | state.launched or foreign
+    state.looks_up_fills |= not is_known and step.positions.storage in state.derived
     launched = step.target.storage in state.launched
     _note_written(tape, state, step.target, storages)
     if not launched:
@@ -136,8 +145,17 @@ def _note_written(tape: Tape, state: Replay, target: TapedView, sources: tuple[i
         state.foreign.pop(target.storage, None)
         state.launched.discard(target.storage)
     _add_foreign(state, target.storage, _foreign_of(state, sources))
+    _note_derived(state, target.storage, depends=not state.derived.isdisjoint(sources), covers=covers)
     if any(source in state.launched for source in sources):
         state.launched.add(target.storage)
+
+
+def _note_derived(state: Replay, storage: int, *, depends: bool, covers: bool) -> None:
+    """Record whether new content of a storage, of all of it if it `covers`, may depend on the arguments."""
+    if depends:
+        state.derived.add(storage)
+    elif covers:
+        state.derived.discard(storage)
 
 
 def _foreign_of(state: Replay, storages: Iterable[int]) -> frozenset[int]:
@@ -153,7 +171,9 @@ def _add_foreign(state: Replay, storage: int, steps: frozenset[int]) -> None:
 def _note_launched(state: Replay, launched: Stored) -> None:
     """Record that all stores of a kernel may depend on all of its arguments."""
     foreign = _foreign_of(state, launched.used)
+    depends = not state.derived.isdisjoint(launched.used)
     for storage in launched.stored:
+        _note_derived(state, storage, depends=depends, covers=False)
         state.launched.add(storage)
         state.changed.add(storage)
         _add_foreign(state, storage, foreign)

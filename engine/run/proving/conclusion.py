@@ -144,6 +144,9 @@ def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given],
         move, may = _move(tape.steps[replayed.rearranged_by]), "" if replayed.made_by_moves else "may have "
         gap = Gap.TORCH if replayed.made_by_moves else Gap.TORCH_LIGHT
         return CaseProof(case=case, gap=gap, reason=f"the answer is a rearrangement, and {move} {may}made it")
+    if replayed.looks_up_fills:
+        reason = "torch looks up elements in memory that it has filled"
+        return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
     if replayed.looks_up_foreign and used:
         reason = f"torch looks up elements, in or by {describe_memory(tape, used)}"
         return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)

@@ -30,7 +30,8 @@ class Replayed:
 
     `rearranged_by` is the step of a move that may have computed an answer that is a rearrangement; `made_by_moves` is
     whether memory that moves alone filled holds it, which is allowed where the framework may copy.  `looks_up_foreign`
-    is whether a look-up needed memory of a Given step.  `seed` made the inputs, `digests` are the judge's of the call,
+    is whether a look-up needed memory of a Given step, and `looks_up_fills` whether one read what fills had written, at
+    positions that depend on the arguments.  `seed` made the inputs, `digests` are the judge's of the call,
     and `answer_bytes` is the size of all outputs.  `table_bytes` is the least size of constants that can hold half of
     the answer, 0 where that is any size or was not requested.  `answers_other` is whether at least half of the elements
     are right for another content and not for this one, where that was requested.
@@ -43,6 +44,7 @@ class Replayed:
     rearranged_by: int | None = None
     made_by_moves: bool = False
     looks_up_foreign: bool = False
+    looks_up_fills: bool = False
     seed: int = 0
     answer_bytes: int = 0
     digests: protocol.ContentDigests | None = None
@@ -164,6 +166,7 @@ class Replays:
             rearranged_by=reply.rearranged_by,
             made_by_moves=reply.made_by_moves and not self._problem.framework,
             looks_up_foreign=reply.looks_up_foreign,
+            looks_up_fills=reply.looks_up_fills,
             seed=seed,
             answer_bytes=sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in compared.reports),
             digests=compared.digests,

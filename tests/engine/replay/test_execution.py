@@ -10,11 +10,11 @@ import pytest
 
 from engine.errors import UnsupportedError
 from engine.machine.reader import read_module
-from engine.protocol.proof.tape import Addressed, Filled, Given, Moved, TapedPlace, TapedStorage
+from engine.protocol.proof.tape import Addressed, Filled, Given, LookedUp, Moved, TapedPlace, TapedStorage
 from engine.replay.checks import TapeError, check_tape
 from engine.replay.execution import KernelStoppedError
 from engine.replay.host_memory import Kernel
-from tests.engine.replay.tapes import BYTES, content, double, launched, replay_on_host, tape, vector, zeros
+from tests.engine.replay.tapes import BYTES, ELEMENTS, content, double, launched, replay_on_host, tape, vector, zeros
 
 
 def _replay(recorded, arguments=None):
@@ -74,6 +74,32 @@ def test_table_of_addresses_has_numbers_as_they_are():
 def test_constant_of_an_operator_does_not_come_from_what_it_read(data, origins):
     steps = (Given(storage=2, data=bytes(BYTES)), Given(storage=1, reads=(2,), operator="aten::mul", data=data))
     assert _replay(tape(*steps, storages=3)).foreign[1] == origins
+
+
+FILLED = Filled(target=vector(1), element=np.float32(7).tobytes())
+POSITIONS = Moved(target=vector(2, elements=2, dtype="int32"), source=vector(0, elements=2))
+FIXED = Filled(target=vector(2, elements=2, dtype="int32"), element=bytes(4))
+FOUND = LookedUp(
+    target=vector(3, elements=2), source=vector(1), positions=vector(2, elements=2, dtype="int32"), dimension=0
+)
+
+
+@pytest.mark.parametrize(
+    ("steps", "looks_up"),
+    [
+        ((FILLED, POSITIONS, FOUND), True),
+        ((FILLED, FIXED, FOUND), False),
+        ((Moved(target=vector(1), source=vector(0)), POSITIONS, FOUND), False),
+        ((FILLED, Moved(target=vector(1, elements=2), source=vector(0, elements=2)), POSITIONS, FOUND), False),
+        ((Moved(target=vector(1), source=vector(0)), FILLED, POSITIONS, FOUND), True),
+        ((Given(storage=1, data=bytes(BYTES)), POSITIONS, FOUND), False),
+        ((launched(vector(0), vector(1)), POSITIONS, FOUND), False),
+    ],
+    ids=["fills", "fixed positions", "argument", "fills and argument", "fills behind", "constant", "kernel"],
+)
+def test_look_ups_in_fills_by_content_are_found(steps, looks_up):
+    small = np.zeros(ELEMENTS, np.float32).view(np.uint8)  # positions within the table
+    assert _replay(tape(*steps, storages=4), [small]).looks_up_fills is looks_up
 
 
 def test_an_argument_that_is_written_changes_in_place():

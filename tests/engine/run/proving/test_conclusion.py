@@ -231,8 +231,14 @@ def test_an_answer_that_operators_moved_is_not_proven():
             Gap.TORCH_LIGHT,
             "torch looks up elements, in or by memory of unknown origin: 24 bytes (line 8)",
         ),
+        (
+            (LAUNCH,),
+            {"looks_up_fills": True},
+            Gap.TORCH_LIGHT,
+            "torch looks up elements in memory that it has filled",
+        ),
     ],
-    ids=["rearranged", "made", "table"],
+    ids=["rearranged", "made", "table", "table of fills"],
 )
 def test_moves_that_may_make_the_output_prove_nothing(steps, changes, gap, reason):
     right = dataclasses.replace(replayed(mismatch=""), **changes)
