@@ -78,8 +78,13 @@ def _of_right_answer(replays: Replays, taped: TapedCase, replayed: Replayed, use
 
 
 def _can_hold_the_answer(constant_bytes: int, replays: Replays, replayed: Replayed) -> bool:
-    """Whether constants of this size can hold the answer; that of a rearrangement consists of arguments' elements."""
-    return not replays.rearrangement.is_certain and conclusion.can_hold_the_answer(constant_bytes, replayed)
+    """Whether constants of this size can hold the answer.
+
+    They cannot hold a rearrangement of content, which consists of the arguments' elements.
+    """
+    if replays.rearrangement.is_certain and replayed.table_bytes:
+        return False
+    return conclusion.can_hold_the_answer(constant_bytes, replayed)
 
 
 async def try_on_other_inputs(replays: Replays, taped: TapedCase, *, own_seed: int) -> Tried:

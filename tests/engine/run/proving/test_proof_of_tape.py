@@ -8,10 +8,11 @@ from typing import cast
 import pytest
 
 from engine import protocol
-from engine.model import Case, DType, Tier
+from engine.model import Case, DType, Rearrangement, Tier
 from engine.model.proof import CaseProof, Gap
+from engine.protocol.proof.tape import Given
 from engine.run.proving.kernels import LoweredKernel
-from engine.run.proving.proof_of_tape import TapedCase, Tried, gives_other_outputs, try_on_other_inputs
+from engine.run.proving.proof_of_tape import TapedCase, Tried, gives_other_outputs, try_on_other_inputs, try_to_prove
 from engine.run.proving.replays import NotReplayed, Replayed, Replays
 from engine.run.proving.taped_calls import CallOutputs
 from tests.engine.replay.tapes import launched, tape, vector
@@ -88,3 +89,43 @@ async def test_outputs_of_atomic_operations_are_not_compared_in_bits() -> None:
     call = CallOutputs(seed=7, digest="a" * 64)
     assert not await gives_other_outputs(cast("Replays", replays), replace(TAPED, kernels=(kernel,)), call)
     assert replays.seeds == []
+
+
+CONSTANT = Given(storage=1, line=8, data=bytes(range(24)))
+
+
+class _Right:
+    """Replays of a problem with this rearrangement that are right, but not `without` the constant if it is `needed`."""
+
+    def __init__(self, rearrangement: Rearrangement, replayed: Replayed, *, needed: bool) -> None:
+        self.rearrangement = rearrangement
+        self.without: list[tuple[int, ...]] = []
+        self._replayed, self._needed = replayed, needed
+
+    async def replay(self, *_: object, without: tuple[int, ...], **__: object) -> Replayed:
+        self.without.append(without)
+        return replace(self._replayed, mismatch="wrong" if without and self._needed else "")
+
+
+@pytest.mark.parametrize(
+    ("rearrangement", "answer_bytes", "table_bytes", "needed", "gap", "replays"),
+    [
+        (Rearrangement.NO, 24, 24, True, Gap.MEMORY, 2),
+        (Rearrangement.NO, 24, 24, False, None, 2),
+        (Rearrangement.NO, 25, 24, True, None, 1),
+        (Rearrangement.NO, 24, 25, True, None, 1),
+        (Rearrangement.YES, 24, 24, True, None, 1),
+        (Rearrangement.YES, 24, 0, True, Gap.MEMORY, 2),
+    ],
+    ids=["table", "not needed", "larger answer", "no room for a table", "moved floats", "no floats"],
+)
+async def test_constants_that_can_hold_the_answer_must_not_be_needed(
+    rearrangement: Rearrangement, answer_bytes: int, table_bytes: int, gap: Gap | None, replays: int, *, needed: bool
+) -> None:
+    right = Replayed(
+        mismatch="", moved_bytes=0, foreign=(0,), by_kernels=True, answer_bytes=answer_bytes, table_bytes=table_bytes
+    )
+    replaying = _Right(rearrangement, right, needed=needed)
+    taped = replace(TAPED, tape=tape(CONSTANT, launched(vector(0), vector(1))))
+    tried = await try_to_prove(cast("Replays", replaying), taped)
+    assert (tried.proof.gap, replaying.without) == (gap, [(), (0,)][:replays])
