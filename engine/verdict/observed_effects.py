@@ -219,7 +219,7 @@ def _asked(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 
 def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     makes_places = one.name == _POSITIONS or (one.integers and one.name in _ADDRESSING)
-    if makes_places and weight.has_fractions:
+    if makes_places and weight.has_fractions and not weight.has_answers:
         return False
     if one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, weight):
         return False

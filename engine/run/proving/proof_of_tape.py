@@ -20,12 +20,21 @@ _ATOMIC = "tt.atomic"  # operations of TTIR
 
 @dataclass(frozen=True, kw_only=True)
 class TapedCase:
-    """A case, a tape of it and the kernels that it launches; `varying` are Given steps whose data is not used."""
+    """A case, a tape of it and the kernels that it launches; `varying` are Given steps whose data is not used.
+
+    With `answers_bools` every output is of bools: integers that torch computed may be a part of such an answer.
+    """
 
     case: Case
     tape: Tape
     kernels: Sequence[LoweredKernel]
     varying: tuple[int, ...] = ()
+    answers_bools: bool = False
+
+    @property
+    def has_fractions(self) -> bool:
+        """Whether the answer has fractions, so that integers are none of it."""
+        return self.case.dtype.epsilon > 0 and not self.answers_bools
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +53,7 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
     """
     name, tape = taped.case.name, taped.tape
     given = [step for step in tape.steps if isinstance(step, Given)]
-    has_fractions = taped.case.dtype.epsilon > 0
+    has_fractions = taped.has_fractions
     has_tables = conclusion.bytes_of_constants(given) > 0 or conclusion.bytes_of_addresses(tape.steps) > 0
     replayed = await replays.replay(
         taped.case, tape, taped.kernels, without=taped.varying, seed=seed, tables=has_tables

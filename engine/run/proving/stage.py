@@ -20,11 +20,12 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.probes.lab.case_session import Lab, Passed
 from engine.protocol.proof.proof_file import ProvenRun
+from engine.protocol.proof.tape import Tape
 from engine.replay.agreement import different_numbers, with_other_seeds
 from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
-from engine.run.proving.kernels import NotLoweredError, are_others, claimed_kernels
+from engine.run.proving.kernels import LoweredKernel, NotLoweredError, are_others, claimed_kernels
 from engine.run.proving.proof_of_tape import (
     TapedCase,
     answers_other_inputs,
@@ -168,7 +169,7 @@ class ProvingStage:
             if not kernels:
                 return unproven
         self._lab.process_pool.compiler.prepare()  # replaces the warm compiler that the first kernel took
-        taped = TapedCase(case=one.case, tape=replace_fields(tape, claimed=()), kernels=kernels, varying=agreed.varying)
+        taped = _taped_case(one, tape, kernels, varying=agreed.varying)
         executed = claimed_kernels(tape)
         if len(executed) < len(kernels):
             reason = "the worker did not report the TTIR that it executed"
@@ -193,7 +194,7 @@ class ProvingStage:
             kernels = claimed_kernels(tape)
         if len(kernels) < len(tape.specialisations):
             return None
-        taped = TapedCase(case=one.case, tape=replace_fields(tape, claimed=()), kernels=kernels)
+        taped = _taped_case(one, tape, kernels)
         elsewhere = await computed_elsewhere(
             self._replays, taped, calls.tape, seed=outputs.seed, answer_bytes=_answer_bytes(one)
         )
@@ -264,6 +265,15 @@ def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
     count = f"{len(flagged)} of {counted(len(proofs), 'case')}"
     what = f"{count} {verb} not computed by the kernels alone" if elsewhere else count
     return Finding(check="proof", severity=Severity.SUSPECT, message=f"{what}: {first.reason}", case=first.case)
+
+
+def _taped_case(
+    one: Passed, tape: Tape, kernels: Sequence[LoweredKernel], *, varying: tuple[int, ...] = ()
+) -> TapedCase:
+    """The case with a tape, without what its worker claims, and with these kernels."""
+    answers_bools = bool(one.result.outputs) and all(output.dtype == "bool" for output in one.result.outputs)
+    bare = replace_fields(tape, claimed=())
+    return TapedCase(case=one.case, tape=bare, kernels=kernels, varying=varying, answers_bools=answers_bools)
 
 
 def _answer_bytes(one: Passed) -> int:

@@ -21,7 +21,7 @@ from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.proof_of_tape import TapedCase, Tried
 from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
-from engine.run.proving.stage import ProvingStage, _answer_bytes, _least_bytes, done_again
+from engine.run.proving.stage import ProvingStage, _answer_bytes, _least_bytes, _taped_case, done_again
 from engine.run.proving.taped_calls import CallOutputs, TapedCall, TapedCalls
 from tests.engine.replay.tapes import DOUBLE, launched, tape, vector
 from tests.engine.toy_problem import toy_problem
@@ -109,6 +109,16 @@ def test_an_answer_of_bools_needs_a_bit_for_each() -> None:
     )
     passed = Passed(case=CASE, result=replace(RESULT, outputs=outputs), launches=())
     assert (_answer_bytes(passed), _least_bytes(passed)) == (35, 14)
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "has_fractions"), [((), True), (("float32",), True), (("bool", "float32"), True), (("bool",), False)]
+)
+def test_answer_of_bools_has_no_fractions(dtypes: tuple[str, ...], *, has_fractions: bool) -> None:
+    outputs = tuple(OutputReport(name=dtype, outcome=Outcome.PASS, dtype=dtype, total=9) for dtype in dtypes)
+    passed = Passed(case=CASE, result=replace(RESULT, outputs=outputs), launches=())
+    taped = _taped_case(passed, msgspec.structs.replace(TAPE, claimed=(CLAIMED,)), ())
+    assert (taped.has_fractions, taped.tape) == (has_fractions, TAPE)
 
 
 @pytest.mark.parametrize(("digest", "gap"), [("d", None), ("e", Gap.OTHER_OUTPUTS)])
