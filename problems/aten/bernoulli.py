@@ -3,9 +3,9 @@
 Any rank, any strides.  Probabilities are from 0 to 1; with p, the content of self does not matter.  The answer has the
 shape and dtype of self.  Draws are independent of each other and of those of other calls; a kernel seeds its own
 generator, and PyTorch's argument for a generator is left out.  The comparison checks: values are 0 or 1, exactly so
-where p is 0 or 1; the means over all, halves and every second element, products with neighbours and with the draws of
-an earlier call, and the sum weighted by p, each by a bound that a correct kernel exceeds once in 2e9 tests, less than
-once in a million runs. Overloads: bernoulli, .p and .Tensor are tested; .out forms compute the same.
+where p is 0 or 1; the means over all, halves and every second element, products at all distances and with the draws
+of an earlier call, and the sum weighted by p, each by a bound that a correct kernel exceeds once in 2e9 tests, less
+than once in a million runs. Overloads: bernoulli, .p and .Tensor are tested; .out forms compute the same.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=(33, 129), dtype=FLOATS, p=["self", "tensor", "0.1", "0.5", "0.9"]),
     *_over(Tier.FULL, _NAME, shape=(33, 65), dtype=F32, p=["0.0", "1.0", "1e-3"]),
     *_over(Tier.FULL, _NAME, shape=(40_001,), dtype=F32, p="1e-4"),
+    *_over(Tier.FULL, _NAME, shape=(133_001,), dtype=F32, p="1e-6"),
+    *_over(Tier.FULL, _NAME, shape=(20_001,), dtype=F32, p="0.5"),
     *_over(Tier.FULL, _NAME, shape=[(12, 13, 14), (3, 4, 5, 6, 7)], dtype=F32),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(65, 129), dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.OFFSET]),

@@ -3,8 +3,9 @@
 Every test is a bound that holds for any number of elements, not an approximation for many: Bernstein's and Freedman's
 inequality for sums of bounded terms, Chernoff's for counts, and that of Dvoretzky, Kiefer and Wolfowitz with Massart's
 constant for the distribution (Ann. Probab. 18, 1990).  Each test fails with probability `ALARM` at most if the output
-is correct.  A problem applies at most 32 tests to a call (a tensor that is written and returned counts once), and a run
-makes at most some 60 calls, so the false-alarm rate of a run is below 1e-6.
+is correct; the test of all distances between draws is one, and its distances share `ALARM` equally.  A problem applies
+at most 32 tests to a call (a tensor that is written and returned counts once), and a run makes at most some 60 calls,
+so the false-alarm rate of a run is below 32 * 60 * 5e-10 < 1e-6.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ ALARM = 5e-10
 _LOG = math.log(2 / ALARM)
 _LAGS = (1, 2, 32, 127, 255, 1023, 1024, 2048, 4096)
 """Distances of lanes, warps and programs, of programs whose offsets differ by one, and of blocks with one stream."""
+_MOST_FOR_ALL_LAGS = 2**20  # draws, the first ones, whose products at all distances are summed
+_FOURIER_ERROR = 1e-14  # bound on the relative error of such a sum in float64
 _LAGS_OF_CALLS = (0, 1, 256, 1024)
 """Distances by which a call may wrongly start later in the stream of the previous call."""
 _EQUAL = 2.0**-20  # bound on the probability that two 32-bit draws are equal
@@ -56,7 +59,9 @@ def sum_faults(
 
 
 def mean_faults(centred: torch.Tensor, variances: torch.Tensor, bounds: float, *, shift: float = 0.0) -> list[str]:
-    """Messages about the sum of centred draws and of parts: halves, even positions, products at some distances.
+    """Messages about the sum of centred draws and of parts: halves, even positions, products at all distances.
+
+    Some distances, `_LAGS` and half of the draws, are also tested alone, with a lower limit than all share.
 
     `centred` are draws minus their means, flat, float64; `shift` bounds the effect of rounding on each of them.
     """
@@ -78,7 +83,50 @@ def mean_faults(centred: torch.Tensor, variances: torch.Tensor, bounds: float, *
                 f"draws are not independent of those {lag} places before",
                 shift=2 * shift * bounds * size,
             )
-    return faults
+    return faults + lag_faults(centred, variances, bounds, shift=shift)
+
+
+def lag_faults(centred: torch.Tensor, variances: torch.Tensor, bounds: float, *, shift: float = 0.0) -> list[str]:
+    """One message if draws depend on those at any one distance before them, among the first 2 ** 20 draws.
+
+    Let S be the sum of the products at a distance, W the sum of their variances given all earlier draws, and B the
+    bound of a product.  By the proof of Freedman's inequality exp(t S - t * t W / (2 - 2 t B / 3)) is a supermartingale
+    for every t below 3 / B, so S exceeds log(1 / p) / t + t W / (2 - 2 t B / 3) with a probability of at most p.
+    Since t follows from the `variances` alone, W is measured.  p is `ALARM` for both signs and all distances together.
+    """
+    centred, variances = centred[:_MOST_FOR_ALL_LAGS], variances[:_MOST_FOR_ALL_LAGS]
+    size, product = centred.numel(), bounds * bounds
+    if size < 2:
+        return []
+    log = math.log(2 * (size - 1) / ALARM)
+    pairs = torch.arange(size - 1, 0, -1, device=centred.device, dtype=torch.float64)
+    likely = (pairs * variances.mean() ** 2).clamp(min=product**2 / 100)
+    factor = 1 / (product / 3 + (likely / (2 * log)).sqrt())
+    measured = _variances_at_lags(centred, variances)
+    limits = log / factor + factor * measured / (2 - 2 * factor * product / 3)
+    limits += (2 * shift * bounds + _FOURIER_ERROR * product) * size
+    sums = _products_at_lags(centred, centred).abs()
+    if bool((sums <= limits).all()):
+        return []
+    worst = int((sums / limits).nan_to_num(math.inf).argmax())
+    what = f"draws are not independent of those {worst + 1} places before"
+    return [f"{what}: off by {float(sums[worst]):.4g}, at most {float(limits[worst]):.4g} is expected of {size} draws"]
+
+
+def _variances_at_lags(centred: torch.Tensor, variances: torch.Tensor) -> torch.Tensor:
+    """For each distance from 1 up, the sum of variances times the squares of the draws so far before."""
+    if bool((variances == variances[0]).all()):  # the usual case, without a transform
+        return variances[0] * (centred[:-1] ** 2).cumsum(0).flip(0)
+    return _products_at_lags(variances, centred**2)
+
+
+def _products_at_lags(later: torch.Tensor, earlier: torch.Tensor) -> torch.Tensor:
+    """For each distance from 1 up, the sum of products of elements of `later` and those of `earlier` so far before."""
+    size = later.numel()
+    padded = 2 ** (2 * size - 1).bit_length()
+    spectrum = torch.fft.rfft(later, padded) * torch.fft.rfft(earlier, padded).conj()
+    sums: torch.Tensor = torch.fft.irfft(spectrum, padded)
+    return sums[1:size]
 
 
 def neighbour_faults(draws: torch.Tensor) -> list[str]:

@@ -7,6 +7,7 @@ import torch
 from problems.aten import poisson
 from problems.kit.randomness import (
     distribution_faults,
+    lag_faults,
     mean_faults,
     neighbour_faults,
     repeat_faults,
@@ -47,6 +48,38 @@ def test_programs_one_offset_apart_are_not_independent() -> None:
     lane = torch.arange(4096)
     overlapping = UNIFORM[lane // 256 + lane % 256]
     assert [fault for fault in mean_faults(overlapping - 0.5, VARIANCES, 0.5) if "255 places before" in fault] != []
+
+
+def test_draws_repeated_at_an_untested_distance_are_found() -> None:
+    repeated = UNIFORM[torch.arange(4096) % 3000] - 0.5
+    found = [
+        "draws are not independent of those 3000 places before: off by 90.12, at most 23.91 is expected of 4096 draws"
+    ]
+    assert lag_faults(repeated, VARIANCES, 0.5) == found
+    assert mean_faults(repeated, VARIANCES, 0.5) == found
+
+
+def test_repeated_draws_of_several_probabilities_are_found() -> None:
+    chances = torch.where(torch.arange(4096) % 2 == 0, 0.25, 0.5).double()
+    repeated = (UNIFORM[torch.arange(4096) % 2999] < chances).double() - chances
+    faults = lag_faults(repeated, chances * (1 - chances), 1.0)
+    assert [fault for fault in faults if "2999 places before" in fault] != []
+
+
+def test_right_draws_of_rare_events_are_independent_at_all_distances() -> None:
+    chances = torch.where(torch.arange(4096) % 2 == 0, 0.001, 0.01).double()
+    draws = (chances > UNIFORM).double()
+    assert lag_faults(draws - chances, chances * (1 - chances), 1.0) == []
+    assert lag_faults(draws[::2] - 0.001, torch.full((2048,), 0.000999, dtype=torch.float64), 1.0) == []
+
+
+def test_nan_draws_are_not_independent() -> None:
+    assert len(lag_faults(torch.full((64,), torch.nan, dtype=torch.float64), VARIANCES[:64], 0.5)) == 1
+
+
+def test_distances_of_no_or_one_draw_are_none() -> None:
+    assert lag_faults(UNIFORM[:1] - 0.5, VARIANCES[:1], 0.5) == []
+    assert lag_faults(UNIFORM[:0], VARIANCES[:0], 0.5) == []
 
 
 def test_draw_shared_by_neighbouring_programs_is_found() -> None:
