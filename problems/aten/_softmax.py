@@ -42,6 +42,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} dim {dim} {dtype} {layout}", shape=(2, 3, 20, 2, 2), dim=2, dtype=F32,
            layout=Layout.IRREGULAR),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(9, 300), dtype=FLOATS, values=["large", "special"]),
+    *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(9, 300), dtype=F32, values="far below zero"),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype} half to float", shape=(16, 200), dim=[0, 1], dtype=F16,
            half_to_float=True),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=[(4096, 256), (4096, 781)], dtype=[F32, BF16]),
@@ -54,10 +55,15 @@ _ROWS = (
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: any shape; dim; half_to_float.  "large" rows are about 1000, where exp overflows."""
+    """self: any shape; dim; half_to_float.
+
+    "large" rows are about 1000, where exp overflows, those "far below zero" about -1000, where it vanishes.
+    """
     x = mixed(case.shape("shape"), case.dtype, rng)
     if case.word("values") == "large":
         x = x + _CENTRE
+    if case.word("values") == "far below zero":
+        x = x - _CENTRE
     if case.word("values") == "special":
         x = special_rows(x, rng, rows=_ROWS)
     return laid_out(x, case.word("layout")), case.size("dim"), case.claim("half_to_float")

@@ -10,17 +10,23 @@ from __future__ import annotations
 
 import math
 
-from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tolerance
-from problems.kit import EQUAL, FLOATS, WHOLE, Arguments, torch
-from problems.kit.reductions import reduction_cases, reduction_cost, reduction_input
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier, Tolerance
+from problems.kit import EQUAL, FLOATS, WHOLE, Arguments, laid_out, near_limit, torch
+from problems.kit.reductions import reduction_cases, reduction_cost, reduction_over, reduction_values
 
-CASES = reduction_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE])
+CASES = (
+    *reduction_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE]),
+    *reduction_over(Tier.FULL, "{shape} dims {dims} {dtype} {values}", shape=(17, 200), values="near the limit",
+                    dtype=[DType.INT32, DType.INT64]),
+)  # fmt: skip
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: any shape; dim: a list, empty for "all"; keepdim."""
-    dims = case.params["dims"]
-    return reduction_input(case, rng), list(dims) if isinstance(dims, tuple) else [], case.claim("keepdim")
+    """self: any shape, "near the limit" as in `near_limit`; dim: a list, empty for "all"; keepdim."""
+    x, dims = reduction_values(case, rng), case.params["dims"]
+    if case.word("values") == "near the limit":
+        x = near_limit(x)
+    return laid_out(x, case.word("layout")), list(dims) if isinstance(dims, tuple) else [], case.claim("keepdim")
 
 
 def reference(x: torch.Tensor, dim: list[int], keepdim: bool = False) -> torch.Tensor:

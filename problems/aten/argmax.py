@@ -10,7 +10,7 @@ Overloads: argmax (tested) and argmax.out.
 from __future__ import annotations
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier, Tolerance
-from problems.kit import EXACT, F32, FLOATS, INTEGERS, Arguments, integers, laid_out, torch
+from problems.kit import EXACT, F32, FLOATS, INTEGERS, Arguments, integers, laid_out, near_limit, torch
 from problems.kit.reductions import reduction_cases, reduction_cost, reduction_over, reduction_values
 
 CASES = (
@@ -20,7 +20,6 @@ CASES = (
 )  # fmt: skip
 
 _FEW = 4
-_CLOSE_INTEGERS = 1000  # near the end of their range, where steps of float32 are 128 for int32, larger for int64
 _CLOSE_STEPS = 2048  # values within 0.1 % of each other, which lower precision cannot distinguish
 
 
@@ -34,7 +33,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     if case.word("values") == "usual" and case.dtype.epsilon in (F32.epsilon, DType.FLOAT64.epsilon):
         x = -1 - _CLOSE_STEPS * case.dtype.epsilon * x.abs()
     if case.word("values") == "usual" and case.dtype in (DType.INT32, DType.INT64):
-        x = torch.iinfo(x.dtype).max - x % _CLOSE_INTEGERS
+        x = near_limit(x)
     if case.word("values") == "ties":
         x = integers(case.shape("shape"), case.dtype, rng, low=0, high=_FEW)
     dims = case.params["dims"]

@@ -1,7 +1,9 @@
 """Hyperbolic cosine: y = (exp(x) + exp(-x)) / 2.
 
 Any rank, any strides.  Integers and booleans give float32.  Both infinities give inf and NaN stays NaN; a result above
-the largest finite number is inf.  Special values of complex numbers are outside of the contract.
+the largest finite number is inf.  Where exp(abs(x)) is above that number and the result is not, the result may be inf,
+too, as PyTorch returns one or the other by the position of the element: 88.73 to 89.41 in float32 and bfloat16.
+Special values of complex numbers are outside of the contract.
 
 Overloads: cosh (tested), cosh.out and those of Python scalars, which compute the same.
 """

@@ -12,7 +12,7 @@ from functools import partial
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, ReturnedMemory, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, laid_out, torch, torch_dtype
-from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact
+from problems.kit.movement import EVERY_DTYPE, case_values, copied, count, exact, usual_number
 
 _over = partial(
     cases_over, layout=Layout.CONTIGUOUS, mask_layout=Layout.CONTIGUOUS, values="mixed", value="number", percent=50
@@ -53,13 +53,13 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
 
 
 def _value(case: Case) -> torch.Tensor | complex:
-    """The value of the case; "number" is 7, 7.5 for floats, 7.5 - 2j for complex numbers; "tensor" is 11, 0-d."""
+    """The value of the case; "number" is `usual_number`, 7.5 - 2j for complex numbers; "tensor" is 11, 0-d."""
     word = case.word("value")
     if word == "tensor":
         return torch.tensor(11, dtype=torch_dtype(case.dtype))
     if case.dtype.is_complex:
         return 7.5 - 2j
-    return _VALUES.get(word, 7.5 if case.dtype.epsilon else 7)
+    return _VALUES.get(word, usual_number(case.dtype))
 
 
 def reference(x: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | complex) -> tuple[torch.Tensor, torch.Tensor]:

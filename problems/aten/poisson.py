@@ -2,11 +2,11 @@
 
 Any rank, any strides.  Rates are not negative; a rate of 0 gives 0.  Draws are whole numbers in the dtype of self,
 independent of each other and of those of other calls; a kernel seeds its own generator, and PyTorch's argument for a
-generator is left out.  Rates of the cases are at most 60, so that all probable draws are exact in bfloat16.  The
-comparison checks: whole and not negative, the distribution for every rate above 0, the shares of draws above floor(r)
-over all, halves, every second element, neighbours and an earlier call, and the skewness of both calls together; each by
-a bound that a correct kernel exceeds once in 2e9 tests, less than once in a million runs.  Overloads: poisson is
-tested; .out computes the same.
+generator is left out.  Rates of the cases are at most 60, so that all probable draws are exact in bfloat16, and up to
+210 in float32.  The comparison checks: whole and not negative, the distribution for every rate above 0, the shares of
+draws above floor(r) over all, halves, every second element, at all distances and against an earlier call, and the
+skewness of both calls together; each by a bound that a correct kernel exceeds once in 2e9 tests, less than once in a
+million runs.  Overloads: poisson is tested; .out computes the same.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _RATES = {
     "small": (0.03125, 0.5),
     "large": (20.0, 60.0),
     "about twelve": (11.0, 12.0, 13.0),
+    "about two hundred": (190.0, 200.0, 210.0),  # e^-r is 0 in float32
     "mostly zero": (0.0, 0.0, 0.0, 2.0),
 }
 _LEAST_SKEWED = 5.0  # rates from which a normal distribution is close enough to be mistaken for a Poisson distribution
@@ -36,6 +37,7 @@ CASES = (
     *_over(Tier.FULL, _NAME, shape=(33, 129), dtype=FLOATS, rates=["some", "small", "large"]),
     *_over(Tier.FULL, _NAME, shape=(33, 65), dtype=F32, rates="mostly zero"),
     *_over(Tier.FULL, _NAME, shape=(20_001,), dtype=F32, rates="about twelve"),
+    *_over(Tier.FULL, _NAME, shape=(1001,), dtype=F32, rates="about two hundred"),
     *_over(Tier.FULL, _NAME, shape=[(), (1,)], dtype=F32, rates="any"),
     *_over(Tier.FULL, _NAME, shape=[(12, 13, 14), (3, 4, 5, 6, 7)], dtype=F32),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(65, 129), dtype=F32,

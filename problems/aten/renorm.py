@@ -1,8 +1,8 @@
 """Renormalisation: y[i] = x[i] * maxnorm / (n + 1e-7) where the p-norm n of the slice x[i] along dim is above maxnorm.
 
-Rank 2 to 4, any strides.  p is above 0, maxnorm not negative.  Slices whose norm is not above maxnorm stay as they are,
-to the bit; so does a slice with NaN, whose norm is not above anything.  Norms are carried in float32 or better.  An
-infinity in a slice is outside of the contract.
+Rank 2 to 4, any strides.  p is above 0, maxnorm not negative; for p = inf n is the largest absolute value.  Slices
+whose norm is not above maxnorm stay as they are, to the bit; so does a slice with NaN, whose norm is not above
+anything.  Norms are carried in float32 or better.  An infinity in a slice is outside of the contract.
 
 Overloads: renorm (tested) and renorm.out.
 """
@@ -36,6 +36,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} {dtype}", shape=[(1, 1), (0, 3), (3, 127), (3, 128), (3, 129), (2, 5001)], dtype=F32),
     *_over(Tier.FULL, "{shape} dim {dim} p {p} maxnorm {maxnorm} {dtype}", shape=(12, 31), dim=[0, -1],
            p=[1.0, 2.0, 3.0], maxnorm=[0.5, 20.0], dtype=FLOATS),
+    *_over(Tier.FULL, "{shape} dim {dim} p {p} {dtype}", shape=(12, 31), p=[0.5, math.inf], dtype=F32),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype}", shape=(5, 6, 7), dim=[0, 1, 2], dtype=F32, maxnorm=5.0),
     *_over(Tier.FULL, "{shape} maxnorm {maxnorm} {dtype}", shape=(12, 31), maxnorm=0.0, dtype=F32),
     *_over(Tier.FULL, "{shape} {dtype} {layout}", shape=(13, 65), dtype=[F32, BF16], maxnorm=9.0,
@@ -43,6 +44,7 @@ CASES = (
     *_over(Tier.FULL, "{shape} dim {dim} {dtype} {layout}", shape=(3, 4, 5, 6), dim=1, dtype=F32, maxnorm=9.0,
            layout=Layout.IRREGULAR),
     *_over(Tier.FULL, "{shape} {dtype} {values}", shape=(6, 50), dtype=FLOATS, values="special"),
+    *_over(Tier.FULL, "{shape} p {p} {dtype} {values}", shape=(6, 50), dtype=F32, p=math.inf, values="special"),
     *_over(Tier.BENCH, "{shape} {dtype}", shape=(4096, 1024), dtype=[F32, BF16]),
 )  # fmt: skip
 
@@ -59,8 +61,13 @@ def reference(x: torch.Tensor, p: float, dim: int, maxnorm: float) -> torch.Tens
     """The shape of x, computed in float64."""
     wide = x.double()
     others = [d for d in range(x.dim()) if d != dim % x.dim()]
-    norms = wide.abs().pow(p).sum(others, keepdim=True).pow(1 / p)
+    norms = wide.abs().pow(p).sum(others, keepdim=True).pow(1 / p) if math.isfinite(p) else _largest(wide.abs(), others)
     return torch.where(norms > maxnorm, wide * (maxnorm / (norms + _EPSILON)), wide).to(x.dtype)
+
+
+def _largest(x: torch.Tensor, dims: list[int]) -> torch.Tensor:
+    """The maximum over `dims`, which stay as 1; 0 where they have no element."""
+    return x.amax(dims, keepdim=True) if x.numel() else x.sum(dims, keepdim=True)
 
 
 def eager(x: torch.Tensor, p: float, dim: int, maxnorm: float) -> torch.Tensor:

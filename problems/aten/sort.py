@@ -12,7 +12,20 @@ from __future__ import annotations
 from functools import partial
 
 from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
-from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, integers, laid_out, torch, torch_dtype
+from problems.kit import (
+    BF16,
+    F16,
+    F32,
+    FLOATS,
+    Arguments,
+    Layout,
+    cases_over,
+    integers,
+    laid_out,
+    near_limit,
+    torch,
+    torch_dtype,
+)
 from problems.kit.movement import any_values, copied, count, exact
 
 _over = partial(cases_over, dim=-1, descending=False, stable=True, layout=Layout.CONTIGUOUS, values="ties")
@@ -38,6 +51,8 @@ CASES = (
            DType.UINT8, DType.BOOL], descending=_BOTH),
     *_over(Tier.FULL, f"{_NAME} {{values}}", shape=(9, 140), dtype=[DType.INT64, DType.INT32, DType.UINT8],
            values="whole range", descending=_BOTH),
+    *_over(Tier.FULL, f"{_NAME} {{values}}", shape=(9, 140), dtype=[DType.INT64, DType.INT32],
+           values="near the limit", descending=_BOTH),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(13, 65), dim=[0, 1], dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(3, 7, 20, 3), dim=2, dtype=F16, layout=Layout.IRREGULAR),
@@ -51,7 +66,8 @@ CASES = (
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """self: `shape`, dim, descending, stable.
 
-    "ties" repeat values, "distinct" ones differ along every line, "special" has NaN, infinities and both zeros.
+    "ties" repeat values, "distinct" ones differ along every line, "special" has NaN, infinities and both zeros, "near
+    the limit" is `near_limit`.
     """
     return (
         laid_out(_sortable(case, rng), case.word("layout")),
@@ -71,6 +87,8 @@ def _sortable(case: Case, rng: torch.Generator) -> torch.Tensor:
         low = -_TIES if case.dtype not in (DType.UINT8, DType.BOOL) else 0
         return integers(shape, case.dtype, rng, low=low, high=2 if case.dtype is DType.BOOL else _TIES)
     x = any_values(shape, case.dtype, rng, special=words == "special")
+    if words == "near the limit":
+        return near_limit(x)
     if words == "special":
         x = torch.where(torch.rand(shape, generator=rng) < 1 / 8, torch.zeros((), dtype=x.dtype), x)
     return x

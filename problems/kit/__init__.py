@@ -16,6 +16,7 @@ from problems.kit.values import (
     distinct,
     integers,
     mixed,
+    near_limit,
     normal,
     scattered,
     special_pairs,
@@ -25,6 +26,6 @@ from problems.kit.values import (
 
 __all__ = [
     "BF16", "EQUAL", "EXACT", "F16", "F32", "FLOATS", "INTEGERS", "SPECIAL_VALUES", "WHOLE", "Arguments", "Layout",
-    "Special", "cancelling", "cases_over", "distinct", "integers", "laid_out", "mixed", "normal", "result_dtype",
-    "rounded", "scattered", "special_pairs", "special_rows", "torch", "torch_dtype",
+    "Special", "cancelling", "cases_over", "distinct", "integers", "laid_out", "mixed", "near_limit", "normal",
+    "result_dtype", "rounded", "scattered", "special_pairs", "special_rows", "torch", "torch_dtype",
 ]  # fmt: skip

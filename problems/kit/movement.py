@@ -47,8 +47,8 @@ def case_values(case: Case, rng: torch.Generator, *, shape: str = "shape", layou
 
 
 def usual_number(dtype: DType) -> float:
-    """A number to fill a tensor with: 7.5 for floats, one that float32 rounds for int32 and int64, else 7."""
-    return 7.5 if dtype.epsilon else 2**24 + 1 if dtype in (DType.INT32, DType.INT64) else 7
+    """A number to fill a tensor with: 7.5 for floats, one that float32 rounds for int32, float64 for int64, else 7."""
+    return 7.5 if dtype.epsilon else {DType.INT32: 2**24 + 1, DType.INT64: 2**53 + 1}.get(dtype, 7)
 
 
 def exact(case: Case) -> Tolerance:

@@ -56,6 +56,17 @@ def integers(shape: tuple[int, ...], dtype: DType, rng: torch.Generator, *, low:
     return torch.randint(low, high, shape, generator=rng).to(torch_dtype(dtype))
 
 
+_CLOSE_INTEGERS = 1000
+
+
+def near_limit(x: torch.Tensor) -> torch.Tensor:
+    """Integers that are less than 1000 below the largest of their dtype, from integers `x`.
+
+    There steps of float32 are 128 for int32, and steps of float64 are 1024 for int64.
+    """
+    return torch.iinfo(x.dtype).max - x % _CLOSE_INTEGERS
+
+
 def distinct(count: int, below: int, rng: torch.Generator) -> torch.Tensor:
     """`count` distinct numbers below `below` in random order, int64, in memory of exactly their size."""
     return torch.randperm(below, generator=rng)[:count].clone()

@@ -1,10 +1,13 @@
 """Gather of a latent cache: dst[i] = scale * src_cache[block_table[s, p // B], p % B], s = token_to_seq[i].
 
-p = seq_starts[s] + i - cu_seq_lens[s].  With kv_cache_dtype "auto" the cache has the dtype of dst and entries are
-copied: the scale, one float32, is ignored, and NaN, infinities and -0.0 are copied unchanged.  With "fp8" the cache
-holds e4m3fn codes as uint8 and each value is multiplied by the scale and rounded once to the dtype of dst; the codes
-0x7F and 0xFF give NaN.  Tensors in any strides; tables, bounds, starts and token_to_seq are int32.  A start is a
-multiple of the block size B, without `seq_starts` starts are 0; sequences may be empty, num_tokens is cu_seq_lens[-1].
+p = seq_starts[s] + i - cu_seq_lens[s].  For S sequences with T tokens of E elements and blocks of B tokens the shapes
+are src_cache: (blocks, B, 1, E), dst: (T, 1, E), block_table: (S, n), cu_seq_lens: (S + 1,), token_to_seq: (T,), scale:
+(1,), seq_starts: (S,); num_tokens is T = cu_seq_lens[-1].  Tensors in any strides; tables, bounds, starts and
+token_to_seq are int32.  A start is a multiple of B, without `seq_starts` starts are 0; sequences may be empty.
+
+With kv_cache_dtype "auto" the cache has the dtype of dst and entries are copied: the scale, float32, is ignored, and
+NaN, infinities and -0.0 are copied unchanged.  With "fp8" the cache holds e4m3fn codes as uint8 and each value is
+multiplied by the scale and rounded once to the dtype of dst; the codes 0x7F and 0xFF give NaN.
 """
 
 from __future__ import annotations

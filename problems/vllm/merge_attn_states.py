@@ -44,7 +44,7 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} {{dtype}}", tokens=[31, 33], heads=4, head_size=64, dtype=BF16),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} without lse", tokens=9, heads=3, head_size=24, dtype=[F32, F16], lse=False),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{values}}", tokens=9, heads=4, head_size=16, dtype=FLOATS,
-           values=["no keys", "far apart", "large", "special"]),
+           values=["no keys", "far apart", "large", "far below zero", "special"]),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}}", tokens=7, heads=3, head_size=24, dtype=[F32, BF16],
            layout=Layout.IRREGULAR),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}}", tokens=1024, heads=32, head_size=128, dtype=[F16, BF16]),
@@ -58,7 +58,7 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """output, prefix_output, suffix_output: (T, H, D), prefix_lse, suffix_lse, output_lse: (H, T).
 
     "no keys" has -inf and +inf in one or both logarithms, "far apart" differences of about 60, "large" logarithms of
-    about 5000, "special" outputs and logarithms with NaN and infinities.
+    about 5000, "far below zero" about -5000, "special" outputs and logarithms with NaN and infinities.
     """
     shape = (case.size("tokens"), case.size("heads"), case.size("head_size"))
     prefix, suffix = (mixed(shape, case.dtype, rng) for _ in range(2))
@@ -70,6 +70,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
         logs[0] += _FAR * torch.randint(-1, 2, logs[0].shape, generator=rng)
     if values == "large":
         logs = [log + _LARGE for log in logs]
+    if values == "far below zero":
+        logs = [log - _LARGE for log in logs]
     if values == "special":
         prefix, suffix = scattered(prefix, rng, values=_SPECIAL), scattered(suffix, rng, values=_SPECIAL)
         logs[0] = scattered(logs[0], rng, values=[Special.NAN], each=1)

@@ -46,6 +46,7 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{cache}} {{layout}}", lengths=(17, 35), dtype=F16, cache=[AUTO, FP8],
            alibi=True, layout=Layout.IRREGULAR),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{values}}", lengths=(20, 9, 50), dtype=[F16, BF16], values="special"),
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{values}}", lengths=(20, 9, 50), dtype=F16, values="far below zero"),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}}", lengths=(1024,) * 16, heads=16, kv_heads=4, head_size=128,
            dtype=[F16, BF16]),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}} {{cache}}", lengths=(2048,) * 8, heads=8, kv_heads=8, head_size=64,
@@ -59,7 +60,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """out: (S, Hq, D), overwritten, query: (S, Hq, D), the caches, block_tables: (S, n), seq_lens: (S,), and the rest.
 
     Blocks that belong to no sequence, and places after the end of one, hold plausible values; "special" queries and
-    caches have NaN and infinities, but no value of a token whose key is infinite.
+    caches have NaN and infinities, but no value of a token whose key is infinite. "far below
+    zero" the logits are about -180.
     """
     drawn = draw(case, rng)
     out = laid_out(normal(tuple(drawn.query.shape), case.dtype, rng), case.word("layout"))

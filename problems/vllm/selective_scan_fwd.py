@@ -58,19 +58,22 @@ CASES = (
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{layout}} with {{options}}", lengths=(2, 7), dtype=F16, options="D",
            layout=Layout.IRREGULAR),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{values}}", lengths=(6, 10), dtype=[F16, BF16], values="special"),
+    *_over(Tier.FULL, f"{_SIZES} {{dtype}} {{values}}", lengths=(6, 10), dtype=BF16, values="large steps"),
     *_over(Tier.FULL, f"{_SIZES} {{dtype}}", lengths=(257,), channels=4, dtype=BF16),
     *_over(Tier.BENCH, f"{_SIZES} {{dtype}}", lengths=(1024, 512, 512), channels=4096, states=16, dtype=[F16, BF16]),
 )  # fmt: skip
 
 _PAD, _BLOCK, _SPARE_STATES = -1, 1024, 2
+_LARGE_STEP = 100.0  # its exponential overflows float32
 _SPECIAL = [Special.NAN, Special.INF, Special.NEGATIVE_ZERO]
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     """u, delta: (C, L), A: (C, N), B, C: (G, N, L), D_, delta_bias_: (C,), z_: (C, L), ssm_states: (slots, C, N).
 
-    Steps are about 0.2 and A is negative, as in models.  "special" inputs u have NaN and infinities.  The first
-    sequence has the last slot, so that reading past its states is reading past the memory.
+    Steps are about 0.2 and A is negative, as in models; one "large" step in four is above 100.  "special" inputs u have
+    NaN and infinities.  The first sequence has the last slot, so that reading past its states is reading past the
+    memory.
     """
     lengths, channels, states = case.shape("lengths"), case.size("channels"), case.size("states")
     options, tokens = case.word("options").split(), sum(lengths)
@@ -78,6 +81,8 @@ def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
     if case.word("values") == "special":
         u = scattered(u, rng, values=_SPECIAL, each=1)
     delta = normal((channels, tokens), case.dtype, rng).abs() * 0.2
+    if case.word("values") == "large steps":
+        delta = torch.where(torch.rand(delta.shape, generator=rng) < 1 / 4, delta + _LARGE_STEP, delta)
     a = -torch.rand((channels, states), generator=rng) - 0.1
     b, c = (normal((case.size("groups"), states, tokens), case.dtype, rng) for _ in range(2))
     d, bias = normal((channels,), F32, rng), torch.rand(channels, generator=rng) * 0.2
@@ -167,7 +172,9 @@ def _scan(
     assert a is not None and b is not None and c is not None
     per_group = len(u) // len(b)
     b, c = (matrix.repeat_interleave(per_group, 0) for matrix in (b, c))
-    steps = delta.to(dtype) if bias is None else delta.to(dtype) + bias.to(dtype).unsqueeze(1)
+    # Copies, since delta and z are written below: gradients need what was read.
+    steps, gates = delta.to(dtype, copy=True), None if z is None else z.to(dtype, copy=True)
+    steps = steps if bias is None else steps + bias.to(dtype).unsqueeze(1)
     steps = torch.nn.functional.softplus(steps) if softplus else steps
     final, x = memory.clone(), u.to(dtype)
     bounds = starts.tolist()
@@ -179,10 +186,10 @@ def _scan(
             step = steps[:, token, None]
             h = torch.exp(step * a) * h + step * b[:, :, token] * x[:, token, None]
             y = (c[:, :, token] * h).sum(-1) + (0 if d is None else d * x[:, token])
-            if z is None:
+            if z is None or gates is None:
                 delta[:, token] = y.to(delta.dtype)
             else:
-                z[:, token] = (y * torch.nn.functional.silu(z[:, token].to(dtype))).to(z.dtype)
+                z[:, token] = (y * torch.nn.functional.silu(gates[:, token])).to(z.dtype)
         final[slot] = h.to(final.dtype)
     return final
 

@@ -30,6 +30,7 @@ from problems.kit.values import normal, scattered
 
 GROUP_BYTES = 16
 K_SCALE, V_SCALE = 0.02, 0.01
+_FAR_QUERY, _FAR_KEY = -64.0, 16.0  # for heads of 32 elements a term of -181, whose exponential vanishes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +73,8 @@ class Drawn:
 def draw(case: Case, rng: torch.Generator) -> Drawn:
     """Inputs with the sizes of a case; an fp8 cache holds any codes except NaN.
 
-    "special" queries and caches have NaN and infinities; see `_without_ambiguity` for where they may be.
+    "special" queries and caches have NaN and infinities; see `_without_ambiguity` for where they may be. Logits "far
+    below zero" have the same large negative term each.
     """
     lengths, heads, head_size = case.shape("lengths"), case.size("heads"), case.size("head_size")
     block_size, kv_heads = case.size("block_size"), case.size("kv_heads")
@@ -86,6 +88,8 @@ def draw(case: Case, rng: torch.Generator) -> Drawn:
     if case.word("values") == "special":
         query = scattered(query, rng, values=SPECIAL, each=1)
         keys, values = _without_ambiguity(keys, values)
+    if case.word("values") == "far below zero":
+        query[:, :, 0], keys[:, :, 0, :, 0] = _FAR_QUERY, _FAR_KEY
     slopes = torch.exp2(-torch.arange(1, heads + 1) / 2) if case.claim("alibi") else None
     scales = float_scale(K_SCALE), float_scale(V_SCALE)
     arranged = [

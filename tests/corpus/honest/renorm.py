@@ -8,20 +8,29 @@ from triton.language.extra import libdevice
 
 
 @triton.jit
+def larger(a, b):
+    return tl.where((a > b) | (a != a), a, b)
+
+
+@triton.jit
 def renorm_kernel(x_ptr, y_ptr, cols, p, maxnorm, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64) * cols
     total = tl.zeros((BLOCK,), tl.float32)
     for start in range(0, cols, BLOCK):
         col = start + tl.arange(0, BLOCK)
         size = tl.abs(tl.load(x_ptr + row + col, mask=col < cols, other=0).to(tl.float32))
-        if p == 2:
+        if p == float("inf"):
+            total = larger(total, size)
+        elif p == 2:
             total += size * size
         elif p == 1:
             total += size
         else:
             total += libdevice.pow(size, tl.zeros_like(size) + p)
     norm = tl.sum(total, axis=0)
-    if p == 2:
+    if p == float("inf"):
+        norm = tl.reduce(total, 0, larger)
+    elif p == 2:
         norm = tl.sqrt(norm)
     elif p != 1:
         norm = tl.exp2(tl.log2(norm) / p)
