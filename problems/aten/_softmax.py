@@ -1,7 +1,8 @@
 """Softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) along one dimension.
 
 Any rank, any strides, a dimension of any length.  `half_to_float` requests a float32 answer for float16, which PyTorch
-itself supports on a GPU only. A row that contains NaN or +inf, or only -inf, is entirely NaN.
+itself supports on a GPU only. A row that contains NaN or +inf, or only -inf, is entirely NaN.  float64 is outside of
+the contract.
 
 Overloads: _softmax (tested) and _softmax.out.
 """

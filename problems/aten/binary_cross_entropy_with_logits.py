@@ -3,7 +3,7 @@
 Any rank, any strides.  target is between 0 and 1; weight w and pos_weight p are None, which is 1, or broadcast to self.
 `reduction` is 0 for none, 1 for the mean, 2 for the sum; the weights do not change the divisor of a mean.  The mean of
 no elements is NaN and their sum 0.  NaN stays NaN.  By the formula, inf gives inf, or NaN where t = 1, and -inf gives
-NaN.
+NaN.  float64 is outside of the contract.
 
 Overloads: binary_cross_entropy_with_logits (tested) and its .out form.
 """

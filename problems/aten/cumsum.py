@@ -2,7 +2,8 @@
 
 Any rank, any strides, a dimension of any length.  Integers give int64, floats their own dtype unless `dtype` is given.
 After a NaN a row is NaN; after an infinity it is that infinity, and NaN once both inf and -inf have occurred. Earlier
-elements are not affected.  Sums are carried in float32 or better.  Subnormal values may be flushed to zero.
+elements are not affected.  Sums are carried in float32 or better.  Subnormal values may be flushed to zero.  float64 is
+outside of the contract.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 Any rank, any strides; memory between the elements stays as it is, and the previous content does not matter.  Draws are
 finite and at least 0, independent of each other and of those of other calls; a kernel seeds its own generator, and
 PyTorch's argument for a generator is left out.  The comparison checks: range, the distribution of all draws, and means
-over all, halves, every second element and products at all distances and with the draws of an earlier call, all of u =
-1 - exp(-lambd * y), which is uniform, and how many draws of float32 equal the one before, any before and any of an
+over all, halves, every second element and products at all distances and with the draws of an earlier call, all of u = 1
+- exp(-lambd * y), which is uniform, and how many draws of float32 equal the one before, any before and any of an
 earlier call, for which 20 random bits are enough; each by a bound that a correct kernel exceeds once in 2e9 tests, less
-than once in a million runs.  Draws that the dtype rounds to 0 are correct.  Returns self.  Overload: exponential_ is
-tested.
+than once in a million runs.  Draws that the dtype rounds to 0 are correct.  Returns self.  float64 is outside of the
+contract.  Overload: exponential_ is tested.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Floor: y = the largest whole number that is not above x.
 
 Any rank, any strides; floats and integers, which stay as they are.  NaN, infinities and -0.0 stay as they are.
-Subnormal values, which a device may flush to zero, are not part of the contract.
+Subnormal values, which a device may flush to zero, are not part of the contract.  float64 is outside of the contract.
 
 Overloads: floor (tested), floor.out and those of Python scalars, which compute the same.
 """

@@ -41,7 +41,7 @@ CASES = (
            dtype=FLOATS),
     *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(5, 4, 7, 6), index=(4, 9, 5, 3), dim=1, dtype=F32),
     *_over(Tier.FULL, "{shape}[{index}] dim {dim} {dtype}", shape=(9, 40), index=(7, 60), dim=1,
-           dtype=[DType.INT64, DType.UINT8]),
+           dtype=[DType.FLOAT64, DType.INT64, DType.UINT8]),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype} {layout}", shape=(33, 65), index=(33, 65), dim=[0, 1], dtype=F32,
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET]),
     *_over(Tier.FULL, "{shape} dim {dim} {dtype} index {index_layout}", shape=(33, 65), index=(33, 65), dim=-2,

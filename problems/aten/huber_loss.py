@@ -1,7 +1,8 @@
 """Huber loss: y = z * z / 2 where z = |self - target| < delta, and delta * (z - delta / 2) elsewhere.
 
 Any rank, any strides; all tensors have one shape and dtype.  `reduction` is 0 for none, 1 for the mean, 2 for the sum.
-The mean of no elements is NaN and their sum 0.  delta is above 0.  NaN stays NaN, inf gives inf.
+The mean of no elements is NaN and their sum 0.  delta is above 0.  NaN stays NaN, inf gives inf.  float64 is outside of
+the contract.
 
 Overloads: huber_loss (tested) and huber_loss.out.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from engine.model import Case, Category, Cost, Determinism, ProblemDefinition, Tier
+from engine.model import Case, Category, Cost, Determinism, DType, ProblemDefinition, Tier
 from problems.kit import BF16, F16, F32, FLOATS, Arguments, Layout, cases_over, torch
 from problems.kit.movement import case_values, copied, count, exact
 
@@ -34,6 +34,7 @@ CASES = (
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(3, 9, 13), stride=(2, 1), dtype=[F32, BF16],
            layout=[Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED]),
     *_over(Tier.FULL, f"{_NAME} {{layout}}", shape=(2, 3, 7, 9), dtype=F16, layout=Layout.IRREGULAR),
+    *_over(Tier.FULL, _NAME, shape=(3, 13, 11), stride=(2, 2), dtype=DType.FLOAT64),
     *_over(Tier.FULL, f"{_NAME} {{values}}", shape=(3, 9, 13), dtype=FLOATS, values="special"),
     *_over(Tier.BENCH, _NAME, shape=(32, 128, 128), dtype=[F32, BF16]),
     *_over(Tier.BENCH, _NAME, shape=(16, 64, 56, 56), stride=(2, 2), dtype=BF16),

@@ -2,6 +2,7 @@
 
 Any rank, any strides; all tensors have one shape and dtype.  buffer holds exp(-|self|), the result of the forward pass
 on a CPU; it need not be read, and PyTorch does not read it on a GPU.  NaN stays NaN, inf gives 0 and -inf grad_output.
+float64 is outside of the contract.
 
 Overloads: log_sigmoid_backward (tested) and log_sigmoid_backward.grad_input.
 """

@@ -2,6 +2,7 @@
 
 Any rank, any strides; all tensors have one shape and dtype.  target holds 1 and -1.  `reduction` is 0 for none, 1 for
 the mean, 2 for the sum.  The mean of no elements is NaN and their sum 0.  NaN stays NaN, infinities follow the formula.
+float64 is outside of the contract.
 
 Overload: margin_ranking_loss is the only one.
 """

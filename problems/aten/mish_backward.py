@@ -1,7 +1,7 @@
 """Gradient of mish: y = grad_output * (t + self * sigmoid(self) * (1 - t * t)), t = tanh(log(1 + exp(self))).
 
 Any rank, any strides; all tensors have one shape and dtype.  NaN stays NaN.  Infinities are outside of the contract:
-the formula is inf times 0 there.
+the formula is inf times 0 there.  float64 is outside of the contract.
 
 Overload: mish_backward is the only one.
 """

@@ -2,7 +2,7 @@
 
 Any strides of both.  NaN and infinities follow IEEE arithmetic: a NaN in self makes its row NaN, one in mat2 its
 column; inf times 0 is NaN.  Products and partial sums that overflow are outside of the contract.  Sums are carried in
-float32 or better.  Subnormal values may be flushed to zero.
+float32 or better.  Subnormal values may be flushed to zero.  float64 is outside of the contract.
 """
 
 from __future__ import annotations

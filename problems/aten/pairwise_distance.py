@@ -2,7 +2,7 @@
 
 Any rank from 1, any strides; both tensors have one shape and dtype.  eps is added to the difference, before its
 absolute value.  p is above 0 and may be inf, which gives the largest element.  Sums are carried in float32 or better.
-NaN gives NaN and inf gives inf.
+NaN gives NaN and inf gives inf.  float64 is outside of the contract.
 
 Overload: pairwise_distance is the only one.
 """

@@ -6,7 +6,7 @@ generator is left out.  Rates of the cases are at most 60, so that all probable 
 210 in float32.  The comparison checks: whole and not negative, the distribution for every rate above 0, the shares of
 draws above floor(r) over all, halves, every second element, at all distances and against an earlier call, and the
 skewness of both calls together; each by a bound that a correct kernel exceeds once in 2e9 tests, less than once in a
-million runs.  Overloads: poisson is tested; .out computes the same.
+million runs.  float64 is outside of the contract.  Overloads: poisson is tested; .out computes the same.
 """
 
 from __future__ import annotations

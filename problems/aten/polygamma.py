@@ -3,7 +3,7 @@
 y = (-1)^(n + 1) * n! * (sum over k of 1 / (x + k)^(n + 1)) for n > 0.  Any rank, any strides, n from 0 to 3.  Integers
 and booleans give float32.  Numbers of both signs; NaN stays NaN, and inf gives inf for n = 0 and 0 for n = 1.  The
 poles at 0 and the negative whole numbers, numbers below -3 for n > 0, inf for n > 1 and -inf are outside of the
-contract.
+contract.  float64 is outside of the contract.
 
 Overloads: polygamma (tested) and polygamma.out.
 """

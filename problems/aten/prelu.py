@@ -1,7 +1,7 @@
 """Parametric rectifier: y = x where x > 0, and weight * x elsewhere.
 
 Any rank, any strides; both tensors have one dtype.  The weight is a vector of one element, or of one for each channel,
-which is dimension 1.  NaN stays NaN, infinities follow the product.
+which is dimension 1.  NaN stays NaN, infinities follow the product.  float64 is outside of the contract.
 
 Overload: prelu is the only one.
 """

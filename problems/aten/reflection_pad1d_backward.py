@@ -2,8 +2,8 @@
 
 r mirrors at both ends without repeating them: r(p) = |p| for p < W, r(p) = 2 (W - 1) - p beyond.  self is (C, W) or (N,
 C, W) and only its shape counts; grad_output has W + left + right columns; both paddings are below W.  Any strides.  Up
-to three terms are added, and may be rounded after each step; NaN and infinities follow IEEE arithmetic.  Overloads:
-reflection_pad1d_backward is tested; .grad_input computes the same.
+to three terms are added, and may be rounded after each step; NaN and infinities follow IEEE arithmetic.  float64 is
+outside of the contract.  Overloads: reflection_pad1d_backward is tested; .grad_input computes the same.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Rank 2 to 4, any strides.  p is above 0, maxnorm not negative; for p = inf n is the largest absolute value.  Slices
 whose norm is not above maxnorm stay as they are, to the bit; so does a slice with NaN, whose norm is not above
-anything.  Norms are carried in float32 or better.  An infinity in a slice is outside of the contract.
+anything.  Norms are carried in float32 or better.  An infinity in a slice is outside of the contract.  float64 is
+outside of the contract.
 
 Overloads: renorm (tested) and renorm.out.
 """

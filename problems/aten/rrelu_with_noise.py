@@ -6,8 +6,8 @@ A NaN of self counts as positive and gives NaN.  Slopes are independent of each 
 kernel seeds its own generator, and PyTorch's argument for a generator is left out.  The comparison checks: noise
 against its range, the distribution, means, independence, and how many float32 slopes repeat, for which 20 random bits
 are enough, by bounds that a correct kernel exceeds once in 2e9 tests, less than once in a million runs; and the answer
-against self times the noise after the call, with the tolerance of one rounded product.  Overloads: rrelu_with_noise is
-tested; .out computes the same.
+against self times the noise after the call, with the tolerance of one rounded product.  float64 is outside of the
+contract.  Overloads: rrelu_with_noise is tested; .out computes the same.
 """
 
 from __future__ import annotations

@@ -13,14 +13,21 @@ from engine.model import Case, Category, Cost, DType, ProblemDefinition, Toleran
 from problems.kit import EQUAL, FLOATS, WHOLE, Arguments, rounded, torch
 from problems.kit.pointwise.unary import SUBNORMAL_FREE, unary_cases, unary_cost, unary_values
 
-CASES = unary_cases(dtype=[*FLOATS, *WHOLE, DType.COMPLEX64])
+CASES = unary_cases(dtype=[*FLOATS, DType.FLOAT64, *WHOLE, DType.COMPLEX64])
 
 _EDGES = (0.0, 1.0, -1.0)
+_TINY = 2.0**-200  # 0 in float32
 
 
 def make_inputs(case: Case, rng: torch.Generator) -> Arguments:
-    """self: any shape, mixed magnitudes; integers over the whole range of their dtype."""
-    return (unary_values(case, rng, edges=_EDGES, special=SUBNORMAL_FREE),)
+    """self: any shape, mixed magnitudes, tiny ones in float64; integers over the whole range of their dtype."""
+    draw = _tiny if case.dtype is DType.FLOAT64 else None
+    return (unary_values(case, rng, draw=draw, edges=_EDGES, special=SUBNORMAL_FREE),)
+
+
+def _tiny(x: torch.Tensor) -> torch.Tensor:
+    """Numbers that float32 rounds to 0."""
+    return x * _TINY
 
 
 def reference(x: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """Sigmoid-weighted unit: y = x / (1 + exp(-x)).
 
 Any rank, any strides.  NaN stays NaN, inf stays inf, and -inf gives NaN, by the formula; the largest finite values stay
-finite.  Subnormal values may be flushed to zero.
+finite.  Subnormal values may be flushed to zero.  float64 is outside of the contract.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Gradient of smooth L1: y = n * grad_output * min(max((self - target) / beta, -1), 1), n = 1 / elements of a mean.
 
 Any rank, any strides; self and target have one shape and dtype.  `reduction` is 0 for none, where grad_output has their
-shape, 1 for the mean and 2 for the sum, where it is a scalar.  beta is above 0.  NaN stays NaN.
+shape, 1 for the mean and 2 for the sum, where it is a scalar.  beta is above 0.  NaN stays NaN.  float64 is outside of
+the contract.
 
 Overloads: smooth_l1_loss_backward (tested) and smooth_l1_loss_backward.grad_input.
 """

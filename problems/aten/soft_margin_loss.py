@@ -3,7 +3,7 @@
 Any rank, any strides; all tensors have one shape and dtype.  target holds 1 and -1.  `reduction` is 0 for none, 1 for
 the mean, 2 for the sum.  The mean of no elements is NaN and their sum 0.  NaN stays NaN; an infinity gives 0 or inf.
 Finite numbers whose exponential overflows their dtype are outside of the contract: PyTorch gives inf for them, and a
-stable formula does not.
+stable formula does not.  float64 is outside of the contract.
 
 Overloads: soft_margin_loss (tested) and soft_margin_loss.out.
 """

@@ -1,7 +1,8 @@
 """Softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) along one dimension.
 
 Any rank, any strides, a dimension of any length.  A row with NaN or +inf in it, or of -inf only, is NaN throughout; one
-row may contain the largest finite values of both signs.  Subnormal values may be flushed to zero.
+row may contain the largest finite values of both signs.  Subnormal values may be flushed to zero.  float64 is outside
+of the contract.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Gradient of softplus: y = grad_output * z / (1 + z), z = exp(beta * self), up to the threshold.
 
 Any rank, any strides; all tensors have one shape and dtype.  Where beta * self is above the threshold the answer is
-grad_output.  beta is above 0 and threshold at most 80.  NaN stays NaN, inf gives grad_output and -inf 0.
+grad_output.  beta is above 0 and threshold at most 80.  NaN stays NaN, inf gives grad_output and -inf 0.  float64 is
+outside of the contract.
 
 Overloads: softplus_backward (tested) and softplus_backward.grad_input.
 """

@@ -1,7 +1,8 @@
 """Sum: y[rest] = sum over the reduced dimensions of x[rest, reduced].
 
 Any rank, any strides, any number of elements.  NaN and infinities follow IEEE arithmetic: inf plus -inf is NaN.  Sums
-are carried in float32 or better, integers in int64.  Subnormal values may be flushed to zero.
+are carried in float32 or better, integers in int64.  Subnormal values may be flushed to zero.  float64 is outside of
+the contract.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ s(i) = min(floor(i * scale), size - 1) per dimension, where scale is 1 / scales_
 output size if not, both computed in float32 as in PyTorch; in the cases float32 and exact arithmetic give the same
 pixel.  grad_output is (N, C, OH, OW) with any strides, input_size [N, C, H, W]; the output may be smaller than the
 input too, and pixels that no gradient is mapped to get 0.  Sums are carried in float32 or better and rounded once; NaN
-and infinities follow IEEE arithmetic.  Overloads: upsample_nearest2d_backward is tested; .grad_input computes the same.
+and infinities follow IEEE arithmetic.  float64 is outside of the contract.  Overloads: upsample_nearest2d_backward is
+tested; .grad_input computes the same.
 """
 
 from __future__ import annotations
