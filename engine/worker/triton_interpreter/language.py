@@ -25,10 +25,15 @@ _ABSENT = object()
 _patch_lang = triton_interpreter._patch_lang  # Triton's own version, before any patch
 
 
-@functools.lru_cache(maxsize=1024)
 def interpreted(kernel: Any) -> Any:
     """The interpreted form of a `JITFunction`."""
-    return InterpretedFunction(kernel.fn)
+    # By its plain function: the hash of a JITFunction walks all that it refers to, which fails in a patched language.
+    return _interpreted_function(kernel.fn)
+
+
+@functools.lru_cache(maxsize=1024)
+def _interpreted_function(function: Callable[..., Any]) -> Any:
+    return InterpretedFunction(function)
 
 
 @contextlib.contextmanager
