@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 from triton.compiler.errors import CompilationError
 from triton.runtime.errors import InterpreterError, OutOfResources, PTXASError
+from triton.runtime.interpreter import InterpreterBuilder
 
 from engine import protocol
 from engine.loading import databases
@@ -130,6 +131,7 @@ def _kind(chain: list[BaseException]) -> protocol.FailureKind:
         isinstance(root, InterpreterLimitError)
         or (isinstance(root, NotImplementedError) and _raised_in(root, "triton/runtime/interpreter.py"))
         or isinstance(root, NeedsGpuError | ExtensionRefusedError)
+        or _interpreter_lacks(root)
         or missing(root)
         or any(map(needs_gpu, chain))
     ):
@@ -137,6 +139,13 @@ def _kind(chain: list[BaseException]) -> protocol.FailureKind:
     if any(isinstance(part, _COMPILE_ERRORS) for part in chain):
         return protocol.FailureKind.COMPILE
     return protocol.FailureKind.RAISED
+
+
+def _interpreter_lacks(error: BaseException) -> str:
+    """Sentence about a part of the language that Triton's interpreter does not have; "" for other errors."""
+    if isinstance(error, AttributeError) and isinstance(error.obj, InterpreterBuilder):
+        return f"Triton's interpreter does not support this operation: its builder has no {error.name}"
+    return ""
 
 
 def _raised_in(error: BaseException, file: str) -> bool:
@@ -181,7 +190,7 @@ def _message(error: BaseException) -> str:
     if is_sentence or isinstance(getattr(error, "report", None), OutOfBounds):
         return text
     detail = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    if lacking := missing(error):
+    if lacking := missing(error) or _interpreter_lacks(error):
         return lacking
     return _NO_GPU.format(detail) if needs_gpu(error) else f"{detail}{_where_to_write(error)}"
 

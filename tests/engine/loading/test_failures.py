@@ -12,6 +12,7 @@ import pytest
 import torch
 import triton
 from triton.compiler.errors import CompilationError
+from triton.runtime.interpreter import InterpreterBuilder
 
 from engine import protocol
 from engine.loading.failures import failure
@@ -126,6 +127,14 @@ def test_removed_block_pointers_name_a_version_with_them() -> None:
     assert reported.message == (
         f"triton.language.make_block_ptr is missing from Triton {triton.__version__}, which is installed here; "
         "Triton 3.6 has it"
+    )
+
+
+def test_operation_that_the_interpreter_lacks_is_unsupported() -> None:
+    reported = failed("\nbuilder.no_such_operation()\n", builder=InterpreterBuilder())
+    assert (reported.kind, reported.line) == (Kind.UNSUPPORTED, 2)
+    assert reported.message == (
+        "Triton's interpreter does not support this operation: its builder has no no_such_operation"
     )
 
 
