@@ -115,13 +115,13 @@ class Accesses:
             access = self._access(frame, step, AccessKind.ATOMIC, pointers, chosen, place=place, like=shape)
             operands = tuple(access.lanes.pick(part) for part in update.operands)
             view = self._view(access, operands[0].dtype)
-            shadow = self._shadow(place)
-            shadow.save()
-            self._check_read(access, event)
-            before = self._apply(frame, step, view, access.lanes.flat, update, operands)
-            granules, per = shadow.granules(access.lanes.flat, access.pointers.unit, access.pointers.start)
-            programs = access.programs()
-            shadow.note_write(granules, stamp(event, np.repeat(programs, per) if per > 1 else programs))
+            self._check_read(access, event, reads=update.reads, writes=update.writes)
+            if update.writes:
+                self._shadow(place).save()
+                before = self._apply(frame, step, view, access.lanes.flat, update, operands)
+                self._note_update(access, event)
+            else:
+                before = view[access.lanes.flat].view(operands[0].dtype)
             self.journal.tally(access)
             result = access.lanes.spread(before, result)
         assert result is not None
@@ -164,6 +164,12 @@ class Accesses:
             self.changes += not np.array_equal(unsigned(new), unsigned(old))
             view[chosen] = new
         return before
+
+    def _note_update(self, access: Access, event: int) -> None:
+        """Record an atomic as the last write of its elements."""
+        shadow, programs = self._shadow(access.place), access.programs()
+        granules, per = shadow.granules(access.lanes.flat, access.pointers.unit, access.pointers.start)
+        shadow.note_write(granules, stamp(event, np.repeat(programs, per) if per > 1 else programs))
 
     def _synchronise(self, frame: Frame, event: int) -> None:
         """Record that these programs have performed an atomic operation."""
@@ -212,15 +218,18 @@ class Accesses:
         view: Array = access.storage.data[start : start + length * unit].view(held)
         return view
 
-    def _check_read(self, access: Access, event: int) -> None:
-        """Check for unwritten bytes and writes of other programs; keeps the readers of storages that may be written."""
+    def _check_read(self, access: Access, event: int, *, reads: bool = True, writes: bool = False) -> None:
+        """Check for unwritten bytes and writes of other programs; keeps the readers of storages that may be written.
+
+        An atomic that `writes` replaces them, and one that does not read has no need for written bytes.
+        """
         storage, place = access.storage, access.place
         if place == NOWHERE or (storage.written is None and place not in self._tracked):
             return
         shadow = self._shadow(place)
         lanes = access.lanes
         granules, per = shadow.granules(lanes.flat, access.pointers.unit, access.pointers.start)
-        missing = shadow.unwritten(granules)
+        missing = shadow.unwritten(granules) if reads else None
         if missing is not None:
             self.journal.find(FindingKind.UNINITIALIZED, access, missing // per)
         if place not in self._tracked:
@@ -235,8 +244,8 @@ class Accesses:
         if conflict is not None and access.kind is not AccessKind.ATOMIC:
             self._check_changed(access, shadow, granules, programs, conflict, per)
         if conflict is not None and access.kind is AccessKind.ATOMIC:
-            self._check_mixed(access, programs, conflict, per)
-        if access.kind is AccessKind.LOAD:
+            self._check_mixed(access, programs, conflict, per, writes=writes)
+        if not writes:
             shadow.note_read(granules, stamp(event, programs))
 
     def _check_changed(
@@ -249,12 +258,13 @@ class Accesses:
         changed = (now[at] != before[at]).any(axis=1)
         self.journal.find_conflict(FindingKind.READ_CONFLICT, access, programs, conflict, changed, per)
 
-    def _check_mixed(self, access: Access, programs: Array, conflict: Conflict, per: int) -> None:
+    def _check_mixed(self, access: Access, programs: Array, conflict: Conflict, per: int, *, writes: bool) -> None:
         """Check for atomics on another program's plain stores; two atomics never conflict."""
         events = event_of(conflict.stamps)
         kinds = {int(event): self.journal.steps[int(event)].operation.name for event in np.unique(events)}
         plain = np.array([not kinds[int(event)].startswith("tt.atomic") for event in events])
-        self.journal.find_conflict(FindingKind.WRITE_CONFLICT, access, programs, conflict, plain, per)
+        kind = FindingKind.WRITE_CONFLICT if writes else FindingKind.READ_CONFLICT
+        self.journal.find_conflict(kind, access, programs, conflict, plain, per)
 
     def _check_write(
         self,

@@ -1,8 +1,8 @@
 """Executes a module for a grid: chunks of programs, one after the other, in the order that a seed chooses.
 
 The programs of a chunk run in lockstep.  The interleaving of their memory accesses is therefore one of the possible
-orders; a kernel whose result depends on it has a finding.  A kernel with a loop that may wait for another program runs
-its programs one at a time, in ascending order, so that locks and flags of earlier programs are released.
+orders; a kernel whose result depends on it has a finding.  A kernel that may wait for another program, in a loop or a
+poll, runs its programs one at a time, in ascending order, so that locks and flags of earlier programs are released.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _chunks(plan: ModulePlan, programs: int, limits: Limits, seed: int) -> list[
 
 
 def _call(frame: Frame, plan: FunctionPlan, arguments: list[Val]) -> list[Val]:
-    """Results of a function, run in a new frame."""
+    """Results of a function, or of the region of scalars of `tt.map_elementwise`, run in a new frame."""
     return _from_block(frame, plan, 0, arguments)
 
 
@@ -111,7 +111,7 @@ def _from_block(frame: Frame, plan: FunctionPlan, place: int, arguments: list[Va
         block = plan.blocks[place]
         operands = frame.run(block, arguments)
         terminator = block.terminator
-        if terminator.name == "tt.return":
+        if terminator.name in ("tt.return", "tt.map_elementwise.return"):
             return operands
         if terminator.name not in ("cf.br", "cf.cond_br"):
             raise UnsupportedError(f"{terminator.name} at the end of a block of a function")

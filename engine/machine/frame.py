@@ -213,12 +213,18 @@ class MemoryAccess(Protocol):
 
 
 class Update(msgspec.Struct, frozen=True, kw_only=True):
-    """An atomic: `apply(old, *operands)` is the new value; `shortcut(view, index, operands)` needs no old values."""
+    """An atomic: `apply(old, *operands)` is the new value; `shortcut(view, index, operands)` needs no old values.
+
+    The first operand has the shape and dtype of the elements, also where it is not used.  An atomic load changes
+    nothing, an atomic store reads nothing.
+    """
 
     operands: tuple[Array, ...]
     apply: Callable[..., Array]  # one parameter for the old values, and one per operand
     shortcut: Callable[[Array, Array, tuple[Array, ...]], None] | None
     needs_old: bool
+    reads: bool = True
+    writes: bool = True
 
 
 def where(operation: Operation) -> str:

@@ -15,8 +15,8 @@ from engine.machine.operations import TERMINATORS, handler_of
 from engine.machine.results import Limits
 from engine.machine.values import elements_of
 
-_WRITING = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_scatter")
-WRITES = frozenset({*_WRITING, "tt.descriptor_reduce"})
+_ATOMICS = ("tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store")
+WRITES = frozenset({"tt.store", *_ATOMICS, "tt.descriptor_store", "tt.descriptor_scatter", "tt.descriptor_reduce"})
 
 
 class ModulePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,11 +71,13 @@ def _largest_tensor(module: Module) -> int:
 
 
 def waits_for_programs(module: Module) -> bool:
-    """Whether a loop may wait for a write of another program: it has an atomic operation or a volatile load."""
+    """Whether a program may wait for a write of another one: in a poll, or a loop with an atomic or a volatile load."""
     for function in module.functions.values():
         if _may_repeat(function) and _has_atomics(function.body):
             return True
         for operation in function.body.all_operations():
+            if operation.name == "tt.atomic_poll":
+                return True
             if operation.name == "scf.while" and any(_has_atomics(region) for region in operation.regions):
                 return True
     return False

@@ -8,8 +8,8 @@ import numpy as np
 
 from engine.errors import UnsupportedError
 from engine.machine.frame import Frame, Handler, Step, Update, as_array
-from engine.machine.ir import Scalar
-from engine.machine.numerics import Array, decode, encode, is_coded, unsigned
+from engine.machine.ir import Scalar, Type
+from engine.machine.numerics import Array, decode, dtype_of, encode, is_coded, unsigned
 from engine.machine.operations.floats import maximum_number, minimum_number
 from engine.machine.values import Val, full, scalar_of, shape_of
 
@@ -96,7 +96,39 @@ def _compare_and_swap(frame: Frame, step: Step, operands: list[Val]) -> Val:
     return frame.services.memory.update(frame, step, operands[0], update, None)
 
 
+def _load(frame: Frame, step: Step, operands: list[Val]) -> Val:
+    mask = as_array(operands[1]) if len(operands) > 1 else None
+    return _values_of(frame, step, operands[0], step.operation.results[0].type, mask)
+
+
+def _values_of(frame: Frame, step: Step, pointers: Val, kind: Type, mask: Array | None) -> Array:
+    """The elements of this type at `pointers`, read atomically."""
+    like = full(np.zeros((1,) * (1 + len(shape_of(kind))), dtype_of(scalar_of(kind))), shape_of(kind))
+    update = Update(operands=(like,), apply=lambda old, new: old, shortcut=None, needs_old=True, writes=False)
+    return frame.services.memory.update(frame, step, pointers, update, mask)
+
+
+def _store(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
+    values = full(as_array(operands[1]), shape_of(step.operation.operands[1].type))
+    mask = as_array(operands[2]) if len(operands) > 2 else None
+    update = Update(operands=(values,), apply=lambda old, new: new, shortcut=None, needs_old=False, reads=False)
+    frame.services.memory.update(frame, step, operands[0], update, mask)
+    return ()
+
+
+def _poll(frame: Frame, step: Step, operands: list[Val]) -> Val:
+    """Whether each element has the expected value; memory does not change while a program waits."""
+    kind = step.operation.operands[1].type
+    matches = _values_of(frame, step, operands[0], kind, None) == full(as_array(operands[1]), shape_of(kind))
+    if len(operands) < 3 and not matches.all():
+        raise UnsupportedError("it waits for a program that runs later; programs run one after the other")
+    return np.asarray(matches)
+
+
 OPERATIONS: dict[str, Handler] = {
+    "tt.atomic_load": _load,
+    "tt.atomic_store": _store,
+    "tt.atomic_poll": _poll,
     "tt.atomic_rmw": _read_modify_write,
     "tt.atomic_cas": _compare_and_swap,
 }

@@ -18,7 +18,7 @@ from triton.runtime import interpreter as triton_interpreter
 from triton.runtime.errors import InterpreterError
 from triton.runtime.interpreter import GridExecutor, InterpretedFunction
 
-from engine.loading.raised import OutOfBoundsError
+from engine.loading.raised import InterpreterLimitError, OutOfBoundsError
 from engine.model import Location, OutOfBounds
 from engine.worker.launches.records import is_constexpr, parts_of
 from engine.worker.monitor.race_witness import ProgramAccess, RaceDetector
@@ -55,6 +55,7 @@ class Interpreter:
         self._extents: tuple[_Extent, ...] = ()
         self._always: tuple[_Extent, ...] = ()
         self._made_pointers = False
+        self._in_atomic = False
 
     def install(self) -> None:
         """Patch Triton's interpreter in this process."""
@@ -68,11 +69,17 @@ class Interpreter:
             ("create_masked_store", "store", 0, 2),
             ("create_atomic_rmw", "atomic", 1, 3),
             ("create_atomic_cas", "atomic", 0, None),
+            ("create_atomic_load", "atomic", 0, 1),
+            ("create_atomic_store", "atomic", 0, 2),
+            ("create_atomic_poll", "atomic", 0, None),
         ):
-            setattr(builder, name, self._checked(getattr(builder, name), access, pointer_at, mask_at))
+            if hasattr(builder, name):  # the last three since triton 3.9
+                setattr(builder, name, self._checked(getattr(builder, name), access, pointer_at, mask_at))
         builder.create_int_to_ptr = self._noting_pointers(builder.create_int_to_ptr)
         builder.create_splat = _with_boolean_comparisons(builder.create_splat)
         builder.set_grid_idx = self._program_order.moving(builder.set_grid_idx)
+        if hasattr(builder, "create_atomic_poll"):
+            builder.create_atomic_poll = _polling_once(builder.create_atomic_poll)
         libdevice.functions()
 
     def watch(self, filename: str) -> None:
@@ -125,9 +132,13 @@ class Interpreter:
             mask = args[mask_at].data if mask_at is not None else None
             element_bytes = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
             self._check(access, pointers.data, mask, element_bytes, builder)
-            if self._race_detector.on and access != "atomic":
+            if self._race_detector.on and access != "atomic" and not self._in_atomic:
                 self._record_access(args[1].data if access == "store" else None, pointers.data, mask, builder)
-            return operation(builder, *args, **kwargs)
+            self._in_atomic = access == "atomic"  # Triton implements some atomics with plain loads and stores
+            try:
+                return operation(builder, *args, **kwargs)
+            finally:
+                self._in_atomic = False
 
         return checked
 
@@ -219,6 +230,22 @@ def _extent(name: str, tensor: torch.Tensor) -> _Extent:
     storage = tensor.untyped_storage()
     start = storage.data_ptr()
     return _Extent(name=name, start=start, stop=start + storage.nbytes(), element_bytes=tensor.element_size())
+
+
+def _polling_once(poll: Callable[..., Any]) -> Callable[..., Any]:
+    """Read each element once: programs run one after the other, so no value changes while a program waits."""
+
+    def create_atomic_poll(builder: Any, ptr: Any, expected: Any, timeout_ns: Any, sem: Any, scope: Any) -> Any:
+        at_once = triton_interpreter.TensorHandle(np.zeros(1, np.uint64), triton_interpreter.tl.uint64)
+        matched = poll(builder, ptr, expected, at_once, sem, scope)
+        has_timeout = isinstance(timeout_ns, triton_interpreter.TensorHandle)  # else an empty value of the IR
+        if not has_timeout and not matched.data.all():
+            raise InterpreterLimitError(
+                "tl.atomic_poll waits for a program that runs later; without a GPU, programs run one after the other"
+            )
+        return matched
+
+    return create_atomic_poll
 
 
 def _with_boolean_comparisons(splat: Callable[..., Any]) -> Callable[..., Any]:

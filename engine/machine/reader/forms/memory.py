@@ -111,12 +111,13 @@ def _atomic_store(context: Context) -> Draft:
 
 
 def _atomic_poll(context: Context) -> Draft:
-    """`acquire, gpu, %p, %value : T, U -> V`."""
+    """`acquire, gpu, %p, %value timeout %t : T, U -> V`; the timeout, of i64, may be missing."""
     attributes = _order_and_scope(context)
-    operands = context.operands(2)
+    typed = context.operands(2)
+    operands = (*typed, context.operand()) if context.cursor.accept("timeout") else typed
     attributes.update(read_attributes(context))
     context.cursor.expect(":")
-    context.types_of(operands)
+    context.types_of(typed)
     context.cursor.expect("->")
     return Draft(operands=operands, results=(context.type(),), attributes=attributes)
 

@@ -98,8 +98,10 @@ def _atomic(least: int, most: int, results: int) -> Rule:
 
 
 def _poll(operation: Operation) -> None:
-    counted(operation, 2)
+    require(len(operation.operands) in (2, 3) and len(operation.results) == 1, "expected 2 or 3 operands and 1 result")
     expect_type(operation.operands[1].type, _target(operation.operands[0]), "a value")
+    for timeout in operation.operands[2:]:
+        expect_type(timeout.type, Scalar.I64, "a timeout")
     require(element_of(operation.results[0].type) is Scalar.I1, "expected a result of i1")
 
 

@@ -64,6 +64,18 @@ def test_atomic_operations_have_kind_order_and_scope() -> None:
     ]
 
 
+@pytest.mark.parametrize(("timeout", "operands"), [("", 2), (" timeout %t", 3)])
+def test_poll_has_a_timeout_or_none(timeout: str, operands: int) -> None:
+    text = f"""module {{
+      tt.func public @k(%p: !tt.ptr<i32>, %v: i32, %t: i64) attributes {{noinline = false}} {{
+        %0 = tt.atomic_poll acquire, gpu, %p, %v{timeout} : !tt.ptr<i32>, i32 -> i1
+        tt.return
+      }}
+    }}"""
+    poll = next(operations_of(read_module(text)))
+    assert (poll.name, len(poll.operands), poll.attributes["sem"]) == ("tt.atomic_poll", operands, "acquire")
+
+
 def test_products_have_their_precision() -> None:
     attributes = [operation.attributes for operation in named("tt.dot", "products")]
     found = [(each["inputPrecision"], each["maxNumImpreciseAcc"]) for each in attributes]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import triton.language as tl
 
 Scenarios = dict[str, dict[str, Any]]
 
@@ -187,6 +188,13 @@ def test_only_launches_of_the_machine_have_traffic(launched: Scenarios, interpre
 
 def test_launch_with_overrun_is_recorded(scenarios: Scenarios) -> None:
     assert scenarios["a_launch_that_fails_is_recorded_too"]["value"] == [16]
+
+
+@pytest.mark.skipif(not hasattr(tl, "atomic_poll"), reason="this Triton has no tl.atomic_poll")
+def test_poll_waits_for_an_earlier_program_only(scenarios: Scenarios) -> None:
+    assert scenarios["a_program_polls_an_earlier_one"] == {"value": [1, 1, 1, 1, 1, 0, 0, 1, 2, 3, 4, 0]}
+    error = scenarios["a_program_polls_a_later_one"]["error"]
+    assert error.startswith("InterpreterLimitError('tl.atomic_poll waits for a program that runs later; ")
 
 
 def test_witness_names_conflicting_programs_and_lines(launched: Scenarios, interpreted: Scenarios) -> None:

@@ -31,6 +31,30 @@ def programs_run_backwards() -> Any:
 
 
 @triton.jit
+def hand_on(flags, sums, distance):
+    at = tl.program_id(0) + 1
+    tl.atomic_poll(flags + at + distance, 1)
+    tl.store(sums + at, tl.load(sums + at + distance) + tl.atomic_load(flags))
+    tl.atomic_store(flags + at, 1)
+
+
+def _handed_on(distance: int) -> list[int]:
+    flags, sums = torch.tensor([1, 0, 0, 0, 0, 0], dtype=torch.int32), torch.zeros(6, dtype=torch.int32)
+    hand_on[(4,)](flags, sums, distance)
+    return [*flags.tolist(), *sums.tolist()]
+
+
+@scenario
+def a_program_polls_an_earlier_one() -> Any:
+    return _handed_on(-1)
+
+
+@scenario
+def a_program_polls_a_later_one() -> Any:
+    return _handed_on(1)
+
+
+@triton.jit
 def store_twice_as_wide(y, block: tl.constexpr):
     at = tl.program_id(0) * block + tl.arange(0, 2 * block)
     tl.store(y + at, tl.program_id(0).to(tl.float32) + tl.zeros((2 * block,), tl.float32), mask=at < 12)  # LINE wide
