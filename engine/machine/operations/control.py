@@ -6,15 +6,16 @@ the others; programs on two sides of an `scf.if` run one side after the other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from engine.errors import UnsupportedError
 from engine.machine.errors import LimitError
-from engine.machine.frame import Frame, Handler, Step, as_array, where
+from engine.machine.frame import Frame, FunctionPlan, Handler, Step, as_array, where
 from engine.machine.numerics import Array
-from engine.machine.values import Val, arrays_of, merge, select, take
+from engine.machine.values import Val, arrays_of, merge, select, shape_of, take
 
 _CALL_DEPTH = 64
 
@@ -151,7 +152,30 @@ def _call(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
     return tuple(services.call(frame.fresh(), services.functions[callee], operands))
 
 
+def _map_elementwise(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
+    """A function of scalars for each element, or for each `pack` elements that are neighbours in the last axis."""
+    pack, shape = step.operation.attributes["pack"], shape_of(step.operation.operands[0].type)
+    assert isinstance(pack, int)
+    calls, rest = divmod(math.prod(shape), pack)
+    if rest:
+        raise UnsupportedError(f"a tensor of {math.prod(shape)} elements in packs of {pack}")
+    arguments: list[Val] = []
+    for operand in operands:
+        packs = np.broadcast_to(as_array(operand), (frame.count, *shape)).reshape(-1, pack)
+        arguments += [packs[:, place] for place in range(pack)]
+    # Each call is a program of its own, so that calls may diverge.
+    inner = frame.child(np.repeat(np.arange(frame.count), calls))
+    function = FunctionPlan(name="", blocks=step.regions[0])
+    results = frame.services.call(inner, function, arguments)
+    columns = [np.broadcast_to(as_array(result), (inner.count,)) for result in results]
+    return tuple(
+        np.stack(columns[first : first + pack], axis=1).reshape(frame.count, *shape)
+        for first in range(0, len(columns), pack)
+    )
+
+
 OPERATIONS: dict[str, Handler] = {
+    "tt.map_elementwise": _map_elementwise,
     "scf.if": _if,
     "scf.for": _for,
     "scf.while": _while,

@@ -66,6 +66,44 @@ def test_programs_that_diverge_compute_their_own():
 
 
 @triton.jit
+def shrink(x, bound):
+    if x > bound:
+        return x - bound
+    if x < -bound:
+        return x + bound
+    steps = x * 0
+    while steps < x:
+        steps += 1
+    return steps
+
+
+@triton.jit
+def swap_pair(a, b):
+    return b, a + tl.program_id(0)
+
+
+@triton.jit
+def map_scalars(x_ptr, shrunk_ptr, swapped_ptr, bound, N: tl.constexpr):
+    at = tl.program_id(0) * N + tl.arange(0, N)
+    x = tl.load(x_ptr + at)
+    tl.store(shrunk_ptr + at, tl.map_elementwise(shrink, x, bound + tl.program_id(0)))
+    tl.store(swapped_ptr + at, tl.map_elementwise(swap_pair, x, pack=2)[0])
+
+
+def test_function_of_scalars_branches_for_each_element():
+    x = torch.randint(-9, 9, (3, 16), generator=torch.Generator().manual_seed(0)).float()
+    shrunk, swapped = torch.empty_like(x), torch.empty_like(x)
+    with launching():
+        map_scalars[(3,)](x, shrunk, swapped, 2, N=16)
+    rows = torch.arange(3).view(3, 1)
+    near = x.abs() <= 2 + rows
+    assert torch.equal(shrunk, torch.where(near, x.clamp(min=0), x - torch.sign(x) * (2 + rows)))
+    pairs = x.view(3, 8, 2)
+    expected = torch.stack([pairs[..., 1], pairs[..., 0] + rows], dim=-1).view(3, 16)
+    assert torch.equal(swapped, expected)
+
+
+@triton.jit
 def later_of_equals(x_a, i_a, x_b, i_b):
     return tl.where(x_a >= x_b, x_a, x_b), tl.where(x_a >= x_b, i_a, i_b)
 
