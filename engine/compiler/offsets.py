@@ -10,12 +10,16 @@ from collections.abc import Iterator, Mapping
 
 from engine.errors import UnsupportedError
 from engine.machine.errors import MachineError
-from engine.machine.ir import Constant, Function, Operation, Region, Scalar, SourceLocation, Tensor, Value
+from engine.machine.ir import Constant, Function, Operation, Pointer, Region, Scalar, SourceLocation, Tensor, Value
 from engine.machine.reader import read_module
 
 _STATIC = frozenset({"arith.constant", "tt.make_range"})
 _QUOTIENTS = frozenset({"arith.divsi", "arith.divui"})
+_REMAINDERS = frozenset({"arith.remsi", "arith.remui"})
 _NARROW = (Scalar.I32, Scalar.I16, Scalar.I8)
+_WIDENINGS = frozenset({"arith.extsi", "arith.extui"})
+_SHAPES = frozenset({"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans"})
+_SUMS = _SHAPES | {"arith.addi", "arith.subi", "tt.addptr"}
 
 
 def line_of_narrow_offset(ttir: str, filename: str) -> int | None:
@@ -24,38 +28,89 @@ def line_of_narrow_offset(ttir: str, filename: str) -> int | None:
     A product of constants and ranges alone cannot overflow and does not count.  Nor does one of lanes that are numbered
     by ranges and arguments, with an argument such as a stride: a range has at most 2^20 elements, and what grows with
     the tensor is a program's number or a loop's.  Nor does a quotient times no more than it was divided by, as where
-    tiles are counted and numbered in groups.  None too where the TTIR cannot be read.
+    tiles are counted and numbered in groups.  Nor does the number of a tile times its size, where that is a place in
+    one dimension of several: it is widened, and multiplied by a stride, divided for a remainder, or added to such a
+    product or to another place.  None too where the TTIR cannot be read.
     """
     try:
         functions = read_module(ttir).functions.values()
     except (MachineError, UnsupportedError):
         return None
-    lines = [line for function in functions for line in _lines(function, filename)]
+    lines = [line for function in functions for line in _Offsets(function, filename).lines()]
     return min(lines, default=None)
 
 
-def _lines(function: Function, filename: str) -> Iterator[int]:
-    operations = tuple(function.body.all_operations())
-    maker_by_value = {result.index: operation for operation in operations for result in operation.results}
-    static = _made_of(operations, frozenset())
-    arguments = frozenset(value.index for value in function.arguments) if function.is_public else frozenset()
-    given = _made_of(operations, arguments)
-    pending = [operation.operands[1] for operation in operations if operation.name == "tt.addptr"]
-    seen: set[int] = set()
-    while pending:
-        value = pending.pop()
-        maker = maker_by_value.get(value.index)
-        if maker is None or value.index in seen:
-            continue
-        seen.add(value.index)
-        pending += maker.operands
-        pending += (operand for region in maker.regions for end in _ends(region) for operand in end.operands)
-        is_bounded = value.index in static or (value.index in given and isinstance(value.type, Tensor))
-        is_bounded = is_bounded or _undoes_division(maker, maker_by_value)
-        if maker.name == "arith.muli" and _is_narrow(value) and not is_bounded:
-            line = _line_in(filename, maker.location)
-            if line is not None:
-                yield line
+class _Offsets:
+    """The values of one function that addresses are computed from."""
+
+    def __init__(self, function: Function, filename: str) -> None:
+        self._filename = filename
+        self._operations = tuple(function.body.all_operations())
+        self._maker_by_value = {result.index: one for one in self._operations for result in one.results}
+        self._static = _made_of(self._operations, frozenset())
+        arguments = frozenset(value.index for value in function.arguments) if function.is_public else frozenset()
+        self._given = _made_of(self._operations, arguments)
+        ranges = (one.attributes["end"] for one in self._operations if one.name == "tt.make_range")
+        self._tile = max((end for end in ranges if isinstance(end, int)), default=0)
+
+    def lines(self) -> Iterator[int]:
+        """Lines of products that may overflow, some more than once."""
+        pending = list(self._addresses())
+        seen: set[tuple[int, bool]] = set()
+        while pending:
+            value, is_place = pending.pop()
+            maker = self._maker_by_value.get(value.index)
+            if maker is None or (value.index, is_place) in seen:
+                continue
+            seen.add((value.index, is_place))
+            inner = [*maker.operands]
+            inner += (operand for region in maker.regions for end in _ends(region) for operand in end.operands)
+            is_remainder = maker.name in _REMAINDERS and not _is_narrow(value)
+            is_below = is_place or self._is_wide_product(value) or is_remainder
+            # What is divided is a place among all elements, not in one dimension.
+            pending += [(operand, is_below and maker.name not in _QUOTIENTS) for operand in inner]
+            if maker.name == "arith.muli" and _is_narrow(value) and not self._is_bounded(value, maker, is_place):
+                line = _line_in(self._filename, maker.location)
+                if line is not None:
+                    yield line
+
+    def _addresses(self) -> Iterator[tuple[Value, bool]]:
+        """Pointers that no other pointer is computed from, each with whether it adds places in several dimensions.
+
+        It does if a term of its sum is a product of 64 bits, or if two are widened: strides of 1 are compiled away.
+        """
+        dimensions: dict[int, int] = {}
+        inner, used = set[int](), set[int]()
+        for operation in self._operations:
+            operands = {operand.index for operand in operation.operands}
+            is_sum = operation.name in _SUMS
+            (inner if is_sum else used).update(operands)
+            for result in operation.results:
+                places = 2 * self._is_wide_product(result) + self._is_widened(result)
+                below = sum(dimensions.get(index, 0) for index in operands) if is_sum and not _is_narrow(result) else 0
+                dimensions[result.index] = min(2, places + below)
+        for operation in self._operations:
+            for value in operation.results if operation.name in _SUMS else ():
+                if _is_pointer(value) and (value.index not in inner or value.index in used):
+                    yield value, dimensions[value.index] > 1
+
+    def _is_widened(self, value: Value) -> bool:
+        maker = self._maker_by_value.get(value.index)
+        return maker is not None and maker.name in _WIDENINGS and value.index not in self._static
+
+    def _is_wide_product(self, value: Value) -> bool:
+        maker = self._maker_by_value.get(value.index)
+        is_product = maker is not None and maker.name == "arith.muli" and not _is_narrow(value)
+        return is_product and value.index not in self._static
+
+    def _is_bounded(self, product: Value, maker: Operation, is_place: bool) -> bool:
+        """Whether a product cannot overflow for a tensor whose dimensions have less than 2^31 elements each."""
+        if product.index in self._static or (product.index in self._given and isinstance(product.type, Tensor)):
+            return True
+        if _undoes_division(maker, self._maker_by_value):
+            return True
+        factors = [self._maker_by_value.get(operand.index) for operand in maker.operands]
+        return is_place and 0 < max(map(_constant, factors)) <= self._tile
 
 
 def _undoes_division(product: Operation, maker_by_value: Mapping[int, Operation]) -> bool:
@@ -88,6 +143,10 @@ def _made_of(operations: tuple[Operation, ...], arguments: frozenset[int]) -> fr
         if operation.name in _STATIC or (made_of_known and not operation.regions):
             known.update(result.index for result in operation.results)
     return frozenset(known)
+
+
+def _is_pointer(value: Value) -> bool:
+    return isinstance(value.type.element if isinstance(value.type, Tensor) else value.type, Pointer)
 
 
 def _is_narrow(value: Value) -> bool:

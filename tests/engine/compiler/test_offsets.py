@@ -48,6 +48,15 @@ def test_product_that_is_widened_too_late_counts() -> None:
     assert line_of_narrow_offset(kernel(late), "k.py") == 4
 
 
+def test_pointer_repeated_for_all_lanes_counts() -> None:
+    repeated = (
+        '    %m = arith.muli %pid, %s : i32 loc("k.py":4:1)\n'
+        '    %q = tt.addptr %x, %m : !tt.ptr<f32>, i32 loc("k.py":5:1)\n'
+        '    %p = tt.splat %q : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>> loc("k.py":6:1)'
+    )
+    assert line_of_narrow_offset(kernel(repeated), "k.py") == 4
+
+
 def test_product_of_64_bits_does_not_count() -> None:
     wide = (
         '    %w = arith.extsi %pid : i32 to i64 loc("k.py":4:1)\n'
@@ -111,6 +120,59 @@ def test_number_of_group_times_its_size_does_not_count(times: str, line: int | N
         + f'    %m = arith.muli %n, {times} : i32 loc("k.py":4:1)\n'
     )
     assert line_of_narrow_offset(kernel(grouped + SPLAT + ADD), "k.py") == line
+
+
+PLACE = """\
+    %b64 = arith.extsi %s : i32 to i64 loc("k.py":3:1)
+    %ss = tt.splat %b64 : i64 -> tensor<64xi64> loc("k.py":3:1)
+    %m = arith.muli %pid, %c : i32 loc("k.py":4:1)
+    %ms = tt.splat %m : i32 -> tensor<64xi32> loc("k.py":4:1)
+    %i = arith.addi %ms, %r : tensor<64xi32> loc("k.py":4:1)
+    %w = arith.extsi %i : tensor<64xi32> to tensor<64xi64> loc("k.py":5:1)
+"""
+STRIDED = '    %o = arith.muli {of}, %ss : tensor<64xi64> loc("k.py":5:1)\n'
+ADD_WIDE = '    %p = tt.addptr %b, {offset} : tensor<64x!tt.ptr<f32>>, tensor<64xi64> loc("k.py":6:1)'
+BESIDE = """\
+    %f = arith.muli %ss, %ss : tensor<64xi64> loc("k.py":5:1)
+    %q = tt.addptr %b, {first} : tensor<64x!tt.ptr<f32>>, tensor<64xi64> loc("k.py":6:1)
+    %p = tt.addptr %q, {second} : tensor<64x!tt.ptr<f32>>, tensor<64xi64> loc("k.py":6:1)"""
+ROW = """\
+    %row = arith.extsi %pid : i32 to i64 loc("k.py":3:1)
+    %rs = tt.splat %row : i64 -> tensor<64xi64> loc("k.py":3:1)
+"""
+DIVIDED = '    %d = arith.divsi %w, %ss : tensor<64xi64> loc("k.py":5:1)\n' + STRIDED.format(of="%d")
+
+
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        (STRIDED.format(of="%w") + ADD_WIDE.format(offset="%o"), None),
+        (BESIDE.format(first="%f", second="%w"), None),
+        (BESIDE.format(first="%w", second="%f"), None),
+        (ROW + BESIDE.format(first="%rs", second="%w"), None),
+        ('    %o = arith.remsi %w, %ss : tensor<64xi64> loc("k.py":5:1)\n' + ADD_WIDE.format(offset="%o"), None),
+        (ADD_WIDE.format(offset="%w"), 4),
+        (DIVIDED + ADD_WIDE.format(offset="%o"), 4),
+    ],
+    ids=[
+        "times a stride",
+        "after a product",
+        "before a product",
+        "beside another place",
+        "remainder",
+        "alone",
+        "divided",
+    ],
+)
+def test_place_in_a_dimension_does_not_count(address: str, line: int | None) -> None:
+    assert line_of_narrow_offset(kernel(PLACE + address), "k.py") == line
+
+
+def test_rows_longer_than_a_tile_count_beside_a_product() -> None:
+    rows = PLACE.replace(
+        "%m = arith.muli %pid, %c", '%n = arith.constant 65 : i32 loc("k.py":2:1)\n    %m = arith.muli %pid, %n'
+    )
+    assert line_of_narrow_offset(kernel(rows + BESIDE.format(first="%f", second="%w")), "k.py") == 4
 
 
 def test_invalid_ttir_has_no_line() -> None:
