@@ -8,6 +8,7 @@ never becomes the answer.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from engine.model import Finding
@@ -25,6 +26,7 @@ from engine.static.findings import hint
 
 _CASTS = ("to", "float", "double", "half", "bfloat16", "type")
 _GRADIENTS = frozenset({"backward", "jvp", "vjp"})
+_MOST_NUMBERS = 1024  # in a table whose arithmetic is not a part of the answer
 _LAUNCH = "import torch, triton\n@triton.jit\ndef k(x, y):\n    tl.store(y, 0)\n"
 
 STRICT = "PyTorch allocates, views and moves; it computes no part of the output."
@@ -66,6 +68,11 @@ CATCHES = (
     "    return total * x\n",
     _LAUNCH + "def f(x: torch.Tensor):\n    part = torch.empty(8)\n    k[(1,)](x, part)\n    part = part * 2\n"
     "    return part\n",
+    "import torch\ndef b(ctx, g):\n    return g @ g\nop.register_autograd(b)\ndef f(x):\n    return b(None, x)\n",
+    "import torch\ndef b(ctx, g):\n    return g @ g\nop.register_kernel('cpu', b)\ndef f(x):\n    return op(x)\n",
+    "import torch\ndef f(x: torch.Tensor):\n    return torch.tensor([1, 2]) * x\n",
+    "import torch\ndef s(ctx, inputs, output):\n    output.copy_(torch.softmax(inputs[0], -1))\n"
+    "op.register_autograd(lambda ctx, g: g, setup_context=s)\ndef f(x):\n    return op(x)\n",
 )
 SPARES = (
     _LAUNCH + "def f(x):\n    y = torch.empty_like(x)\n    k[(1,)](x.flip(-1), y)\n    return y.flip(-1)\n",
@@ -110,6 +117,13 @@ SPARES = (
     _LAUNCH + "class F(torch.autograd.Function):\n    def forward(ctx, x):\n        y = torch.empty_like(x)\n"
     "        k[(1,)](x, y)\n        return y\n    def backward(ctx, g):\n        return g @ g\n"
     "def f(x):\n    return F.apply(x)\n",
+    "import torch\ndef b(ctx, g):\n    x, = ctx.saved_tensors\n    return torch.where(x > 0, g, g * x)\n"
+    "def s(ctx, inputs, output):\n    ctx.save_for_backward(torch.softmax(inputs[0], -1))\n"
+    "op.register_autograd(b, setup_context=s)\ndef f(x):\n    return op(x)\n",
+    "import torch\ndef b(ctx, g):\n    return g @ g\ntorch.library.register_autograd('n::op', b)\ndef f(x):\n"
+    "    return torch.ops.n.op(x)\n",
+    "import torch\nORDER = [0, 4, 1, 5]\ndef table(device):\n    return torch.tensor(ORDER, device=device) * 4\n"
+    "def f(x):\n    return launch(x, table(x.device))\n",
     "import asyncio\nasync def f(x):\n    return await asyncio.gather(x)\n",
     "from itertools import product\nimport math\ndef f(x):\n    return math.log(2), list(product((1,), (2,)))\n",
     "import torch, unittest\nclass T(unittest.TestCase):\n    def test(self):\n        torch.softmax(1, 1)\n"
@@ -147,19 +161,60 @@ def _operators(reading: Reading) -> Iterator[tuple[ast.expr, str]]:
         if isinstance(operation.op, ast.MatMult):
             yield operation, "@"
         elif reading.tensors.origin(operation) is not Origin.UNKNOWN and _counts(reading, operation, Weight.LIGHT):
+            if _is_of_numbers(reading, operation):
+                continue
             yield operation, "arithmetic on tensors"
 
 
+def _is_of_numbers(reading: Reading, node: ast.expr) -> bool:
+    """Whether arithmetic has numbers of the file as its only operands: a table, such as `torch.tensor([0, 4]) * 2`."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return _is_of_numbers(reading, left) and _is_of_numbers(reading, right)
+        case ast.Call(args=[held, *_]) if "torch.tensor" in reading.names.of(node.func):
+            numbers = reading.names.only_value(held) if isinstance(held, ast.Name) else held
+            parts = list(itertools.islice(ast.walk(numbers), 2 * _MOST_NUMBERS)) if numbers is not None else []
+            kinds = (ast.List, ast.Tuple, ast.Constant, ast.UnaryOp, ast.unaryop, ast.expr_context)
+            return 0 < len(parts) < 2 * _MOST_NUMBERS and all(isinstance(part, kinds) for part in parts)
+    return isinstance(reading.names.value(node), int | float)
+
+
 def _computes_gradients(reading: Reading, node: ast.AST) -> bool:
-    """Whether it is in a method that torch.autograd alone calls."""
+    """Whether it is in a method or a function that torch.autograd alone calls."""
     inside: set[str] = set()
     for above in reading.ancestors(node):
         if isinstance(above, ast.FunctionDef):
             inside.add(above.name)
+            if _is_registered_for_gradients(reading, above.name):
+                return not _writes_to_parameter(reading, node)
         elif isinstance(above, ast.ClassDef):
             is_operator = any(ast.unparse(base).rpartition(".")[2] == "Function" for base in above.bases)
+            if "setup_context" in inside:  # it runs in the forward pass, and is given the answer
+                return is_operator and not _writes_to_parameter(reading, node)
             return is_operator and not inside.isdisjoint(_GRADIENTS)
     return False
+
+
+def _writes_to_parameter(reading: Reading, node: ast.AST) -> bool:
+    function = reading.function(node)
+    if function is None or not isinstance(node, ast.expr):
+        return False
+    return _is_written_out(reading, node, set(reading.tensors.flow(function).parameters))
+
+
+def _is_registered_for_gradients(reading: Reading, name: str) -> bool:
+    """Whether the file uses a function only as a callback of `register_autograd`."""
+    uses = [used for used in reading.host(ast.Name) if used.id == name and isinstance(used.ctx, ast.Load)]
+    return bool(uses) and all(_is_callback(reading, used) for used in uses)
+
+
+def _is_callback(reading: Reading, used: ast.Name) -> bool:
+    call = reading.parent(used)
+    if isinstance(call, ast.keyword):
+        call = reading.parent(call)
+    if not isinstance(call, ast.Call) or call.func is used:
+        return False
+    return isinstance(call.func, ast.Attribute | ast.Name) and ast.unparse(call.func).endswith("register_autograd")
 
 
 def _runs_without_a_gpu(reading: Reading, node: ast.AST) -> bool:
