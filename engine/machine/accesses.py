@@ -13,7 +13,7 @@ from engine.errors import UnsupportedError
 from engine.machine.frame import Frame, Step, Update
 from engine.machine.ir import Scalar
 from engine.machine.journal import Access, Journal
-from engine.machine.lanes import Lanes, is_increasing
+from engine.machine.lanes import Lanes, common_shape, is_increasing
 from engine.machine.memory import Memory, Storage
 from engine.machine.numerics import Array, dtype_of, unsigned
 from engine.machine.results import AccessKind, FindingKind, Limits, MemoryFinding
@@ -42,6 +42,7 @@ class Accesses:
         self._programs = programs
         self._tracked = tracked
         self._shadows: dict[int, Shadow] = {}
+        self._views: dict[tuple[object, ...], Array] = {}
         self._atomics: Array | None = None
 
     def restore(self) -> None:
@@ -197,7 +198,7 @@ class Accesses:
     ) -> Access:
         """The active lanes, checked against the bounds of the storage."""
         shapes = [part.shape for part in (pointers.index, mask) if part is not None]
-        shape = np.broadcast_shapes(*shapes, *((like,) if like else ()))
+        shape = common_shape(*shapes, *((like,) if like else ()))
         lanes = Lanes.of(pointers.index, mask, shape)
         storage = _NO_STORAGE if place == NOWHERE else self._memory.storages[place]
         access = Access(frame=frame, step=step, kind=kind, place=place, storage=storage, pointers=pointers, lanes=lanes)
@@ -211,11 +212,14 @@ class Accesses:
     def _view(self, access: Access, dtype: np.dtype[np.generic]) -> Array:
         """The storage as elements of the access, from its first byte."""
         start, unit = access.pointers.start, access.pointers.unit
-        length = max(0, access.storage.bytes - start) // unit
-        held = np.dtype(np.uint8) if dtype == np.bool_ else dtype
-        if held.itemsize != unit:
-            raise UnsupportedError(f"an element of {held.itemsize} bytes at a pointer to {unit} bytes")
-        view: Array = access.storage.data[start : start + length * unit].view(held)
+        key = (access.place, start, unit, dtype)
+        view = self._views.get(key)
+        if view is None:
+            length = max(0, access.storage.bytes - start) // unit
+            held = np.dtype(np.uint8) if dtype == np.bool_ else dtype
+            if held.itemsize != unit:
+                raise UnsupportedError(f"an element of {held.itemsize} bytes at a pointer to {unit} bytes")
+            view = self._views[key] = access.storage.data[start : start + length * unit].view(held)
         return view
 
     def _check_read(self, access: Access, event: int, *, reads: bool = True, writes: bool = False) -> None:

@@ -67,11 +67,12 @@ class Meter:
         elements = step.elements * programs
         self.elements += elements
         if self.counts_operations:
-            name = step.operation.name
-            self.elements_by_operation[name] = self.elements_by_operation.get(name, 0) + elements
-        if self.steps > self.limits.steps:
-            raise LimitError(f"{where(step.operation)}more than {self.limits.steps} steps were executed")
-        if self.elements > self.limits.elements:
+            name, counted = step.operation.name, self.elements_by_operation
+            counted[name] = counted.get(name, 0) + elements
+        limits = self.limits
+        if self.steps > limits.steps:
+            raise LimitError(f"{where(step.operation)}more than {limits.steps} steps were executed")
+        if self.elements > limits.elements:
             raise LimitError(f"{where(step.operation)}more than {self.limits.elements} elements were computed")
 
     def work(self, steps: int, operation: Operation) -> None:
@@ -153,12 +154,12 @@ class Frame:
     def run(self, block: BlockPlan, arguments: Sequence[Val]) -> list[Val]:
         """Execute a block; returns the operands of its terminator."""
         self.set(block.arguments, arguments)
-        values, meter, count = self.values, self.meter, self.count
+        values, meter, count, read = self.values, self.meter, self.count, self._read
         for step in block.steps:
             meter.count(step, count)
             operation = step.operation
             try:
-                results = step.handler(self, step, [self._read(operand.index) for operand in operation.operands])
+                results = step.handler(self, step, [read(operand.index) for operand in operation.operands])
             except UnsupportedError as error:
                 raise located(error, operation) from None
             if not isinstance(results, tuple):

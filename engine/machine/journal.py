@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
 from engine.machine.frame import Frame, Step
+from engine.machine.ir import SourceLocation
 from engine.machine.lanes import Lanes
 from engine.machine.memory import Storage
 from engine.machine.numerics import Array
@@ -45,6 +47,32 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         return elements_of(kinds[0].type)
 
 
+@dataclass(kw_only=True)
+class _Tally:
+    """The facts of one operation while the launch runs."""
+
+    kind: AccessKind
+    location: SourceLocation | None
+    block_elements: int
+    storages: list[str] = field(default_factory=list)
+    executions: int = 0
+    requested_bytes: int = 0
+    distinct_bytes: int = 0
+    sectors: int = 0
+
+    def facts(self) -> AccessFacts:
+        """The facts so far."""
+        return AccessFacts(
+            kind=self.kind,
+            location=self.location,
+            storages=tuple(self.storages),
+            executions=self.executions,
+            requested_bytes=self.requested_bytes,
+            distinct_bytes=self.distinct_bytes,
+            sectors=self.sectors,
+        )
+
+
 class Journal:
     """Findings and facts of one launch; events number its memory operations as they run.
 
@@ -55,7 +83,7 @@ class Journal:
         self.steps: list[Step] = []
         self._measures = measures
         self._limits = limits
-        self._facts: dict[int, AccessFacts] = {}
+        self._tallies: dict[int, _Tally] = {}
         self._findings: dict[tuple[object, ...], MemoryFinding] = {}
 
     @property
@@ -66,7 +94,7 @@ class Journal:
     @property
     def facts(self) -> tuple[AccessFacts, ...]:
         """The facts of each access, in the order of its first execution."""
-        return tuple(self._facts.values())
+        return tuple(tally.facts() for tally in self._tallies.values())
 
     def event(self, step: Step) -> int:
         """The number of the next memory operation."""
@@ -130,28 +158,20 @@ class Journal:
     def tally(self, access: Access) -> None:
         """Add an access to the facts of its operation."""
         step, name = access.step, access.storage.name
-        known = self._facts.get(id(step)) or AccessFacts(
-            kind=access.kind,
-            location=step.operation.location,
-            storages=(),
-            executions=0,
-            requested_bytes=0,
-            distinct_bytes=0,
-            sectors=0,
-        )
-        storages = known.storages if name in known.storages else (*known.storages, name)
+        known = self._tallies.get(id(step))
+        if known is None:
+            known = self._tallies[id(step)] = _Tally(
+                kind=access.kind, location=step.operation.location, block_elements=access.block_elements
+            )
+        if name not in known.storages:
+            known.storages.append(name)
         if not self._measures:
-            self._facts[id(step)] = known if storages is known.storages else replace(known, storages=storages)
             return
         lanes, unit = access.lanes, access.pointers.unit
         times = access.frame.count if lanes.rows == 1 else 1
-        repeats = max(1, access.block_elements // max(1, math.prod(lanes.shape[1:])))
+        repeats = max(1, known.block_elements // max(1, math.prod(lanes.shape[1:])))
         elements, sectors = lanes.distinct(unit, access.storage.base + access.pointers.start)
-        self._facts[id(step)] = replace(
-            known,
-            storages=storages,
-            executions=known.executions + access.frame.count,
-            requested_bytes=known.requested_bytes + lanes.flat.size * unit * times * repeats,
-            distinct_bytes=known.distinct_bytes + elements * unit * times,
-            sectors=known.sectors + sectors * times,
-        )
+        known.executions += access.frame.count
+        known.requested_bytes += lanes.flat.size * unit * times * repeats
+        known.distinct_bytes += elements * unit * times
+        known.sectors += sectors * times
