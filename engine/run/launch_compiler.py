@@ -24,6 +24,7 @@ from engine.verdict.decide import Stop
 
 _MAX_ARTEFACT_BYTES = 64 << 20
 _MOST_PUBLISHED_BYTES = 1 << 30
+_LARGE, _MOST_NAMED = 4096, 2  # constants of a kernel that took too long, and how many of them are named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +164,8 @@ class LaunchCompiler:
     async def _attempt(self, session: CandidateSession, launch: Launch, specialisation: str) -> Attempt:
         identifier = protocol.new_id()
         with self._profile.span("compile") as span:
-            reply = await self._answered(session, self._asked_to_compile(session, launch, specialisation, identifier))
+            asked = self._asked_to_compile(session, launch, specialisation, identifier)
+            reply = await self._answered(session, asked, launch)
         return Attempt(
             id=identifier, session=session, launch=launch, specialisation=specialisation, reply=reply,
             elapsed_s=span.elapsed_s,
@@ -178,7 +180,8 @@ class LaunchCompiler:
             return Stop(outcome=Outcome.ENGINE_ERROR, message="its compiler has ended")
         command = protocol.DescribeCompiled(id=protocol.new_id(), compiled=attempt.id, folder=str(session.shared))
         with self._profile.span("describe kernel"):
-            return await self._answered(session, session.ask(command, deadline_s=self._limits.compile_s))
+            asked = session.ask(command, deadline_s=self._limits.compile_s)
+            return await self._answered(session, asked, attempt.launch)
 
     async def _asked_to_compile(
         self, session: CandidateSession, launch: Launch, specialisation: str, identifier: str
@@ -198,12 +201,16 @@ class LaunchCompiler:
         return await session.ask(command, deadline_s=limit_s)
 
     async def _answered(
-        self, session: CandidateSession, asked: Awaitable[protocol.AnyReply | Stop]
+        self, session: CandidateSession, asked: Awaitable[protocol.AnyReply | Stop], launch: Launch
     ) -> protocol.AnyReply | Stop:
         """The answer of a compiler; a compiler that fails is ended."""
         try:
             return await asked
-        except (DeadlineError, WireError) as error:
+        except DeadlineError as error:
+            await session.clear()
+            message = f"while compiling, {error}{_large_constants(launch)}"
+            return Stop(outcome=Outcome.COMPILE_ERROR, message=message)
+        except WireError as error:
             await session.clear()
             stop = outcome_mapping.of_worker_error(error, "while compiling")
             return Stop(outcome=Outcome.COMPILE_ERROR, message=stop.message)
@@ -286,3 +293,11 @@ def _is_engine_failure(reply: protocol.AnyReply | Stop) -> bool:
     if isinstance(reply, Stop):
         return reply.outcome is Outcome.ENGINE_ERROR
     return isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.ENGINE
+
+
+def _large_constants(launch: Launch) -> str:
+    """The largest constants of a launch, which decide how much code a kernel has, in words; "" if all are small."""
+    numbers = {name: int(text) for name, text in launch.constants.items() if text.isdecimal()}
+    large = sorted((name for name in numbers if numbers[name] >= _LARGE), key=lambda name: -numbers[name])
+    named = ", ".join(f"{name}={numbers[name]:,}" for name in large[:_MOST_NAMED])
+    return f"; its largest constants are {named}: smaller ones make less code" if named else ""

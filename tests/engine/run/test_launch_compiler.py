@@ -6,18 +6,23 @@ import asyncio
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from engine import protocol
 from engine.artefacts import ArtefactStore
+from engine.errors import DeadlineError
 from engine.model import Artefact, Outcome
 from engine.processes.directories import EngineDirectories, Workspace
+from engine.run.launch_compiler import LaunchCompiler
+from engine.verdict.decide import Stop
 from tests.engine.run.compile_site import LAUNCH, Site, builder_of, compile_everything, described, warps
 from tests.guards import PATIENCE_S
 
 if TYPE_CHECKING:
+    from engine.processes.candidate_session import CandidateSession
     from tests.engine.conftest import Employ
 
 
@@ -231,3 +236,27 @@ async def test_stages_are_kept_beside_the_event_loop_one_launch_at_a_time(
     await running
     assert (waited, most) == ([True, True], 1)
     assert site.emitted == [(1, 2, "pass"), (2, 2, "pass")]
+
+
+@pytest.mark.parametrize(
+    ("constants", "words"),
+    [
+        (
+            {"BLOCK": "131072", "ROWS": "8192", "M": "4096", "KIND": "'sum'"},
+            "; its largest constants are BLOCK=131,072, ROWS=8,192: smaller ones make less code",
+        ),
+        ({"BLOCK": "1024"}, ""),
+    ],
+    ids=["large", "small"],
+)
+async def test_large_constants_are_named_where_a_compiler_takes_too_long(constants: dict[str, str], words: str) -> None:
+    async def stalls() -> protocol.AnyReply:
+        raise DeadlineError("the compiler timed out after 60 s")
+
+    async def clear() -> None:
+        pass
+
+    compiler, session = cast("LaunchCompiler", None), cast("CandidateSession", SimpleNamespace(clear=clear))
+    stop = await LaunchCompiler._answered(compiler, session, stalls(), replace(LAUNCH, constants=constants))
+    expected = f"while compiling, the compiler timed out after 60 s{words}"
+    assert stop == Stop(outcome=Outcome.COMPILE_ERROR, message=expected)
