@@ -199,12 +199,15 @@ class WorkbenchScreen(KgtuiScreen):
 
     def action_step_back(self) -> None:
         """Undo one step: question, search, editing, filter, detail, zoom, an old run, the run."""
-        if self.query_one(Ask).subject:
+        ask = self.query_one(Ask)
+        if ask.subject and not ask.waits:
             self.file.step_back()
         elif self.searcher.open:
             self.searcher.clear()
         elif self.replacer.open:
             self.replacer.close()
+        elif ask.waits:
+            ask.take_keys()
         elif self.bench.mode is Mode.EDIT:
             self.context.set_mode(Mode.WATCH)
             self.draw()

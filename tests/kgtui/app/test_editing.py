@@ -70,7 +70,7 @@ async def test_change_on_disk_with_unsaved_text_asks(make_bench: Any) -> None:
         bench.watcher.save(b"theirs\n")
         await bench.until(pilot, lambda: workbench(bench).query_one(Ask).subject != "")
         assert workbench(bench).source.editor.text == f"x{fakes.SOURCE.decode()}"
-        await pilot.press("k")
+        await pilot.press("escape", "k")
         assert workbench(bench).source.editor.text == f"x{fakes.SOURCE.decode()}"
         assert workbench(bench).bench.unsaved
         await pilot.press("ctrl+s")
@@ -85,7 +85,7 @@ async def test_reload_replaces_edited_text_with_file(make_bench: Any) -> None:
         await pilot.press("e", "x")
         bench.watcher.save(b"theirs\n")
         await bench.until(pilot, lambda: workbench(bench).query_one(Ask).subject != "")
-        await pilot.press("r")
+        await pilot.press("escape", "l")
         await bench.settled(pilot)
         assert workbench(bench).source.editor.text == "theirs\n"
         assert not workbench(bench).bench.unsaved

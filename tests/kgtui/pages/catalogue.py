@@ -136,7 +136,7 @@ _PANES = (
     Page(name="unsaved-switching", screen="workbench", says=("unsaved text", "save first", "discard"),
          keys=("e", "x", "escape", "shift+tab", "j", "enter"), sizes=SIZES[::-1]),
     Page(name="gone", screen="workbench", says=("softmax.py no longer exists",), gone=True),
-    Page(name="overtaken", screen="workbench", says=("also changed on disk", "keep mine"), keys=("e", "x"),
+    Page(name="overtaken", screen="workbench", says=("also changed on disk", "esc answer"), keys=("e", "x"),
          overtaken=True),
 )  # fmt: skip
 _OVER = (

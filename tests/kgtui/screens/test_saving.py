@@ -8,10 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+from textual import events
+from textual.widgets._toast import Toast
+
 from kgtui.files.unsaved import UnsavedTexts
 from kgtui.screens.workbench.screen import WorkbenchScreen
 from kgtui.state.workbench.status import Mode
 from kgtui.widgets.controls.ask import Ask
+from kgtui.widgets.controls.entry import Entry
 from tests.kgtui import fakes
 
 THEIRS = b"# kgtui: op=aten::softmax\n# theirs\n"
@@ -62,11 +67,72 @@ async def test_text_on_disk_can_replace_edited_text(make_bench: Any) -> None:
         await bench.settled(pilot)
         await pilot.press("e", "#")
         bench.path.write_bytes(THEIRS)
-        await pilot.press("ctrl+s", "r")
+        await pilot.press("ctrl+s", "l")
         await bench.settled(pilot)
         assert workbench(bench).source.editor.text == THEIRS.decode()
         assert not workbench(bench).bench.unsaved
         assert bench.engine.evaluated[-1][0].source == THEIRS
+        await pilot.press("ctrl+z")
+        assert workbench(bench).source.editor.text == "#" + fakes.SOURCE.decode()
+        assert workbench(bench).bench.unsaved
+
+
+async def test_typed_keys_never_answer_overtaken_question(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "#")
+        bench.path.write_bytes(THEIRS)
+        bench.watcher.save(THEIRS)
+        await bench.settled(pilot)
+        assert workbench(bench).query_one(Ask).question == "softmax.py also changed on disk."
+        await pilot.press(*"return lk", "enter")
+        assert workbench(bench).source.editor.text == "#return lk\n" + fakes.SOURCE.decode()
+        assert workbench(bench).query_one(Ask).waits
+
+
+async def test_text_replaced_by_changed_file_can_be_undone(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "#")
+        bench.path.write_bytes(THEIRS)
+        bench.watcher.save(THEIRS)
+        await bench.settled(pilot)
+        await pilot.press("escape", "l")
+        assert workbench(bench).source.editor.text == THEIRS.decode()
+        assert not workbench(bench).bench.unsaved
+        await pilot.press("ctrl+z")
+        assert workbench(bench).source.editor.text == "#" + fakes.SOURCE.decode()
+        assert workbench(bench).bench.unsaved
+
+
+async def test_second_key_of_burst_answers_nothing(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "#")
+        bench.path.write_bytes(THEIRS)
+        bench.watcher.save(THEIRS)
+        await bench.settled(pilot)
+        await pilot.press("escape")
+        ask = workbench(bench).query_one(Ask)
+        for key in "kl":
+            ask.post_message(events.Key(key, key))
+        await pilot.pause()
+        assert workbench(bench).source.editor.text == "#" + fakes.SOURCE.decode()
+        assert ask.subject == ""
+
+
+async def test_changed_file_leaves_open_question(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "#", "ctrl+q")
+        bench.path.write_bytes(THEIRS)
+        bench.watcher.save(THEIRS)
+        await bench.settled(pilot)
+        assert workbench(bench).file.asked_to_leave
 
 
 async def test_kept_text_and_changed_file_are_both_saved(make_bench: Any) -> None:
@@ -77,7 +143,7 @@ async def test_kept_text_and_changed_file_are_both_saved(make_bench: Any) -> Non
         bench.path.write_bytes(THEIRS)
         bench.watcher.save(THEIRS)
         await bench.settled(pilot)
-        await pilot.press("k", "ctrl+s")
+        await pilot.press("escape", "k", "ctrl+s")
         await bench.settled(pilot)
         assert bench.path.read_bytes() == b"#" + fakes.SOURCE
         assert bench.path.with_name("softmax_on_disk.py").read_bytes() == THEIRS
@@ -105,7 +171,9 @@ async def test_text_of_killed_program_is_recovered(make_bench: Any) -> None:
         await bench.settled(pilot)
         question = workbench(bench).query_one(Ask).question
         assert question == "softmax.py has unsaved text from before."
-        await pilot.press("r")
+        await pilot.press(*"jl")
+        assert workbench(bench).query_one(Ask).waits
+        await pilot.press("escape", "r")
         await pilot.pause()
         screen = workbench(bench)
         assert (screen.source.editor.text, screen.bench.mode, screen.bench.unsaved) == ("# mine\n", Mode.EDIT, True)
@@ -120,10 +188,10 @@ async def test_text_of_killed_program_stays_until_discarded(make_bench: Any) -> 
     note = left_behind(bench, "# mine\n")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        await pilot.press("escape")
+        await pilot.press("escape", "escape")
         assert note.exists()
         workbench(bench).unsaved_text.offer()
-        await pilot.press("d")
+        await pilot.press("e", "d", "escape", "d")
         assert not note.exists()
 
 
@@ -133,3 +201,23 @@ async def test_a_damaged_note_is_passed_over(make_bench: Any) -> None:
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         assert workbench(bench).query_one(Ask).subject == ""
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
+async def test_message_never_covers_question_or_input(make_bench: Any, size: tuple[int, int]) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=size, notifications=True) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "#", "ctrl+q")
+        screen = workbench(bench)
+        screen.notify("softmax.py was not saved: the disk is full", severity="error")
+        await bench.until(pilot, lambda: bool(screen.query(Toast)))
+        ask = screen.query_one(Ask)
+        assert all(not toast.region.overlaps(ask.region) for toast in screen.query(Toast))
+        await pilot.press("escape", "ctrl+g")
+        entry = screen.query_one("#entry", Entry)
+        screen.notify("expected the number of a line", severity="error")
+        await bench.until(pilot, lambda: bool(screen.query(Toast)))
+        await pilot.pause()
+        assert entry.region.height == 1
+        assert all(not toast.region.overlaps(entry.region) for toast in screen.query(Toast))

@@ -21,7 +21,8 @@ _OVERTAKEN = "overtaken"
 _LEAVE = "leave"
 _SWITCH = "switch"
 _OVERWRITE = "overwrite"
-_CHANGED = (Answer(key="w", label="write, keep both"), Answer(key="r", label="load the file"))
+_LOAD = Answer(key="l", label="load the file")  # not "r", which runs the file where letters are commands
+_CHANGED = (Answer(key="w", label="write, keep both"), _LOAD)
 _UNSAVED = (Answer(key="s", label="save first"), Answer(key="d", label="discard the text"))
 
 
@@ -51,11 +52,18 @@ class FileKeeper:
         context.bench = replace(context.bench, saved=content, notice="")
         if context.bench.unsaved:
             context.bench = replace(context.bench, content_on_disk=content)
-            answers = (Answer(key="r", label="load the file"), Answer(key="k", label="keep mine"))
-            self._ask(_OVERTAKEN, f"{context.bench.path.name} also changed on disk.", answers)
+            self._tell_overtaken()
         elif context.bench.old is None:
             context.source.load(content)
         self._runs.request_saved(named_before=named_before, again=siblings_changed)
+
+    def _tell_overtaken(self) -> None:
+        """Ask which text to keep, without taking the keys; a question that the user is at stays."""
+        ask = self._context.screen.query_one(Ask)
+        if not ask.subject or ask.waits:
+            question = f"{self._context.bench.path.name} also changed on disk."
+            answered = partial(self._answered, _OVERTAKEN)
+            ask.ask(_OVERTAKEN, question, (_LOAD, Answer(key="k", label="keep mine")), answered=answered, waits=True)
 
     def watch_troubled(self, trouble: WatchTrouble) -> None:
         """Show a problem of the watcher as long as it lasts, whatever runs of the last content report."""
@@ -187,7 +195,7 @@ class FileKeeper:
         match subject, key:
             case _, "escape":
                 pass
-            case "overtaken" | "overwrite", "r":
+            case "overtaken" | "overwrite", "l":
                 self._take(context.bench.content_on_disk or context.bench.saved)
             case "overtaken", "k":
                 self._settled = context.bench.content_on_disk
@@ -214,11 +222,11 @@ class FileKeeper:
         return held if held not in (self._context.source.read, content) else None
 
     def _take(self, content: bytes) -> None:
-        """Show the file's content instead, and run it if it was not run yet."""
+        """Show the file's content instead, which undo reverts, and run it if it was not run yet."""
         context = self._context
         is_new, named_before = content != context.bench.saved, context.bench.operator_named
         context.bench = replace(context.bench, saved=content, content_on_disk=None, unsaved=False)
-        context.source.load(content)
+        context.source.replace_text(content)
         self._unsaved.forget()
         if is_new:
             self._runs.request_saved(named_before=named_before)

@@ -43,7 +43,7 @@ class UnsavedText:
             self._discard()
             return
         question = f"{context.bench.path.name} has unsaved text from before."
-        context.screen.query_one(Ask).ask(_LEFTOVER, question, _LEFT, answered=self._answered)
+        context.screen.query_one(Ask).ask(_LEFTOVER, question, _LEFT, answered=self._answered, waits=True)
 
     def _answered(self, key: str) -> None:
         """Carry out the user's choice."""

@@ -86,6 +86,15 @@ class SourcePane(Titled):
         self._loaded = self.editor.text
         self._post_unsaved()
 
+    def replace_text(self, content: bytes) -> None:
+        """Show this content instead of the edited text, as an edit that can be undone; the cursor stays."""
+        cursor = self.editor.cursor_location
+        self._like = content
+        self.editor.rewrite(disk.shown_text(content))
+        self.editor.move_cursor(cursor)
+        self._loaded = self.editor.text
+        self._post_unsaved()
+
     def grow(self, text: str) -> None:
         """Show a growing text, not the user's, with its end visible."""
         self._like = text.encode()
