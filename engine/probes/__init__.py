@@ -4,8 +4,9 @@ A probe calls a candidate that was right in all cases again, under conditions th
 yields findings from the judge's counts of its outputs.  The worker's reports are claims, never a proof in favour of the
 candidate.  A probe module defines `CATCHES` (files of the corpus that it must flag), `LAYER` (the layer of the
 inspector that it belongs to) and `probe(lab)`, an async generator of findings that ends with one LayerReport.  A probe
-that fails becomes a layer that could not be checked.  One that has to wait may set `APART = True`: in the interpreter
-it then runs beside the others, with a worker of its own.  One that withholds launches has a late `TURN`, the default is
+that fails becomes a layer that could not be checked: an engine failure, unless the candidate's worker failed.
+One that has to wait may set `APART = True`: in the interpreter it then runs beside the others, with a worker of its
+own.  One that withholds launches has a late `TURN`, the default is
 0: a graph that is captured without its kernels, or a buffer that they did not fill, stays in the worker, and a later
 probe would report it.  A slow probe sets `ON_DEMAND = True`: it runs only if the plan requests the sanitizer, and
 reports nothing otherwise; its `CATCHES` may be empty.
@@ -19,9 +20,10 @@ import pkgutil
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from engine.errors import EngineError
+from engine.errors import EngineError, is_no_evidence
 from engine.model import Finding
 from engine.model.layers import Coverage, Layer, LayerReport
+from engine.processes.candidate_session import LoadError
 
 if TYPE_CHECKING:
     from engine.probes.lab.case_session import Lab
@@ -81,6 +83,7 @@ def is_on_demand(probe: Probe) -> bool:
 async def observations_of(probe: Probe, lab: Lab) -> AsyncIterator[Observation]:
     """Observations of one probe, with exactly one report on its layer, also when it fails."""
     reports = 0
+    coverage = Coverage.ENGINE_FAILED
     why = "the probe ended without a report"
     try:
         async for observation in probe.probe(lab):
@@ -90,5 +93,12 @@ async def observations_of(probe: Probe, lab: Lab) -> AsyncIterator[Observation]:
     except Exception as error:  # plug-in boundary: fail closed, with a report
         why = f"{type(error).__name__}: {error}"
         reports = 0
+        if _is_of_the_worker(error):
+            coverage = Coverage.NOT_CHECKED
     if reports != 1:
-        yield LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=Coverage.NOT_CHECKED, why=why)
+        yield LayerReport(layer=probe.LAYER, by=name_of(probe), coverage=coverage, why=why)
+
+
+def _is_of_the_worker(error: Exception) -> bool:
+    """Whether an error may be the candidate's doing: it did not load, or its worker exited or did not reply."""
+    return isinstance(error, LoadError) or (isinstance(error, EngineError) and not is_no_evidence(error))

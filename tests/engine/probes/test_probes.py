@@ -10,13 +10,14 @@ from typing import cast
 
 import pytest
 
-from engine import probes
-from engine.errors import EngineError
+from engine import probes, protocol
+from engine.errors import ChildDiedError, DeadlineError, EngineError, KilledError
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe, is_on_demand, name_of, observations_of
 from engine.probes import probes as all_probes
 from engine.probes.lab.case_session import Lab
+from engine.processes.candidate_session import LoadError
 from tests.candidates import candidates, stated
 
 PROBES = {probe.__name__.rpartition(".")[2]: probe for probe in all_probes()}
@@ -79,8 +80,29 @@ def stands(probe: object) -> Probe:
     return cast(Probe, module)  # cast: stands for a module
 
 
-def unchecked(why: str) -> LayerReport:
-    return LayerReport(layer=Layer.INPUTS, by="own", coverage=Coverage.NOT_CHECKED, why=why)
+def unchecked(why: str, coverage: Coverage = Coverage.ENGINE_FAILED) -> LayerReport:
+    return LayerReport(layer=Layer.INPUTS, by="own", coverage=coverage, why=why)
+
+
+@pytest.mark.parametrize(
+    ("error", "coverage"),
+    [
+        (EngineError("the judge could not make inputs"), Coverage.ENGINE_FAILED),
+        (OSError("File too large"), Coverage.ENGINE_FAILED),
+        (KilledError("by signal 9"), Coverage.ENGINE_FAILED),
+        (ChildDiedError("the worker exited"), Coverage.NOT_CHECKED),
+        (DeadlineError("no reply"), Coverage.NOT_CHECKED),
+        (LoadError(protocol.Failed(id="1", kind=protocol.FailureKind.RAISED, message="no")), Coverage.NOT_CHECKED),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value.value,
+)
+async def test_only_worker_errors_count_against_the_candidate(error: Exception, coverage: Coverage) -> None:
+    async def probe(lab: Lab) -> AsyncIterator[Observation]:
+        raise error
+        yield  # makes it a generator
+
+    (report,) = [one async for one in observations_of(stands(probe), LAB)]
+    assert report == unchecked(f"{type(error).__name__}: {error}", coverage)
 
 
 async def test_raising_probe_keeps_findings_and_is_reported() -> None:

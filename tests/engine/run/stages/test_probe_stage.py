@@ -236,7 +236,7 @@ async def test_worker_lost_before_its_call_counts_as_killed(stand: Stand) -> Non
     assert (stand.session.kills, stand.count(protocol.Call), stand.count(protocol.Load)) == (1, 0, 1)
 
 
-async def test_judge_failure_leaves_the_layer_unchecked(stand: Stand) -> None:
+async def test_judge_failure_is_an_engine_failure(stand: Stand) -> None:
     def fail(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if not isinstance(command, protocol.CountCorrect):
             return None
@@ -244,7 +244,7 @@ async def test_judge_failure_leaves_the_layer_unchecked(stand: Stand) -> None:
 
     stand.changes = fail
     report = next(event.report for event in await stand.stage(asks_once) if isinstance(event, events.LayerChecked))
-    assert (report.layer, report.by, report.coverage) == (Layer.INPUTS, "own", Coverage.NOT_CHECKED)
+    assert (report.layer, report.by, report.coverage) == (Layer.INPUTS, "own", Coverage.ENGINE_FAILED)
     assert report.why == "EngineError: the judge could not count the correct outputs of c: no memory"
 
 
