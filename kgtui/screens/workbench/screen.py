@@ -198,7 +198,7 @@ class WorkbenchScreen(KgtuiScreen):
     # Keys and messages
 
     def action_step_back(self) -> None:
-        """Undo one step: question, search, editing, filter, detail, zoom, an old run, the run."""
+        """Undo one step: question, search, editing, filter, detail, zoom, an old run, the run, generating."""
         ask = self.query_one(Ask)
         if ask.subject and not ask.waits:
             self.file.step_back()
@@ -221,6 +221,8 @@ class WorkbenchScreen(KgtuiScreen):
             self.candidates.leave()
         elif self.bench.old is not None:
             self.history.leave()
+        elif self.runs.busy:
+            self.runs.cancel()
         elif self.candidates.stop():
             self.context.notify("stopped generating; answers received so far are stored")
         else:

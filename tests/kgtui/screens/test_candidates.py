@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from kgtui.widgets.controls.entry import Entry
 from sessions import open_store
 from sessions.candidates.generation_rows import Ending, Limits
 from tests.generated import NEW_GENERATION, settlement
+from tests.kgtui import fakes
+from tests.kgtui.generation.wire_server import WireServer
 
 CODE = "def softmax(x, dim):\n    return {name}\n"
 
@@ -73,6 +76,26 @@ async def test_candidates_are_stepped_through_and_esc_returns(bench: Any) -> Non
         assert sorted(seen[1:]) == ["replay:alpha sample-1", "replay:alpha sample-2"]
         await pilot.press("escape")
         assert (workbench.bench.shown.candidate, workbench.source.content) == ("", workbench.bench.saved)
+
+
+async def test_esc_cancels_the_run_before_generating(bench: Any) -> None:
+    async with WireServer(gate=asyncio.Event()) as server, bench.app.run_test(size=(120, 36)) as pilot:
+        await bench.until(pilot, lambda: bench.app.problems != ())
+        await bench.settled(pilot)
+        bench.engine.script = fakes.stops_half_way
+        await pilot.press("g")
+        bench.app.screen.query_one("#entry", Entry).field.value = f"openai:m@{server.url}/v1"
+        await pilot.press("enter")
+        workbench = bench.app.workbench
+        await bench.until(pilot, lambda: workbench.bench.shown.stage is CandidateStage.ARRIVING)
+        await pilot.press("escape", "r")
+        await bench.until(pilot, lambda: workbench.bench.view.running)
+        assert bench.app.runs.generation.is_running
+        await pilot.press("escape")
+        await bench.until(pilot, lambda: workbench.bench.view.verdict is not None)
+        assert bench.app.runs.generation.is_running
+        await pilot.press("escape")
+        await bench.until(pilot, lambda: not bench.app.runs.generation.is_running)
 
 
 async def test_accepted_candidate_is_written_and_run(bench: Any) -> None:
