@@ -28,8 +28,9 @@ class Extraction:
     reason: str = ""
 
 
-def extract(answer: str, *, entry: str, stop: Stop) -> Extraction:
+def extract(answer: str, *, entry: str, stop: Stop, calls_tool: bool = False) -> Extraction:
     """The one block of Python in `answer` that defines the function `entry`; or the whole answer if that is the source.
+    `calls_tool` says that the answer also has a tool call outside of its text.
 
     Reasoning that a server leaves in the text (`<think>` and the like) is not part of the answer.
     """
@@ -50,7 +51,10 @@ def extract(answer: str, *, entry: str, stop: Stop) -> Extraction:
         return _whole(defining[0], blocks)
     if defining:
         return _none(f"{len(defining)} different code blocks define {entry}; answer with exactly one")
-    return _none(_no_code(answer, python, blocks, entry=entry, stop=stop))
+    calls_tool = calls_tool or any(map(_TOOL_CALL.search, (answer, *(block.text for block in blocks))))
+    return _none(
+        _no_code(python, blocks, entry=entry, stop=stop, calls_tool=calls_tool, is_diff=bool(_DIFF.search(answer)))
+    )
 
 
 def _defining(blocks: list[Block], entry: str) -> list[str]:
@@ -102,11 +106,13 @@ def _truncated(block: Block, *, stop: Stop, has_other: bool) -> Extraction:
     return _none(reason)
 
 
-def _no_code(answer: str, python: list[Block], blocks: list[Block], *, entry: str, stop: Stop) -> str:
+def _no_code(
+    python: list[Block], blocks: list[Block], *, entry: str, stop: Stop, calls_tool: bool, is_diff: bool
+) -> str:
     """Reason why an answer without a block that defines the entry has no file."""
     if stop is Stop.REFUSED:
         return "the model refused to answer"
-    if _DIFF.search(answer):
+    if is_diff:
         return "the answer is a diff; answer with the whole file"
     for block in python:
         if sentence := _no_python(block.text):
@@ -115,7 +121,7 @@ def _no_code(answer: str, python: list[Block], blocks: list[Block], *, entry: st
         return f"no code block defines {entry}"
     if stop is Stop.LENGTH:
         return "the answer reached the limit of tokens before any code; raise --max-tokens"
-    if any(map(_TOOL_CALL.search, (answer, *(block.text for block in blocks)))):
+    if calls_tool:
         return "the answer calls a tool, and none is offered; answer with one Python code block"
     if blocks:
         return f"the answer has no Python code block, only {', '.join(sorted({block.language for block in blocks}))}"

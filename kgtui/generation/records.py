@@ -103,13 +103,15 @@ class AnswerEnded:
     """The end of an answer; `usage` is None where the provider did not report it.
 
     `reported_microusd` is the cost as an agent reports it; it counts where the list of prices has none.  `failure` is
-    why the answer was lost after it was charged, such as a full disk; a resumed batch requests it again.
+    why the answer was lost after it was charged, such as a full disk; a resumed batch requests it again.  `calls_tool`
+    says that the answer calls a tool, none of which is offered.
     """
 
     stop: Stop
     usage: TokenUsage | None
     reported_microusd: int | None = None
     failure: str = ""
+    calls_tool: bool = False
 
 
 Chunk: TypeAlias = TextArrived | FileSaved | AnswerEnded

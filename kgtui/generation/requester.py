@@ -190,7 +190,7 @@ class Requester:
 
     def _settle(self, model: ModelName, exchange: _Exchange, *, end: AnswerEnded, entry: str) -> None:
         """Store the answer and its cost; a failed one as lost, so that it is requested again."""
-        found = extract(exchange.text, entry=entry, stop=end.stop)
+        found = extract(exchange.text, entry=entry, stop=end.stop, calls_tool=end.calls_tool)
         cost, charged = self._cost(model, end), exchange.charged
         if charged is not None:
             tokens = charged.tokens if end.usage is None else end.usage.total_tokens

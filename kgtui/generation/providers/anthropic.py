@@ -56,19 +56,23 @@ class AnthropicProvider:
         self._service = service
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk, None]:
-        """The answer; tool use and thinking in it are ignored."""
+        """The answer without its thinking; of its tool use only that there is some."""
         import anthropic
 
         redactor, counts = StreamRedactor(self._service.key), _Counts()
+        calls_tool = False
         errors = self._service.errors_in_our_words(
             status_error=anthropic.APIStatusError, client_error=anthropic.APIError
         )
         with errors as exchange:
             async with await self._create(request) as answer:
                 refuse_other_content(answer.response.headers.get("content-type", ""), provider=NAME)
-                exchange.is_open = True
+                exchange.is_accepted = True
                 async for event in answer:
+                    exchange.is_open = True
                     counts.take(event)
+                    if event.type == "content_block_start" and event.content_block.type == "tool_use":
+                        calls_tool = True
                     if event.type == "content_block_delta" and event.delta.type == "text_delta":
                         if text := redactor.take(event.delta.text):
                             yield TextArrived(text=text)
@@ -77,7 +81,7 @@ class AnthropicProvider:
                             break
         if rest := redactor.rest():
             yield TextArrived(text=rest)
-        yield AnswerEnded(stop=counts.stop or Stop.CUT, usage=counts.usage)
+        yield AnswerEnded(stop=counts.stop or Stop.CUT, usage=counts.usage, calls_tool=calls_tool)
 
     async def aclose(self) -> None:
         """Close its connections."""

@@ -48,8 +48,9 @@ def key_from(environment: Mapping[str, str], variable: str, *, base_url: str | N
 
 @dataclass(kw_only=True)
 class Exchange:
-    """One request; `is_open` once its answer, which is charged, has begun."""
+    """One request; `is_accepted` once a stream of events begins, `is_open` once an answer, which is charged, does."""
 
+    is_accepted: bool = False
     is_open: bool = False
 
 
@@ -82,9 +83,9 @@ class Service:
             # An error event inside of an answer has the status of the stream, 200.
             raise (ConnectionCutError(str(refused)) if exchange.is_open else refused) from None
         except Exception as error:  # boundary to client and transport, whose errors have no common base class
-            if not exchange.is_open and not isinstance(error, client_error):
+            if not exchange.is_accepted and not isinstance(error, client_error):
                 raise  # an error of kgtui, not of the service
-            raise self._broken(error, is_open=exchange.is_open) from None
+            raise self._broken(error, exchange) from None
 
     def refused(self, error: Any) -> ProviderError:  # Any: the status error of either client has the same members
         """The error for a response that is not an answer."""
@@ -98,10 +99,12 @@ class Service:
             retry_after_s=retry_after_seconds(headers.get("retry-after"), date=headers.get("date")),
         )
 
-    def _broken(self, error: Exception, *, is_open: bool) -> ProviderError:
+    def _broken(self, error: Exception, exchange: Exchange) -> ProviderError:
         detail = shortened(redacted(str(error) or type(error).__name__, self.key))
-        if is_open:
+        if exchange.is_open:
             return ConnectionCutError(f"the answer of {self.name} broke off: {detail}")
+        if exchange.is_accepted:
+            return ProviderError(f"{self.name} sent a stream without a valid event: {detail}; check the base URL")
         sentence = f"{self.name} cannot be reached or does not answer: {detail}; check the base URL"
         return ProviderError(sentence, retries=True)
 

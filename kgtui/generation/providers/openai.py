@@ -54,21 +54,24 @@ class OpenAIProvider:
         self._service = service
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[Chunk, None]:
-        """The answer; tool calls in it are ignored."""
+        """The answer; of its tool calls only that there are some."""
         import openai
 
         redactor = StreamRedactor(self._service.key)
         stop: Stop | None = None
         usage: TokenUsage | None = None
+        calls_tool = False
         errors = self._service.errors_in_our_words(status_error=openai.APIStatusError, client_error=openai.APIError)
         with errors as exchange:
             async with await self._create(request) as answer:
                 refuse_other_content(answer.response.headers.get("content-type", ""), provider=NAME)
-                exchange.is_open = True
+                exchange.is_accepted = True
                 async for event in answer:
+                    exchange.is_open = True
                     if event.usage is not None:
                         usage = _usage(event.usage)
                     for choice in event.choices:
+                        calls_tool = calls_tool or bool(choice.delta and choice.delta.tool_calls)
                         if text := redactor.take(choice.delta.content or "" if choice.delta else ""):
                             yield TextArrived(text=text)
                         if choice.finish_reason:
@@ -78,7 +81,7 @@ class OpenAIProvider:
                         break
         if rest := redactor.rest():
             yield TextArrived(text=rest)
-        yield AnswerEnded(stop=stop or Stop.CUT, usage=usage)
+        yield AnswerEnded(stop=stop or Stop.CUT, usage=usage, calls_tool=calls_tool)
 
     async def aclose(self) -> None:
         """Close its connections."""

@@ -118,3 +118,14 @@ def test_unfenced_file_with_fenced_example_is_extracted():
 
 def test_complete_block_of_truncated_answer_is_extracted():
     assert extract(f"{fence(CODE)}And th", entry="softmax", stop=Stop.LENGTH).source == CODE
+
+
+def test_tool_call_outside_the_text_is_reported():
+    found = extract("I run it first.", entry="softmax", stop=Stop.COMPLETE, calls_tool=True)
+    assert found.reason == "the answer calls a tool, and none is offered; answer with one Python code block"
+
+
+def test_tool_call_beside_code_changes_nothing():
+    answer = "```python\ndef softmax(x):\n    return x\n```\n"
+    found = extract(answer, entry="softmax", stop=Stop.COMPLETE, calls_tool=True)
+    assert (found.source, found.reason) == ("def softmax(x):\n    return x\n", "")

@@ -99,6 +99,29 @@ async def test_an_answer_is_read_to_its_end(protocol, reply, stop, has_usage):
     assert (found.text, found.stop, found.usage, found.error) == (TEXT, stop, expected, None)
 
 
+async def test_a_tool_call_without_text_is_reported(protocol):
+    ends = []
+
+    async def collect(provider):
+        async with contextlib.aclosing(provider.stream(REQUEST)) as chunks:
+            ends.extend([chunk async for chunk in chunks])
+
+    for reply in (Reply(has_tool_use=True, pieces=()), Reply(pieces=())):
+        async with WireServer(script=[reply]) as running:
+            base = f"{running.url}/v1" if protocol == "openai" else running.url
+            provider = open_provider(ModelName(provider=protocol, model="m", base_url=base), ENVIRONMENT)
+            await collect(provider)
+            await provider.aclose()
+    assert [end.calls_tool for end in ends] == [True, False]
+
+
+async def test_a_stream_without_valid_event_is_an_error(protocol):
+    found = await outcome_of(protocol, Reply(is_malformed=True))
+    assert type(found.error) is ProviderError
+    assert "sent a stream without a valid event" in str(found.error)
+    assert not found.error.retries
+
+
 @pytest.mark.parametrize(
     "reply", [Reply(cut_after=3), Reply(malformed_after=3)], ids=["cut connection", "malformed chunk"]
 )

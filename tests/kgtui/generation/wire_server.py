@@ -30,6 +30,7 @@ class Reply:
     has_tool_use: bool = False
     stops_at_length: bool = False
     malformed_after: int | None = None
+    is_malformed: bool = False
     cut_after: int | None = None
     drips: bool = False
 
@@ -102,6 +103,8 @@ class WireServer:
             return True
         writer.write("\r\n".join([*head, "transfer-encoding: chunked", "", ""]).encode())
         events = _openai(reply) if request.path.endswith("/chat/completions") else _anthropic(reply)
+        if reply.is_malformed:
+            events = iter([("event: message_start\ndata: {this is no JSON\n\n", False)])
         sent = 0
         for event, is_text in events:
             await _write(writer, event, drips=reply.drips)
