@@ -90,20 +90,34 @@ def write(path: Path, content: bytes) -> None:
         target = Path(os.path.realpath(path))
         mode = _mode(target)
     except NoFileError as error:
-        words = f"{path} was not saved: {error}; save under another name or remove it; the text is still here"
+        words = f"{path} was not saved: {error}; save under another name or remove it"
         raise UsageError(words) from error
     except OSError as error:
-        raise UsageError(f"{path} was not saved: {reason_of(error)}; the text is still here") from error
+        raise UsageError(f"{path} was not saved: {reason_of(error)}") from error
     if not mode & 0o222:
         # Checked here, since a rename only needs permissions of the folder.
-        raise UsageError(f"{path} was not saved: it is read-only; run chmod u+w on it; the text is still here")
+        raise UsageError(f"{path} was not saved: it is read-only; run chmod u+w on it")
     try:
         if _keeps_identity(target) and _replace(target, content):
             return
         with target.open("wb") as file:
             file.write(content)
     except OSError as error:
-        raise UsageError(f"{path} was not saved: {error.strerror}; the text is still here") from error
+        raise UsageError(f"{path} was not saved: {error.strerror}") from error
+
+
+def require_writable(path: Path) -> None:
+    """Reject a file that `write` could not write, before the work for its content is done; nothing is written.
+
+    Raises:
+        UsageError: its folder does not exist or is not writable, or it is no file, or is read-only.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path} cannot be written: the folder {path.parent} does not exist; create it")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"{path} cannot be written: permission denied; name another file")
 
 
 def write_new(path: Path, content: bytes) -> bool:

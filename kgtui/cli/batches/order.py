@@ -19,6 +19,7 @@ from kgtui.cli.console import Console
 from kgtui.cli.operators.index import problem_index
 from kgtui.cli.operators.suites import typed_suite
 from kgtui.cli.resolved_settings import place_for
+from kgtui.files import disk
 from kgtui.settings.paths import absolute
 from problems.index import ProblemIndex
 
@@ -50,8 +51,11 @@ def read_batch(options: argparse.Namespace, console: Console) -> BatchCommand:
     for output in outputs:
         if output.suffix not in WRITERS:
             raise UsageError(f"--output {output.name}: a file is written as {', '.join(WRITERS)}, by its suffix")
+        disk.require_writable(output)
     device, target = place_for(options, console, file=None)
     index = problem_index(options, console)
+    if options.op is not None:
+        index.resolve(options.op)
     path = absolute(options.candidates, console.folder)
     suite = typed_suite(options, console) if options.op is None else None
     if suite is not None:

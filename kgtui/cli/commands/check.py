@@ -83,6 +83,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         from kgtui.cli.batches.run import check_batch
 
         return check_batch(options, console, engine_factory=engine_factory)
+    _require_single(options)
     _require_source(options, console)
     request = replace(read_request(options, console), draw_seed=options.seed)
     stages: Stages | None = None
@@ -97,6 +98,24 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
         return exit_of(run.final)
 
     return carry_out(request, console, engine_factory=engine_factory, close=close)
+
+
+def _require_single(options: argparse.Namespace) -> None:
+    """Reject options that have a meaning only for a batch.
+
+    Raises:
+        UsageError: one was given without `--candidates`.
+    """
+    given = {
+        "--output": bool(options.output),
+        "--resume": options.resume,
+        "--jobs": options.jobs != 1,
+        "--no-timing": options.no_timing,
+    }
+    for name in (name for name, is_given in given.items() if is_given):
+        raise UsageError(
+            f"{name} needs many candidates: `kgtui check --candidates PATH {name}`; leave it out with FILE"
+        )
 
 
 def _require_source(options: argparse.Namespace, console: Console) -> None:

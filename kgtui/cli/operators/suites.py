@@ -30,7 +30,8 @@ def suites_for(options: argparse.Namespace, console: Console) -> tuple[SuiteSour
         UsageError: the path is not a suite.
     """
     known = known_suites(options, console)
-    if not (known or getattr(options, "suite", None) or getattr(options, "size", None)):
+    _require_suite(options, known)
+    if not (known or getattr(options, "suite", None)):
         return ()  # without the imports below, which take longer than the rest of a list
     from problems.suites.source import suite_at
 
@@ -90,6 +91,23 @@ def known_suites(options: argparse.Namespace, console: Console) -> tuple[Path, .
         return tuple(dict.fromkeys(named))
     other = absolute(with_home(typed, said_by="--suite"), console.folder).resolve()  # also under another path
     return tuple(path for path in dict.fromkeys(named) if path.resolve() != other)
+
+
+def _require_suite(options: argparse.Namespace, known: tuple[Path, ...]) -> None:
+    """Reject options for operators of suites if there is no suite.
+
+    Raises:
+        UsageError: one was given, and neither an argument nor the settings name a suite.
+    """
+    given = {
+        "--cap": getattr(options, "cap", None) is not None,
+        "--size": bool(getattr(options, "size", None)),
+        "--precision": (getattr(options, "precision", None) or "fp32") != "fp32",
+    }
+    if known or getattr(options, "suite", None):
+        return
+    for name in (name for name, is_given in given.items() if is_given):
+        raise UsageError(f"{name} is for operators of a suite: name one with --suite PATH")
 
 
 def choice_for(options: argparse.Namespace) -> SuiteChoice:

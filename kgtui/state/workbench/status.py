@@ -49,7 +49,8 @@ class StripContext:
     since the save for a run in progress.  `number` is the run's number in the store, None if it is not stored; `cached`
     says that it was answered from the store, `opened` that it is a past run. `editable` says that the file can be
     edited here, `smoke` that a save runs only the smoke cases. `candidate` is the stage of the shown generated
-    candidate, None without one; `remark` is text about it.
+    candidate, None without one; `remark` is text about it. `picked` says that the run was of selected cases, and
+    `failed_besides` is the number of other cases of the same source that failed before.
     """
 
     operator: str
@@ -71,6 +72,8 @@ class StripContext:
     smoke: bool = False
     candidate: CandidateStage | None = None
     remark: str = ""
+    picked: bool = False
+    failed_besides: int = 0
 
     @property
     def is_live(self) -> bool:
@@ -110,7 +113,10 @@ def status_of(view: RunRecord, strip_context: StripContext) -> Status:
         return Status(state=State.EDITED)
     if strip_context.paused:
         return Status(state=State.PAUSED)
-    return _finished(view)
+    ended = _finished(view)
+    if ended.state is State.PASSED and strip_context.failed_besides:
+        return Status(state=State.FAILED)  # the file's: the run was only of some of its cases
+    return ended
 
 
 def is_stale(view: RunRecord, strip_context: StripContext) -> bool:

@@ -90,6 +90,8 @@ def sentence(view: RunRecord, strip_context: StripContext) -> Line:
     if strip_context.paused and not view.running and not strip_context.opened:
         last = f"; the last run: {_ended(view)}" if view.verdict is not None else ""
         return line(Span(_PAUSED_SENTENCE, Tone.WARN), last)
+    if view.verdict is not None and strip_context.picked:
+        return _ended_selected(view, strip_context)
     if view.verdict is not None:
         return line(_ended(view))
     if strip_context.remark and not view.started:
@@ -203,6 +205,13 @@ def _ended(view: RunRecord) -> str:
     if verdict.flagged and (why := _doubt(view, verdict.sentence)):
         return why
     return f"{_place(view)}{_explained(verdict.sentence, view)}"
+
+
+def _ended_selected(view: RunRecord, strip_context: StripContext) -> Line:
+    """Result of a run of selected cases, and how many others failed before."""
+    count = strip_context.failed_besides
+    others = f"; {count} other case{'s' if count > 1 else ''} failed before, r runs all" if count else ""
+    return line(f"selected cases: {_ended(view)}", Span(others, Tone.BAD))
 
 
 def _doubt(view: RunRecord, sentence: str) -> str:

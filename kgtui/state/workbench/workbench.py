@@ -171,6 +171,11 @@ class Workbench:
         return self.view
 
     @property
+    def failed_besides(self) -> int:
+        """Number of cases that failed before and were not selected for the shown run; 0 unless cases were."""
+        return len(self.results.failed) - len(self.view.failed) if self.old is None and self.live.picked else 0
+
+    @property
     def can_time(self) -> bool:
         """Whether times on this device are meaningful: False on the CPU."""
         return self.device != CPU_DEVICE
@@ -231,7 +236,7 @@ class Workbench:
             opened=self.old is not None, elapsed_s=max(0.0, now_s - shown.began_s),
             notice=self.trouble or self.misnamed or self.notice,
             editable=not self.why_not_editable, smoke=self.is_smoke and self.old is None,
-            candidate=shown.stage, remark=shown.remark,
+            candidate=shown.stage, remark=shown.remark, picked=shown.picked, failed_besides=self.failed_besides,
         )  # fmt: skip
 
     def ordered(self, now_s: float) -> Workbench:

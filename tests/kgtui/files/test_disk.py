@@ -82,7 +82,7 @@ def test_a_full_disk_changes_nothing_and_leaves_nothing(tmp_path: Path, monkeypa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(disk.os, "fsync", full)
-    with pytest.raises(UsageError, match=r"k\.py was not saved: No space left on device; the text is still here"):
+    with pytest.raises(UsageError, match=r"k\.py was not saved: No space left on device$"):
         disk.write(path, b"new")
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("k.py", b"old")]
 
@@ -161,5 +161,5 @@ def test_pipe_is_not_read_or_replaced(tmp_path: Path) -> None:
 def test_loop_of_links_is_reported_when_saving(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.symlink_to(path)
-    with pytest.raises(UsageError, match="was not saved: its symbolic links form a loop; the text is still here"):
+    with pytest.raises(UsageError, match=r"was not saved: its symbolic links form a loop$"):
         disk.write(path, b"new")

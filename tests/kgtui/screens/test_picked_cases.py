@@ -9,7 +9,10 @@ from engine.model import Candidate, Outcome, Plan, Stage, Verdict
 from engine.model.events import Event, RunFinished, StageFinished
 from kgtui.screens.case.screen import CaseScreen
 from kgtui.screens.workbench.screen import WorkbenchScreen
+from kgtui.state.format.glyphs import State
 from kgtui.state.format.lines import plain_text
+from kgtui.state.workbench.status import status_of
+from kgtui.state.workbench.strip import sentence
 from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.panes.cases import CasesPane
 from kgtui.widgets.panes.ir import IrPane
@@ -86,6 +89,23 @@ async def test_other_cases_keep_their_outcomes(make_bench: Any) -> None:
         await bench.settled(pilot)
         assert [case.name for case in bench.engine.evaluated[-1][1].cases] == ["127x128 f32"]
         assert set(rows(bench).values()) == {"✔ pass"}
+
+
+async def test_passing_selection_of_failing_file_is_not_passed(make_bench: Any) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test(size=(160, 36)) as pilot:
+        await bench.settled(pilot)
+        passing = next(case.case for case in workbench(bench).bench.view.cases if case.outcome is Outcome.PASS)
+        workbench(bench).query_one(CasesPane).go_to(passing)
+        await pilot.press("a")
+        await bench.settled(pilot)
+        assert status_of(workbench(bench).bench.view, workbench(bench).context.strip_context).state is State.FAILED
+        words = plain_text((sentence(workbench(bench).bench.view, workbench(bench).context.strip_context),))
+        assert words == "selected cases: right on 1 of 1 cases; 2 other cases failed before, r runs all"
+        bench.engine.script = fakes.all_pass
+        await pilot.press("f")
+        await bench.settled(pilot)
+        assert status_of(workbench(bench).bench.view, workbench(bench).context.strip_context).state is State.PASSED
 
 
 async def test_case_run_alone_stays_on_its_page(make_bench: Any) -> None:

@@ -118,8 +118,9 @@ class FileKeeper:
             beside = _kept_beside(path, rival) if rival is not None else None
             disk.write(path, content)
         except UsageError as error:
-            context.notify(str(error), severity="error")
-            context.bench = replace(context.bench, notice=str(error))
+            words = f"{error}; the text is still here"
+            context.notify(words, severity="error")
+            context.bench = replace(context.bench, notice=words)
             context.draw()
             return False
         named_before = context.bench.operator_named

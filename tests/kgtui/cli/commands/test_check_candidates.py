@@ -190,15 +190,16 @@ def test_nothing_is_saved_without_a_store(batch, home):
         (("--resume", "--no-store"), "leave --no-store out"),
         (("--stages",), "--stages needs a single kernel file"),
         (("--output", "r.xml"), r"written as .jsonl, .csv, .md, .html"),
-        (("--op", "nope"), ""),
+        (("--op", "nope"), "there is no operator called 'nope'"),
+        (("--output", "none/r.csv"), r"none/r.csv cannot be written: the folder .*none does not exist; create it$"),
+        (("--output", "folder.csv"), r"folder.csv is a folder; name a file$"),
     ],
 )
-def test_bad_input_gets_a_sentence(batch, arguments, words):
-    if words:
-        with pytest.raises(UsageError, match=words):
-            batch(*arguments)
-    else:
-        assert batch(*arguments).exit_code == 1
+def test_bad_input_gets_a_sentence(batch, engine, folder, arguments, words):
+    (folder / "folder.csv").mkdir()
+    with pytest.raises(UsageError, match=words):
+        batch(*arguments)
+    assert engine.plans == []
 
 
 def test_a_bar_is_drawn_on_a_terminal_only(candidates, engine, console, terminal):

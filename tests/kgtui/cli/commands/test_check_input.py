@@ -133,6 +133,24 @@ def test_options_that_cannot_be(typed, kernel, arguments, complaint):
     assert ended.err.endswith("--help` shows the arguments\n")
 
 
+@pytest.mark.parametrize(
+    "arguments", [("--output", "x.csv"), ("--resume",), ("--jobs", "2"), ("--no-timing",)], ids=lambda typed: typed[0]
+)
+def test_batch_options_need_candidates(typed, kernel, folder, arguments):
+    ended = typed("check", "silu.py", *arguments)
+    assert (ended.exit_code, ended.out) == (2, "")
+    assert ended.err.startswith(f"kgtui: {arguments[0]} needs many candidates")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--cap", "4"), ("--size", "N=4"), ("--precision", "fp16")], ids=lambda typed: typed[0]
+)
+def test_sizes_of_suites_need_a_suite(typed, kernel, arguments):
+    ended = typed("check", "silu.py", *arguments)
+    assert (ended.exit_code, ended.out) == (2, "")
+    assert ended.err == f"kgtui: {arguments[0]} is for operators of a suite: name one with --suite PATH\n"
+
+
 def test_cases_in_the_file_that_cannot_be(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu cases=\n")
     ended = typed("check", "k.py")
