@@ -120,7 +120,9 @@ class ListedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """Totals of some runs; `cost_microusd` is None when no answer of a provider had a known price."""
+    """Totals of some runs; `cost_microusd` is None when no answer of a provider had a known price, and leaves out those
+    of the `unpriced` answers.
+    """
 
     runs: int
     sessions: int
@@ -130,6 +132,7 @@ class Totals:
     prompt_tokens: int
     completion_tokens: int
     cost_microusd: int | None
+    unpriced: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ _GROUPS = {
 # Not by their times: the system clock may have been set back between the two.
 _SELECT_COSTS = """
 select {group} as grouped, count(*) as answers, sum(cost_microusd is null) as unpriced,
+    sum(prompt_tokens is null) as uncounted,
     coalesce(sum(prompt_tokens), 0) as input_tokens, coalesce(sum(cached_tokens), 0) as cached_tokens,
     coalesce(sum(completion_tokens), 0) as output_tokens, coalesce(sum(reasoning_tokens), 0) as reasoning_tokens,
     sum(cost_microusd) as cost_microusd, coalesce(sum(generations.elapsed_s), 0) as wall_s,

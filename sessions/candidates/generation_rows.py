@@ -196,6 +196,7 @@ class CostRow:
     """Cost of the generations of one group.
 
     `unpriced` of the `answers` have no known cost; `cost_microusd` sums the others, None when there is none.
+    `uncounted` of them have no known tokens; the sums of tokens are those of the others.
     `correct` counts answers whose run passed without a flag, `faster` those of them above the baseline; `faster` and
     `device_s` are None where nothing was timed.
     """
@@ -203,6 +204,7 @@ class CostRow:
     group: str
     answers: int
     unpriced: int
+    uncounted: int
     input_tokens: int
     cached_tokens: int
     output_tokens: int

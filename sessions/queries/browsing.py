@@ -29,7 +29,8 @@ select count(*) as runs, count(distinct runs.session) as sessions,
 from runs"""
 _SELECT_COST = """
 select coalesce(sum(prompt_tokens), 0) as prompt_tokens, coalesce(sum(completion_tokens), 0) as completion_tokens,
-    sum(cost_microusd) as cost_microusd
+    sum(cost_microusd) as cost_microusd,
+    coalesce(sum(state in ('settled', 'lost') and cost_microusd is null), 0) as unpriced
 from generations"""
 # Of what a provider answered, that which was judged in one of these runs.
 _ANSWERS_OF = """ where id in (

@@ -25,7 +25,7 @@ def costs_table(rows: Sequence[CostRow], by: CostBy) -> Table:
         rows=tuple(_row(row) for row in rows),
         note=("days are in UTC; " if by is CostBy.DAY else "")
         + "tokens; wall, engine and device time in seconds; - was not timed; "
-        "> marks sums that leave out answers of unknown cost",
+        "> marks sums that leave out answers of unknown cost or tokens",
     )
 
 
@@ -51,14 +51,19 @@ def money(row: CostRow) -> str:
     return usd_text(None if row.unpriced else row.cost_microusd)
 
 
+def _tokens(row: CostRow, count: int) -> str:
+    """A sum of tokens, with a sign if it is incomplete."""
+    if row.uncounted == row.answers:
+        return "unknown"
+    return f"> {count:,}" if row.uncounted else f"{count:,}"
+
+
 def _row(row: CostRow) -> tuple[str, ...]:
+    counts = row.input_tokens, row.cached_tokens, row.output_tokens, row.reasoning_tokens
     return (
         row.group,
         str(row.answers),
-        f"{row.input_tokens:,}",
-        f"{row.cached_tokens:,}",
-        f"{row.output_tokens:,}",
-        f"{row.reasoning_tokens:,}",
+        *(_tokens(row, count) for count in counts),
         money(row),
         f"{row.wall_s:.1f}",
         f"{row.engine_s:.1f}",

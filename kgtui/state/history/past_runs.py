@@ -131,9 +131,16 @@ def totals_line(totals: Totals, *, glyphs: Glyphs) -> Line:
     spans += [muted(long_time(totals.elapsed_s))]
     tokens = totals.prompt_tokens + totals.completion_tokens
     if tokens or totals.cost_microusd is not None:
-        spans += [dot, Span("no price known" if totals.cost_microusd is None else money(totals.cost_microusd))]
+        spans += [dot, Span(_cost_of(totals))]
         spans += [dot, muted(f"{numbers.count_of(tokens)} tokens")]
     return tuple(spans)
+
+
+def _cost_of(totals: Totals) -> str:
+    """The known costs, with `>` if they are not all; an unknown cost is never counted as 0."""
+    if totals.cost_microusd is None or (totals.unpriced and not totals.cost_microusd):
+        return "no price known"
+    return f"> {money(totals.cost_microusd)}" if totals.unpriced else money(totals.cost_microusd)
 
 
 def way_line(way: Sequence[Milestone], *, glyphs: Glyphs) -> Line:

@@ -200,17 +200,29 @@ def test_markdown_and_text_have_the_same_tables(found):
 
 def test_unknown_cost_is_a_word():
     one = CostRow(
-        group="openai:m", answers=2, unpriced=2, input_tokens=1, cached_tokens=0, output_tokens=1, reasoning_tokens=0,
-        cost_microusd=None, wall_s=1.0, engine_s=0.0, device_s=0.0, correct=1, faster=0,
+        group="openai:m", answers=2, uncounted=0, unpriced=2, input_tokens=1, cached_tokens=0, output_tokens=1,
+        reasoning_tokens=0, cost_microusd=None, wall_s=1.0, engine_s=0.0, device_s=0.0, correct=1, faster=0,
     )  # fmt: skip
     assert "unknown" in costs_text([one], CostBy.MODEL)
     assert "$0" not in costs_text([one], CostBy.MODEL)
 
 
+@pytest.mark.parametrize(
+    ("uncounted", "cells"),
+    [(0, ("1,200", "0", "70", "0")), (1, ("> 1,200", "> 0", "> 70", "> 0")), (2, ("unknown",) * 4)],
+)
+def test_unknown_tokens_are_never_0(uncounted, cells):
+    row = CostRow(
+        group="m", answers=2, unpriced=2, uncounted=uncounted, input_tokens=1200, cached_tokens=0, output_tokens=70,
+        reasoning_tokens=0, cost_microusd=None, wall_s=1.0, engine_s=0.0, device_s=None, correct=1, faster=None,
+    )  # fmt: skip
+    assert costs_table([row], CostBy.MODEL).rows[0][2:6] == cells
+
+
 def test_cost_without_timed_run_has_no_faster_kernels():
     row = CostRow(
-        group="m", answers=1, unpriced=0, input_tokens=1, cached_tokens=0, output_tokens=1, reasoning_tokens=0,
-        cost_microusd=1, wall_s=1.0, engine_s=2.0, device_s=None, correct=1, faster=None,
+        group="m", answers=1, uncounted=0, unpriced=0, input_tokens=1, cached_tokens=0, output_tokens=1,
+        reasoning_tokens=0, cost_microusd=1, wall_s=1.0, engine_s=2.0, device_s=None, correct=1, faster=None,
     )  # fmt: skip
     assert costs_table([row], CostBy.MODEL).rows[0][-6:] == ("2.0", "-", "1", "$0.000001", "-", "-")
 

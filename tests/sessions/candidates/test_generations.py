@@ -108,6 +108,12 @@ class TestCosts:
         assert (alpha.group, alpha.answers, alpha.unpriced, alpha.cost_microusd) == ("replay:alpha", 2, 1, 250)
         assert (beta.group, beta.answers, beta.unpriced, beta.cost_microusd) == ("replay:beta", 1, 0, 70)
 
+    def test_costs_count_answers_of_unknown_tokens(self, store, session_id, batch):
+        number = store.generations.reserve(session_id, batch, new_generation(model="gamma"))
+        store.generations.settle(number, settlement(usage=None))
+        counted = {row.group: (row.uncounted, row.input_tokens) for row in store.generations.costs(CostBy.MODEL)}
+        assert counted == {"replay:alpha": (0, 200), "replay:beta": (0, 100), "replay:gamma": (1, 0)}
+
     def test_costs_by_model_count_correct_answers(self, store):
         assert [row.correct for row in store.generations.costs(CostBy.MODEL)] == [1, 0]
 

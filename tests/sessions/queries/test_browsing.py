@@ -129,7 +129,9 @@ class TestTotals:
 
     def test_unknown_price_gives_no_cost(self, store, session_id):
         add_generation(store, session_id, answer(None, cost=None))
-        assert store.totals().cost_microusd is None
+        assert (store.totals().cost_microusd, store.totals().unpriced) == (None, 1)
+        add_generation(store, session_id, answer(None, cost=5))
+        assert (store.totals().cost_microusd, store.totals().unpriced) == (5, 1)
 
     def test_totals_of_no_runs_are_zero(self, store):
         totals = store.totals(RunFilter(text="nowhere"))

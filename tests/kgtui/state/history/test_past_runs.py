@@ -158,6 +158,10 @@ def test_totals_state_results_and_cost() -> None:
     )
     unpriced = replace(totals, cost_microusd=None)
     assert "no price known · 1.20 M tokens" in plain_text((totals_line(unpriced, glyphs=UNICODE),))
+    partly = replace(totals, unpriced=2)
+    assert "> $16.40 · 1.20 M tokens" in plain_text((totals_line(partly, glyphs=UNICODE),))
+    only_free = replace(totals, cost_microusd=0, unpriced=2)
+    assert "no price known · 1.20 M tokens" in plain_text((totals_line(only_free, glyphs=UNICODE),))
     free = replace(unpriced, prompt_tokens=0, completion_tokens=0)
     assert plain_text((totals_line(free, glyphs=UNICODE),)).endswith("13 h 53 min")
 
