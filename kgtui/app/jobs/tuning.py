@@ -128,7 +128,7 @@ class Tuning:
         assert self.grid is not None
         if shows_file:
             workbench, now_s = self._workbench, self._host.clock()
-            workbench.bench = replace(workbench.bench, live=replace(workbench.bench.live, began_s=now_s))
+            workbench.bench = replace(workbench.bench, ordered_s=now_s)
             self._audience.run_began(header)
         elif place == 1:
             self._run_notifications.run_began(is_cached=False)

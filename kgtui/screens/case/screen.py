@@ -90,7 +90,7 @@ class CaseScreen(KgtuiScreen):
                 result,
                 glyphs=self.host.glyphs,
                 width=max(1, self.size.width - _MARGIN),
-                number=self._workbench.bench.shown.number,
+                number=self._workbench.bench.number_of(result.case),
                 stale=self._is_stale(result),
                 suspected=suspects_of(self._workbench.bench, result),
             )
@@ -167,7 +167,7 @@ class CaseScreen(KgtuiScreen):
     def action_copy_result(self) -> None:
         """Copy the whole page."""
         result = self._result
-        number = self._workbench.bench.shown.number
+        number = self._workbench.bench.number_of(result.case) if result else None
         suspected = suspects_of(self._workbench.bench, result) if result else None
         copied = case_text(result, glyphs=self.host.glyphs, number=number, suspected=suspected) if result else ""
         self.copy_text(copied)

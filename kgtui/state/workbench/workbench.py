@@ -66,12 +66,12 @@ class Shown:
 class Workbench:
     """One file of one operator, its newest run, and what surrounds them.
 
-    `saved` is what the file holds as far as is known.  `content_on_disk` is content that another program wrote while
-    the editor held unsaved text: both are kept until the user has chosen.  `before` remembers what earlier runs
-    said of each case, `kept` the results of the same text beside which picked cases were run, `timed_before`
-    what they measured; `old` is a past run that is being looked at instead of the newest.  `smoke` is what the user
-    chose over the file's own directive.  A `notice` holds until the next run, a `trouble` with the file until it is
-    told that it is over, `misnamed` until the file names an operator that exists.
+    `saved` is what the file holds as far as is known. `content_on_disk` is content that another program wrote while the
+    editor held unsaved text: both are kept until the user has chosen. `before` remembers what earlier runs said of each
+    case, `kept` the results of the same text beside which picked cases were run, `kept_numbers` the runs of those,
+    `timed_before` what they measured; `old` is a past run that is being looked at instead of the newest. `smoke` is
+    what the user chose over the file's own directive. A `notice` holds until the next run, a `trouble` with the file
+    until it is told that it is over, `misnamed` until the file names an operator that exists.
     """
 
     problem: Problem
@@ -82,11 +82,13 @@ class Workbench:
     mode: Mode = Mode.WATCH
     paused: bool = False
     waiting: bool = False
+    ordered_s: float = 0.0
     unsaved: bool = False
     content_on_disk: bytes | None = None
     live: Shown = Shown()
     before: RunRecord = NO_RUN
     kept: tuple[CaseResult, ...] = ()
+    kept_numbers: tuple[tuple[str, int | None], ...] = ()
     timed_before: Measurements = NOTHING_MEASURED
     old: Shown | None = None
     notice: str = ""
@@ -122,7 +124,13 @@ class Workbench:
             None if one is None or one.number is None else replace(one, number=numbers.get(one.number, one.number))
             for one in (self.live, self.old)
         )
-        return replace(self, live=live or self.live, old=old or self.old)
+        kept = tuple((case, None if one is None else numbers.get(one, one)) for case, one in self.kept_numbers)
+        return replace(self, live=live or self.live, old=old or self.old, kept_numbers=kept)
+
+    def number_of(self, case: str) -> int | None:
+        """The number in the store of the run that has the shown result of a case; None if it is not stored."""
+        kept = dict(self.kept_numbers) if self.old is None and self.live.picked else {}
+        return kept[case] if case in kept and self.view.case(case) is None else self.shown.number
 
     @property
     def view(self) -> RunRecord:
@@ -228,12 +236,13 @@ class Workbench:
     def strip_context(self, now_s: float) -> StripContext:
         """Context of the strip besides the run."""
         shown = self.shown
+        began_s = self.ordered_s if self.waiting and self.old is None else shown.began_s
         return StripContext(
             operator=self.shown_problem.name, filename=self.shown_filename, mode=self.mode, paused=self.paused,
-            unsaved=self.unsaved, waiting=self.waiting, content_digest=self.content_digest,
+            unsaved=self.unsaved, waiting=self.waiting and self.old is None, content_digest=self.content_digest,
             device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,
             begun=shown.begun and not self.view.started, number=shown.number, cached=shown.cached,
-            opened=self.old is not None, elapsed_s=max(0.0, now_s - shown.began_s),
+            opened=self.old is not None, elapsed_s=max(0.0, now_s - began_s),
             notice=self.trouble or self.misnamed or self.notice,
             editable=not self.why_not_editable, smoke=self.is_smoke and self.old is None,
             candidate=shown.stage, remark=shown.remark, picked=shown.picked, failed_besides=self.failed_besides,
@@ -241,7 +250,7 @@ class Workbench:
 
     def ordered(self, now_s: float) -> Workbench:
         """The record after a request that has not begun; the shown run stays."""
-        return replace(self, waiting=True, old=None, notice="", live=replace(self.live, began_s=now_s))
+        return replace(self, waiting=True, old=None, notice="", ordered_s=now_s)
 
     def run_began(self, *, number: int | None, cached: bool, digest: str = "", picked: bool = False) -> Workbench:
         """The record after the begin of a new run; cases of earlier runs are remembered.
@@ -249,10 +258,13 @@ class Workbench:
         """
         shown = replace(self, old=None)
         kept = shown.results.cases if picked and digest == self.live.view.digest else ()
-        live = Shown(number=number, cached=cached, began_s=self.live.began_s, begun=True, picked=picked)
+        kept_numbers = tuple((result.case, shown.number_of(result.case)) for result in kept)
+        live = Shown(number=number, cached=cached, began_s=self.ordered_s, begun=True, picked=picked)
         timed = measured(self.live.view, number=self.live.number).over(self.timed_before, self.live.view)
         before = _remembered(self.before, self.live.view)
-        return replace(self, waiting=False, before=before, kept=kept, timed_before=timed, live=live)
+        return replace(
+            self, waiting=False, before=before, kept=kept, kept_numbers=kept_numbers, timed_before=timed, live=live
+        )
 
     def with_events(self, events: Sequence[Event]) -> Workbench:
         """The record after new events of the newest run."""
@@ -296,8 +308,8 @@ class Workbench:
 def of_operator(bench: Workbench, problem: Problem) -> Workbench:
     """The same file as a candidate for another operator, without a run."""
     return replace(
-        bench, problem=problem, live=Shown(), before=NO_RUN, kept=(), timed_before=NOTHING_MEASURED, old=None,
-        waiting=False, notice="", misnamed="",
+        bench, problem=problem, live=Shown(), before=NO_RUN, kept=(), kept_numbers=(),
+        timed_before=NOTHING_MEASURED, old=None, waiting=False, notice="", misnamed="",
     )  # fmt: skip
 
 

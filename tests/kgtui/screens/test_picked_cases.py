@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engine.model import Candidate, Outcome, Plan, Stage, Verdict
@@ -163,3 +164,28 @@ async def test_a_case_alone_keeps_the_other_failures_first(make_bench: Any) -> N
         await pilot.press("r")
         await bench.settled(pilot)
         assert bench.engine.evaluated[-1][1].cases[0].name == "127x128 f32"
+
+
+async def test_case_run_alone_leaves_cursor_and_other_numbers(make_bench: Any) -> None:
+    bench = make_bench(fakes.some_fail)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        first, second = [case.case for case in workbench(bench).bench.view.failed]
+        whole = workbench(bench).bench.live.number
+        workbench(bench).query_one(CasesPane).go_to(second)
+        await pilot.press("W", "a")
+        assert workbench(bench).query_one(CasesPane).current_name == second
+        await bench.settled(pilot)
+        assert workbench(bench).query_one(CasesPane).current_name == second
+        alone = workbench(bench).bench.live.number
+        assert whole != alone
+        assert [workbench(bench).bench.number_of(name) for name in (first, second)] == [whole, alone]
+
+
+async def test_past_run_is_not_starting_with_the_engine(make_bench: Any) -> None:
+    bench = make_bench(fakes.all_pass)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        events = fakes.run_events(*bench.engine.evaluated[-1], (), stop_after=1)
+        shown = replace(workbench(bench).bench, waiting=True).opened(7, events)
+        assert status_of(shown.view, shown.strip_context(0.0)).state is State.INTERRUPTED
