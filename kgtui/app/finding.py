@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 
-from engine.errors import KgtuiError
+from engine.errors import KgtuiError, UsageError
 
 if TYPE_CHECKING:
     from engine.model import Problem
@@ -24,9 +24,14 @@ def found_or_shown(problems: Problems, app: App[None], name: str) -> Problem | N
 
 
 async def artefact_text(read: ArtefactReader, digest: str) -> str:
-    """The text of the artefact with this hash, or a sentence with the reason why it cannot be shown."""
+    """The text of the artefact with this hash.
+
+    Raises:
+        UsageError: it cannot be read, such as after its run was deleted.
+    """
     try:
         content = await asyncio.to_thread(read, digest)
     except OSError as error:
-        return f"the code with the hash {digest[:12]} cannot be read: {error.strerror}; r compiles it again"
+        words = f"the code with the hash {digest[:12]} cannot be read: {error.strerror}; r compiles it again"
+        raise UsageError(words) from error
     return content.decode("utf-8", errors="replace")

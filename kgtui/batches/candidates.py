@@ -7,8 +7,10 @@ when they run, so that a file of any size is never in memory as a whole.
 from __future__ import annotations
 
 import hashlib
+import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -24,6 +26,7 @@ from problems.suites.source import SuiteSource
 from sessions.candidates.checked import ListedCandidate
 from sessions.candidates.generation_rows import Stop
 
+_UNNUMBERED = 0  # until all candidates are known
 _PYTHON, _ANSWERS, _ROWS = ".py", (".txt", ".md"), ".jsonl"
 
 
@@ -88,9 +91,8 @@ def read_candidates(path: Path, names: Names, *, operator: str | None = None) ->
     if not found:
         why = f"; {complaints[0]}" if complaints else ""
         raise UsageError(f"{path} has no candidates: expected .py, .txt or .md files, or rows in a .jsonl file{why}")
-    numbers = _Numbers()
-    candidates = tuple(_listed(one, names, numbers, operator=operator) for one in found)
-    return CandidateSet(candidates=candidates, complaints=tuple(complaints))
+    candidates = [_listed(one, names, operator=operator) for one in found]
+    return CandidateSet(candidates=_numbered(candidates, [one.sample for one in found]), complaints=tuple(complaints))
 
 
 def _of_folder(folder: Path, complaints: list[str]) -> Iterator[_Found]:
@@ -141,41 +143,50 @@ def suite_candidates(path: Path, suite: SuiteSource) -> CandidateSet:
     if not found.candidates:
         why = f"; {found.complaints[0]}" if found.complaints else ""
         raise UsageError(f"{path} has no candidates for the tasks of {suite.choice.path}{why}")
-    numbers = _Numbers()
     root = path if path.is_dir() else path.parent
+    candidates = [_of_suite(one, suite, root=root) for one in found.candidates]
     return CandidateSet(
-        candidates=tuple(_of_suite(one, suite, numbers, root=root) for one in found.candidates),
-        complaints=found.complaints,
+        candidates=_numbered(candidates, [one.sample for one in found.candidates]), complaints=found.complaints
     )
 
 
-def _of_suite(one: SuiteCandidate, suite: SuiteSource, numbers: _Numbers, *, root: Path) -> BatchCandidate:
+def _of_suite(one: SuiteCandidate, suite: SuiteSource, *, root: Path) -> BatchCandidate:
     problem, source = f"{suite.format.id}::{one.task}", one.text.encode(errors="surrogatepass")
     listed = ListedCandidate(
         name=one.origin.removeprefix(f"{root}/"),
         problem=problem,
-        sample=numbers.of(problem, one.sample),
+        sample=_UNNUMBERED,
         digest=hashlib.sha256(source).hexdigest(),
     )
     return BatchCandidate(listed=listed, read=lambda: source)
 
 
-class _Numbers:
-    """Assigns each candidate of an operator a distinct sample number: the one that it names, else the next free."""
+def _numbered(candidates: Sequence[BatchCandidate], wanted: Sequence[int | None]) -> tuple[BatchCandidate, ...]:
+    """The candidates, those of an operator with distinct sample numbers.
 
-    def __init__(self) -> None:
-        self._taken: dict[str, set[int]] = {}
+    Each has the number that it names; the others, and those whose number is taken, have the next free ones.
+    """
+    taken: dict[str, set[int]] = {}
+    samples: dict[int, int] = {}
+    for place, (one, sample) in enumerate(zip(candidates, wanted, strict=True)):
+        numbers = taken.setdefault(one.listed.problem, set())
+        if sample is not None and sample not in numbers:
+            numbers.add(sample)
+            samples[place] = sample
+    before = Counter[str]()
+    for place, one in enumerate(candidates):
+        before[one.listed.problem] += 1
+        if place not in samples:
+            numbers = taken[one.listed.problem]
+            free = itertools.count(before[one.listed.problem])
+            samples[place] = next(number for number in free if number not in numbers)
+            numbers.add(samples[place])
+    return tuple(
+        replace(one, listed=replace(one.listed, sample=samples[place])) for place, one in enumerate(candidates)
+    )
 
-    def of(self, problem: str, wanted: int | None) -> int:
-        taken = self._taken.setdefault(problem, set())
-        number = wanted if wanted is not None and wanted not in taken else len(taken) + 1
-        while number in taken:
-            number += 1
-        taken.add(number)
-        return number
 
-
-def _listed(one: _Found, names: Names, numbers: _Numbers, *, operator: str | None) -> BatchCandidate:
+def _listed(one: _Found, names: Names, *, operator: str | None) -> BatchCandidate:
     """The candidate with its operator, its digest and, if it is not run, the reason."""
     problem, digest, refusal = "", "", ""
     read: Callable[[], bytes] = one.read
@@ -193,9 +204,7 @@ def _listed(one: _Found, names: Names, numbers: _Numbers, *, operator: str | Non
         read = read_again
     except (UsageError, EngineError, SourceError) as error:
         refusal = str(error)
-    listed = ListedCandidate(
-        name=one.name, problem=problem, sample=numbers.of(problem, one.sample), digest=digest, refusal=refusal
-    )
+    listed = ListedCandidate(name=one.name, problem=problem, sample=_UNNUMBERED, digest=digest, refusal=refusal)
     return BatchCandidate(listed=listed, read=read)
 
 

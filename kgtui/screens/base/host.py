@@ -296,7 +296,11 @@ class Host(Protocol):
         """Show this file in the workbench."""
 
     async def artefact(self, digest: str, /) -> str:
-        """The text of an artefact, or a sentence with the reason why it cannot be shown."""
+        """The text of an artefact.
+
+        Raises:
+            UsageError: it cannot be read.
+        """
 
     def editor_command(self, path: Path, *, line: int) -> Opening:
         """Command of the user's own editor."""

@@ -162,7 +162,11 @@ class DifferencesScreen(KgtuiScreen):
             return
         form = self._form if self._form in found.forms else found.forms[-1] if found.forms else None
         heads = self._heads(found, form)
-        texts = [await self._text(kernel, form) for kernel in (found.other, found.kernel)]
+        try:
+            texts = [await self._text(kernel, form) for kernel in (found.other, found.kernel)]
+        except UsageError as error:
+            self._show((*heads, line(Span(str(error), Tone.WARN))), ())
+            return
         if form is None or None in texts:
             self._show((*heads, line(muted("the code of both is not saved, so only resource usage is compared"))), ())
             return

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+from engine.errors import UsageError
 from engine.model import Artefact, CompiledKernel
 from kgtui.background import in_background
 from kgtui.screens.workbench.context import WorkbenchContext
@@ -134,9 +135,12 @@ class CodeLoader:
             self._context.source.take_keys(line)
 
     async def _load(self, artefact: Artefact) -> None:
-        text = await self._context.host.artefact(artefact.digest)
-        # In a thread: 20,000 lines of machine code would delay the handling of keys.
-        self._origins = tuple(await asyncio.to_thread(source_lines, text, form=artefact.kind))
+        try:
+            text = await self._context.host.artefact(artefact.digest)
+            # In a thread: 20,000 lines of machine code would delay the handling of keys.
+            self._origins = tuple(await asyncio.to_thread(source_lines, text, form=artefact.kind))
+        except UsageError as error:
+            text, self._origins = str(error), ()
         self._text, self._digest = text, artefact.digest
         self.refresh()
         awaited, self._awaited_line = self._awaited_line, None

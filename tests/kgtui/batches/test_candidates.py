@@ -96,6 +96,14 @@ def test_samples_that_clash_get_the_next_number(rows):
     assert [sample for _, _, sample in listed(path)] == [2, 3, 4, 5]
 
 
+def test_unnamed_sample_never_takes_a_named_number(tmp_path):
+    for name in ("a__softmax.py", "softmax.py", "softmax_1.py", "softmax_3.md"):
+        (tmp_path / name).write_text(ANSWER if name.endswith(".md") else SOFTMAX)
+    samples = {name: sample for name, _, sample in listed(tmp_path, operator="softmax")}
+    assert (samples["softmax_1.py"], samples["softmax_3.md"]) == (1, 3)
+    assert sorted(samples.values()) == [1, 2, 3, 4]
+
+
 def test_an_answer_without_code_has_a_reason(rows):
     (one,) = read(rows({"op": "softmax", "predict": "I cannot."})).candidates
     assert (one.listed.problem, one.listed.digest) == ("aten::softmax", "")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine.errors import UsageError
 from engine.model import Outcome, Verdict
 from engine.model.events import KernelCompiled, KernelLaunched
 from engine.run.retarget import PORTABILITY_TARGETS
@@ -257,6 +258,20 @@ async def save_another(bench: Any, pilot: Any) -> None:
     bench.watcher.save(bench.path.read_bytes() + b"# another\n")
     await bench.until(pilot, lambda: len(bench.engine.evaluated) == 2)
     await bench.settled(pilot)
+
+
+async def test_unreadable_code_is_no_difference(two_runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def unreadable(digest: str) -> str:
+        raise UsageError("the code cannot be read")
+
+    async with two_runs.app.run_test(size=MEDIUM) as pilot:
+        await opened(two_runs, pilot)
+        await save_another(two_runs, pilot)
+        monkeypatch.setattr(two_runs.app, "artefact", unreadable)
+        screen = await opened(two_runs, pilot, "D")
+        assert isinstance(screen, DifferencesScreen)
+        assert text_of(screen, "#versus").splitlines()[-1] == "the code cannot be read"
+        assert screen._shown == ()
 
 
 async def test_differences_to_previous_run_cover_code_only(two_runs: Any) -> None:
