@@ -42,6 +42,8 @@ def parse_wanted(text: str) -> Wanted:
             tiers = _TIERS[value]
         else:
             paths.append(word)
-    if len(paths) != 1:
+    if len(paths) > 1:
+        raise UsageError(f"expected one path, got {', '.join(paths)}; besides it, op=OP and cases={'|'.join(_TIERS)}")
+    if not paths:
         raise UsageError(f"which candidates? type for example: {EXAMPLE}")
     return Wanted(path=paths[0], operator=operator, tiers=tiers)

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from engine.devices.hardware.targets import asked_target
+from engine.errors import UsageError
 from engine.model.events import Event, RunFinished
 from kgtui.ports.requests import RunHeader, RunRequest
 from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.run_history import PastRunViewer
 from kgtui.screens.workbench.tabs import TabSwitcher
+from kgtui.settings.preferences import NO_TARGET
 from kgtui.state.bench.benchmarks import bench_cases
 from kgtui.state.bench.static_cost import EXECUTED_ON_CPU
 from kgtui.state.workbench.blame import blamed_line
 from kgtui.state.workbench.other_file import other_file_sentence
 from kgtui.state.workbench.status import Mode, is_stale, status_of
-from kgtui.state.workbench.workbench import RunPurpose, of_operator
+from kgtui.state.workbench.workbench import Named, RunPurpose, of_operator
 from kgtui.widgets.panes.cases import CasesPane
 
 
@@ -92,11 +95,13 @@ class RunController:
         context.host.runs.submit(request)
         context.draw()
 
-    def request_saved(self, *, named_before: str, again: bool = False) -> None:
-        """Request a run of new content unless paused; by the operator that it names if that name has changed."""
-        bench = self._context.bench
-        if bench.operator_named != named_before:
-            self._follow_operator(bench.operator_named)
+    def request_saved(self, *, named_before: Named, again: bool = False) -> None:
+        """Request a run of new content unless paused; by the operator and for the target that it names anew."""
+        named = self._context.bench.named
+        if named.operator != named_before.operator:
+            self._follow_operator(named.operator)
+        if named.target not in ("", named_before.target):
+            self._follow_target(named.target)
         if self._context.bench.paused:
             self._context.draw()
         else:
@@ -120,6 +125,18 @@ class RunController:
             self._history.read()
             context.screen.host_changed()
             context.notify(f"{context.bench.path.name} names another operator now: {problem.name}")
+
+    def _follow_target(self, name: str) -> None:
+        """Compile for the target that the file names now; an unknown one is reported and changes nothing."""
+        context = self._context
+        try:
+            target = None if name == NO_TARGET else asked_target(name).name
+        except UsageError as error:
+            context.notify(f"{context.bench.path.name}, its `# kgtui:` line: {error}", severity="warning")
+            return
+        if target != context.bench.target:
+            context.bench = replace(context.bench, target=target)
+            context.notify(f"{context.bench.path.name} names another target now: {name}")
 
     def cancel(self) -> None:
         """Stop the run in progress."""

@@ -63,7 +63,10 @@ def tunables_in(source: bytes, *, chosen: Mapping[str, tuple[int, ...]]) -> Tuna
     """Tunables of this source; values `chosen` before are kept for tunables that still exist."""
     try:
         tunables = tunables_of(source)
-    except (SyntaxError, ValueError, UsageError) as error:
+    except SyntaxError as error:
+        words = f"no tunable parameters: line {error.lineno}: {error.msg}; correct the file and save it"
+        return Tunables(source=source, complaint=words)
+    except (ValueError, UsageError) as error:
         return Tunables(source=source, complaint=f"no tunable parameters: {error}; correct the file and save it")
     kept = {tunable.name: chosen[tunable.name] for tunable in tunables if tunable.name in chosen}
     try:

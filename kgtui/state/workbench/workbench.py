@@ -63,6 +63,14 @@ class Shown:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Named:
+    """The operator and the target that a file names in its `# kgtui:` line; "" for what it does not name."""
+
+    operator: str
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Workbench:
     """One file of one operator, its newest run, and what surrounds them.
 
@@ -104,9 +112,18 @@ class Workbench:
         return directives(shown_text(self.saved)).get("cases") == Tier.SMOKE
 
     @cached_property
-    def operator_named(self) -> str:
-        """The operator that the file names, "" if it names none; the open one may have been given another way."""
-        return directives(shown_text(self.saved)).get("op", "")
+    def named(self) -> Named:
+        """The operator and the target that the file names; the open ones may have been given another way."""
+        found = directives(shown_text(self.saved))
+        return Named(operator=found.get("op", ""), target=found.get("target", ""))
+
+    @cached_property
+    def complaint(self) -> str:
+        """Why the file's choice of cases has no effect; "" if it has, or there is none."""
+        word = directives(shown_text(self.saved)).get("cases", Tier.FULL)
+        if word in (Tier.SMOKE, Tier.FULL):
+            return ""
+        return f"{self.path.name}, its `# kgtui:` line: cases={word} should be smoke or full; all cases are run"
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
@@ -243,7 +260,7 @@ class Workbench:
             device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,
             begun=shown.begun and not self.view.started, number=shown.number, cached=shown.cached,
             opened=self.old is not None, elapsed_s=max(0.0, now_s - began_s),
-            notice=self.trouble or self.misnamed or self.notice,
+            notice=self.trouble or self.misnamed or self.notice or self.complaint,
             editable=not self.why_not_editable, smoke=self.is_smoke and self.old is None,
             candidate=shown.stage, remark=shown.remark, picked=shown.picked, failed_besides=self.failed_besides,
         )  # fmt: skip

@@ -106,7 +106,12 @@ async def test_batch_of_suite_is_not_resumed_here(bench: Any, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("typed", "sentence"),
-    [("", "which candidates?"), ("missing", "no such folder or file"), ("c cases=x", "cases=x should be")],
+    [
+        ("", "which candidates?"),
+        ("missing", "no such folder or file"),
+        ("c cases=x", "cases=x should be"),
+        ("c x=1", "got c, x=1"),
+    ],
 )
 async def test_invalid_batch_input_gets_a_sentence(bench: Any, typed: str, sentence: str) -> None:
     async with bench.app.run_test(size=(80, 24)) as pilot:

@@ -221,3 +221,30 @@ async def test_message_never_covers_question_or_input(make_bench: Any, size: tup
         await pilot.pause()
         assert entry.region.height == 1
         assert all(not toast.region.overlaps(entry.region) for toast in screen.query(Toast))
+
+
+async def test_saved_file_is_compiled_for_its_target(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        bench.watcher.save(b"# kgtui: op=aten::softmax target=gfx942\n")
+        await bench.settled(pilot)
+        assert (bench.engine.evaluated[-1][1].target, workbench(bench).bench.target) == ("gfx942", "gfx942")
+        bench.watcher.save(b"# kgtui: op=aten::softmax target=sm_999\n")
+        await bench.settled(pilot)
+        assert workbench(bench).bench.target == "gfx942"
+        assert any("unsupported target 'sm_999'" in note.message for note in bench.app._notifications)
+        bench.watcher.save(b"# kgtui: op=aten::softmax target=none\n")
+        await bench.settled(pilot)
+        assert bench.engine.evaluated[-1][1].target is None
+
+
+async def test_unknown_cases_in_file_are_reported(make_bench: Any) -> None:
+    bench = make_bench(content=b"# kgtui: op=aten::softmax cases=foo\n")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        notice = workbench(bench).context.strip_context.notice
+        assert notice == "softmax.py, its `# kgtui:` line: cases=foo should be smoke or full; all cases are run"
+        bench.watcher.save(b"# kgtui: op=aten::softmax cases=smoke\n")
+        await bench.settled(pilot)
+        assert workbench(bench).context.strip_context.notice == ""

@@ -48,7 +48,7 @@ class FileKeeper:
         context = self._context
         if content == context.bench.saved and not siblings_changed:
             return
-        named_before = context.bench.operator_named
+        named_before = context.bench.named
         context.bench = replace(context.bench, saved=content, notice="")
         if context.bench.unsaved:
             context.bench = replace(context.bench, content_on_disk=content)
@@ -123,7 +123,7 @@ class FileKeeper:
             context.bench = replace(context.bench, notice=words)
             context.draw()
             return False
-        named_before = context.bench.operator_named
+        named_before = context.bench.named
         context.bench = replace(context.bench, saved=content, unsaved=False, content_on_disk=None, notice="")
         context.source.accept()
         self._unsaved.forget()
@@ -225,7 +225,7 @@ class FileKeeper:
     def _take(self, content: bytes) -> None:
         """Show the file's content instead, which undo reverts, and run it if it was not run yet."""
         context = self._context
-        is_new, named_before = content != context.bench.saved, context.bench.operator_named
+        is_new, named_before = content != context.bench.saved, context.bench.named
         context.bench = replace(context.bench, saved=content, content_on_disk=None, unsaved=False)
         context.source.replace_text(content)
         self._unsaved.forget()

@@ -442,3 +442,8 @@ def test_a_wrong_outcome_is_named_as_such(tried: Any) -> None:
     grid = tried(grid_of(64), script=fakes.some_fail)
     assert grid.tried[0].trial.run.final.outcome is Outcome.WRONG_VALUE
     assert cells(grid, timed=False)[1][2] == "x wrong value"
+
+
+def test_syntax_error_is_stated_with_its_line() -> None:
+    complaint = tunables_in(b"x = 1\ndef softmax(:\n", chosen={}).complaint
+    assert complaint == "no tunable parameters: line 2: invalid syntax; correct the file and save it"
