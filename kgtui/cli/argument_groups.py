@@ -122,7 +122,8 @@ def add_former(parser: CommandParser, hint: Callable[[argparse.Namespace, Sequen
     """Accept arguments of an earlier version, only to raise a usage error with `hint`, which states the new form."""
 
     parser.former_hint = hint
-    parser.add_argument("former", nargs="*", help=argparse.SUPPRESS)
+    # Without a default argparse would name it among the required arguments.
+    parser.add_argument("former", nargs="*", default=[], help=argparse.SUPPRESS)
 
 
 def positive_integer(text: str) -> int:

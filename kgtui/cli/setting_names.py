@@ -6,7 +6,7 @@ import difflib
 
 from engine.errors import UsageError
 from kgtui.settings.file_write import write_config
-from kgtui.settings.preferences import Preferences
+from kgtui.settings.preferences import INSTEAD, Preferences
 from kgtui.settings.schema import KEYS_TABLE, OPTION_BY_KEY, Config
 
 BINDING = f"{KEYS_TABLE}."
@@ -41,7 +41,7 @@ def write_changed(after: Config, *, before: Preferences) -> None:
     known = {*before.problems, *_key_problems(before.config)}
     new = [words for words in (*before.under(after).problems, *_key_problems(after)) if words not in known]
     if new:
-        raise UsageError(new[0].removeprefix(f"{after.path}, "))
+        raise UsageError(f"{new[0].removeprefix(f'{after.path}, ').removesuffix(INSTEAD)}; nothing was changed")
     write_config(after)
 
 

@@ -63,7 +63,8 @@ def without(config: Config, name: str) -> Config:
 
 
 def _by_hand(config: Config, name: str, value: Change) -> str:
-    return f"{config.path} cannot be changed here: write {line_of(name, value)} into it by hand"
+    why = f"; {config.problems[0]}" if config.problems else ""
+    return f"{config.path} cannot be changed here: write {line_of(name, value)} into it by hand{why}"
 
 
 def asked_value(config: Config, name: str) -> Change | None:

@@ -18,6 +18,8 @@ from kgtui.settings.schema import OPTIONS, Asked, Config, Notify, Theme, Value, 
 from kgtui.state.format.encodings import has_signs
 
 NO_TARGET = "none"
+INSTEAD = "; an available one is used"
+"""What follows from a device in the file that is missing here."""
 DEFAULT = "default"
 LINUX_CONSOLE = "TERM=linux"
 DETECTED = "detected"
@@ -173,7 +175,7 @@ def _usable(config: Config) -> tuple[Asked, tuple[str, ...]]:
     if asked.device is not None:
         try:
             found = platform_named(asked.device).detect()
-            words = "" if found else f"there is no {asked.device} device on this machine; an available one is used"
+            words = "" if found else f"there is no {asked.device} device on this machine{INSTEAD}"
         except KgtuiError as error:
             words = str(error)
         if words:

@@ -28,12 +28,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Print the sums.
 
     Raises:
+        UsageError: there is no such session.
         StoreError: there is no store, or it cannot be read.
     """
     from kgtui.generation.reports.costs import costs_json, costs_text
 
     by = CostBy(options.by)
     with open_store(find_paths(console.environment).sessions, read_only=True) as store:
+        if options.session is not None:
+            store.session(options.session)
         rows = store.generations.costs(by, session=options.session)
     if options.json:
         console.write_document(costs_json(rows, by))

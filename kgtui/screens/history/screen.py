@@ -104,6 +104,7 @@ class HistoryScreen(KgtuiScreen):
         host, listing = self.host, self._listing
         self.show_trouble()
         grid = listing.grid
+        listing.filter.display = not listing.shows_sessions  # it selects runs
         if listing.shows_sessions:
             grid.show(session_rows(listing.sessions.window.entries, glyphs=host.glyphs), SESSION_COLUMNS)
         else:
@@ -144,7 +145,9 @@ class HistoryScreen(KgtuiScreen):
     # Actions
 
     def action_filter(self) -> None:
-        """Open the input for the filter."""
+        """Open the input for the filter of the runs."""
+        if self._listing.shows_sessions:
+            self.action_sessions()
         self.set_focus(self._listing.filter)
 
     def action_same(self, what: str) -> None:

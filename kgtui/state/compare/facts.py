@@ -55,7 +55,9 @@ def resources_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
     for number, kernels in enumerate(matched(sides)):
         known = next(kernel for kernel in kernels if kernel is not None)
         cells = [_resource_cell(kernel, glyphs) for kernel in kernels]
-        about[str(number)] = tuple(_kernel_words(side, kernel) for side, kernel in zip(sides, kernels, strict=True))
+        about[str(number)] = tuple(
+            _kernel_words(side, kernel, known) for side, kernel in zip(sides, kernels, strict=True)
+        )
         row = (
             Span(known.launch.kernel),
             *cells,
@@ -172,9 +174,13 @@ def _resource_cell(kernel: CompiledKernel | None, glyphs: Glyphs) -> Span:
     return Span(f"{regs:>{24 - len(memory)}} {memory}", Tone.WARN if kernel.spill_bytes else Tone.PLAIN)
 
 
-def _kernel_words(side: Side, kernel: CompiledKernel | None) -> Line:
+def _kernel_words(side: Side, kernel: CompiledKernel | None, known: CompiledKernel) -> Line:
+    """One side of a row; `known` is a kernel of the row, whichever side has it."""
     if kernel is None:
-        return line(strong(f"{side.name:<5} "), muted("no such kernel"))
+        others = dict.fromkeys(one.target for one in side.view.kernels if one.launch.kernel == known.launch.kernel)
+        elsewhere = known.target not in others and ", ".join(others)
+        words = f"compiled for {elsewhere}, not for {known.target}" if elsewhere else "no such kernel"
+        return line(strong(f"{side.name:<5} "), muted(words))
     return line(strong(f"{side.name:<5} "), muted(f"{_specialised(kernel.launch)}  "), *resource_words(kernel))
 
 

@@ -152,15 +152,15 @@ def way_line(way: Sequence[Milestone], *, glyphs: Glyphs) -> Line:
         best = max(timed, key=lambda one: one.speedup or 0.0)
         words = f"{bests[0]:.2f} to {bests[-1]:.2f}{glyphs.times} eager, best #{best.run_id}"
         return line(muted("best "), Span(sparkline(bests, glyphs=glyphs), Tone.GOOD), f" {words}", muted(f" of {runs}"))
-    shares = [one.passed / one.total for one in way if one.total]
-    if not shares:
+    verified = [one for one in way if one.total]
+    if not verified:
         return line(muted("no case of this file has run yet, apart from tuned variants"))
-    bests = _best_so_far(shares)
-    best_run = max((one for one in way if one.total), key=lambda one: one.passed / one.total)
+    bests = _best_so_far([float(one.passed) for one in verified])
+    best_run = max(verified, key=lambda one: one.passed)  # not by its share: 3 of 3 selected cases are fewer
     words = f"{best_run.passed} of {best_run.total} cases passed at best"
     return line(
         muted("best "),
-        Span(sparkline(bests, glyphs=glyphs, top=1.0), Tone.GOOD),
+        Span(sparkline(bests, glyphs=glyphs, top=float(max(one.total for one in verified))), Tone.GOOD),
         f" {words}",
         muted(f", of {runs}; nothing was timed"),
     )

@@ -153,3 +153,9 @@ def test_invalid_setting_leaves_file_unchanged(typed, config, arguments, said):
     assert (ended.exit_code, ended.out) == (2, "")
     assert ended.err.startswith(f"kgtui: {said.format(config=config)}")
     assert config.read_text() == MINE
+
+
+def test_refused_setting_changes_nothing(typed, config, no_gpu):
+    ended = typed("config", "set", "device", "cuda")
+    assert (ended.exit_code, config.exists()) == (2, False)
+    assert ended.err == "kgtui: device: there is no cuda device on this machine; nothing was changed\n"

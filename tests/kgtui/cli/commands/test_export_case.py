@@ -63,3 +63,9 @@ def test_case_without_option_is_refused_naming_option(typed, failed_run, folder,
 def test_a_run_without_a_failed_case_is_refused(typed, checked, kernel):
     checked("silu.py", "--cases", "smoke")
     assert typed("export-case", "1").err == "kgtui: no case of run #1 failed; there is nothing to reproduce\n"
+
+
+def test_missing_run_names_only_shown_arguments(typed):
+    ended = typed("export-case")
+    assert ended.exit_code == 2
+    assert ended.err.startswith("kgtui: the following arguments are required: RUN; ")

@@ -158,6 +158,11 @@ class TestReading:
         generated(*refine("silu"), "--model", "replay:beta")
         printed(console)
 
+    def test_costs_of_unknown_session_are_refused(self, typed):
+        ended = typed("cost", "--session", "99")
+        assert (ended.exit_code, ended.out) == (2, "")
+        assert ended.err.startswith("kgtui: there is no session 99 in ")
+
     def test_costs_name_unknown_values(self, typed):
         assert "replay:alpha  1        2,140  0       412     0          unknown" in typed("cost").out
 

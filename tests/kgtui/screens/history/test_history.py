@@ -113,6 +113,17 @@ async def test_one_key_narrows_to_operator_or_file(looking_back: Any, some: Past
         assert listed(screen) == ["3", "2"]
 
 
+async def test_sessions_have_no_filter_of_runs(looking_back: Any, some: Past) -> None:
+    bench = looking_back(some)
+    async with bench.app.run_test() as pilot:
+        screen = await history(bench, pilot)
+        shown = screen.query_one("#filter")
+        await pilot.press("s")
+        assert not shown.display
+        await pilot.press("slash")
+        assert (shown.display, screen.focused) == (True, shown)
+
+
 async def test_sessions_are_listed_and_enter_lists_runs(looking_back: Any, some: Past) -> None:
     some.store.begin_session("a morning")
     bench = looking_back(some)

@@ -311,6 +311,13 @@ class TestFacts:
         assert cells(table, "1")[1:3] == ["–", "90 64 B 16 B 31%"]
         assert about(table, "1")[0] == "#1    no such kernel"
 
+    def test_kernel_for_another_target_names_the_targets(self, runs: Any) -> None:
+        one = runs.side(runs.add(fakes.all_pass))
+        other = replace(one.view.kernels[0], target="sm_80")
+        two = replace(one, run=replace(one.run, id=2), view=replace(one.view, kernels=(other,)))
+        table = resources_table((one, two), glyphs=UNICODE)
+        assert about(table, "0")[1] == "#2    compiled for sm_80, not for sm_90"
+
     def test_kernels_of_same_constants_share_a_row(self, runs: Any) -> None:
         kernel = fakes.compiled()
         half = replace(kernel, launch=replace(kernel.launch, signature={**kernel.launch.signature, "x_ptr": "*fp16"}))

@@ -131,6 +131,10 @@ class TestWay:
             "best ▁▆▆ 6 of 8 cases passed at best, of 3 runs; nothing was timed"
         )
 
+    def test_whole_run_is_better_than_few_selected_cases(self) -> None:
+        way = (step(1, passed=6), replace(step(2), passed=2, total=2))
+        assert "6 of 8 cases passed at best, of 2 runs" in plain_text((way_line(way, glyphs=UNICODE),))
+
     def test_run_without_cases_has_empty_note(self) -> None:
         none = replace(step(1), total=0, passed=0)
         words = "no case of this file has run yet, apart from tuned variants"
