@@ -34,8 +34,8 @@ _DESCRIPTION = """\
 A terminal workbench for GPU kernels. Without a command it shows the list of operators;
 `kgtui FILE` opens a kernel file."""
 _EXIT_CODES = """\
-exit codes: 0 passed, 1 the candidate failed, 2 usage, 3 engine error or unsupported here,
-4 flagged (correct but not credible, or caught cheating), 130 interrupted"""
+exit codes: 0 passed, 1 the candidate failed, 2 usage or refused file, 3 engine error or
+unsupported here, 4 flagged (correct but not credible, or caught cheating), 130 interrupted"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ from kgtui.state.run.failed_case import case_text, failed_case
 from kgtui.state.workbench.blame import suspects_of
 from kgtui.state.workbench.no_failure_message import why_nothing_failed
 from kgtui.state.workbench.strip import head
+from kgtui.state.workbench.workbench import number_of
 from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.panes.cases import CasesPane
@@ -90,7 +91,7 @@ class CaseScreen(KgtuiScreen):
                 result,
                 glyphs=self.host.glyphs,
                 width=max(1, self.size.width - _MARGIN),
-                number=self._workbench.bench.number_of(result.case),
+                number=number_of(self._workbench.bench, result.case),
                 stale=self._is_stale(result),
                 suspected=suspects_of(self._workbench.bench, result),
             )
@@ -167,7 +168,7 @@ class CaseScreen(KgtuiScreen):
     def action_copy_result(self) -> None:
         """Copy the whole page."""
         result = self._result
-        number = self._workbench.bench.number_of(result.case) if result else None
+        number = number_of(self._workbench.bench, result.case) if result else None
         suspected = suspects_of(self._workbench.bench, result) if result else None
         copied = case_text(result, glyphs=self.host.glyphs, number=number, suspected=suspected) if result else ""
         self.copy_text(copied)

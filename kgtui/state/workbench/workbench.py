@@ -117,14 +117,6 @@ class Workbench:
         found = directives(shown_text(self.saved))
         return Named(operator=found.get("op", ""), target=found.get("target", ""))
 
-    @cached_property
-    def complaint(self) -> str:
-        """Why the file's choice of cases has no effect; "" if it has, or there is none."""
-        word = directives(shown_text(self.saved)).get("cases", Tier.FULL)
-        if word in (Tier.SMOKE, Tier.FULL):
-            return ""
-        return f"{self.path.name}, its `# kgtui:` line: cases={word} should be smoke or full; all cases are run"
-
     @property
     def tiers(self) -> tuple[Tier, ...]:
         """The tiers that a save runs."""
@@ -143,11 +135,6 @@ class Workbench:
         )
         kept = tuple((case, None if one is None else numbers.get(one, one)) for case, one in self.kept_numbers)
         return replace(self, live=live or self.live, old=old or self.old, kept_numbers=kept)
-
-    def number_of(self, case: str) -> int | None:
-        """The number in the store of the run that has the shown result of a case; None if it is not stored."""
-        kept = dict(self.kept_numbers) if self.old is None and self.live.picked else {}
-        return kept[case] if case in kept and self.view.case(case) is None else self.shown.number
 
     @property
     def view(self) -> RunRecord:
@@ -194,11 +181,6 @@ class Workbench:
             merged = {result.case: result for result in self.kept} | now
             return replace(self.view, cases=tuple(merged.values()))
         return self.view
-
-    @property
-    def failed_besides(self) -> int:
-        """Number of cases that failed before and were not selected for the shown run; 0 unless cases were."""
-        return len(self.results.failed) - len(self.view.failed) if self.old is None and self.live.picked else 0
 
     @property
     def can_time(self) -> bool:
@@ -260,9 +242,9 @@ class Workbench:
             device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,
             begun=shown.begun and not self.view.started, number=shown.number, cached=shown.cached,
             opened=self.old is not None, elapsed_s=max(0.0, now_s - began_s),
-            notice=self.trouble or self.misnamed or self.notice or self.complaint,
+            notice=self.trouble or self.misnamed or self.notice or cases_complaint(self),
             editable=not self.why_not_editable, smoke=self.is_smoke and self.old is None,
-            candidate=shown.stage, remark=shown.remark, picked=shown.picked, failed_besides=self.failed_besides,
+            candidate=shown.stage, remark=shown.remark, picked=shown.picked, failed_besides=failed_besides(self),
         )  # fmt: skip
 
     def ordered(self, now_s: float) -> Workbench:
@@ -275,7 +257,7 @@ class Workbench:
         """
         shown = replace(self, old=None)
         kept = shown.results.cases if picked and digest == self.live.view.digest else ()
-        kept_numbers = tuple((result.case, shown.number_of(result.case)) for result in kept)
+        kept_numbers = tuple((result.case, number_of(shown, result.case)) for result in kept)
         live = Shown(number=number, cached=cached, began_s=self.ordered_s, begun=True, picked=picked)
         timed = measured(self.live.view, number=self.live.number).over(self.timed_before, self.live.view)
         before = _remembered(self.before, self.live.view)
@@ -320,6 +302,26 @@ class Workbench:
         """The record with the next target of the list."""
         place = TARGETS.index(self.target) + 1 if self.target in TARGETS else 0
         return replace(self, target=TARGETS[place % len(TARGETS)])
+
+
+def number_of(bench: Workbench, case: str) -> int | None:
+    """The number in the store of the run that has the shown result of a case; None if it is not stored."""
+    kept = dict(bench.kept_numbers) if bench.old is None and bench.live.picked else {}
+    return kept[case] if case in kept and bench.view.case(case) is None else bench.shown.number
+
+
+def failed_besides(bench: Workbench) -> int:
+    """Number of cases that failed before and were not selected for the shown run; 0 unless cases were."""
+    is_of_selected = bench.old is None and bench.live.picked
+    return len(bench.results.failed) - len(bench.view.failed) if is_of_selected else 0
+
+
+def cases_complaint(bench: Workbench) -> str:
+    """Why the file's choice of cases has no effect; "" if it has, or there is none."""
+    word = directives(shown_text(bench.saved)).get("cases", Tier.FULL)
+    if word in (Tier.SMOKE, Tier.FULL):
+        return ""
+    return f"{bench.path.name}, its `# kgtui:` line: cases={word} should be smoke or full; all cases are run"
 
 
 def of_operator(bench: Workbench, problem: Problem) -> Workbench:

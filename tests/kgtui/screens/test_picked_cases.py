@@ -14,6 +14,7 @@ from kgtui.state.format.glyphs import State
 from kgtui.state.format.lines import plain_text
 from kgtui.state.workbench.status import status_of
 from kgtui.state.workbench.strip import sentence
+from kgtui.state.workbench.workbench import number_of
 from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.panes.cases import CasesPane
 from kgtui.widgets.panes.ir import IrPane
@@ -179,7 +180,7 @@ async def test_case_run_alone_leaves_cursor_and_other_numbers(make_bench: Any) -
         assert workbench(bench).query_one(CasesPane).current_name == second
         alone = workbench(bench).bench.live.number
         assert whole != alone
-        assert [workbench(bench).bench.number_of(name) for name in (first, second)] == [whole, alone]
+        assert [number_of(workbench(bench).bench, name) for name in (first, second)] == [whole, alone]
 
 
 async def test_past_run_is_not_starting_with_the_engine(make_bench: Any) -> None:
