@@ -193,8 +193,7 @@ class ProvingStage:
         except NotLoweredError:
             kernels = claimed_kernels(tape)
         if len(kernels) < len(tape.specialisations):
-            reason = "a verified call is unlike the later ones, and its kernels have no TTIR"
-            return CaseProof(case=one.case.name, gap=Gap.UNSUPPORTED, reason=reason)
+            return None
         taped = _taped_case(one, tape, kernels)
         elsewhere = await computed_elsewhere(
             self._replays, taped, calls.tape, seed=outputs.seed, answer_bytes=_answer_bytes(one)

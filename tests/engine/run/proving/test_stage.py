@@ -102,19 +102,6 @@ async def test_case_with_a_verified_call_unlike_later_ones_is_proven_if_kernels_
     assert seeds == [(first.storages, 7)]
 
 
-async def test_verified_call_unlike_later_ones_without_ttir_is_not_proven(
-    stage: ProvingStage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = msgspec.structs.replace(TAPE, claimed=(CLAIMED,))
-    other = replace(made.specialisations[0], line=99)
-    first = msgspec.structs.replace(TAPE, specialisations=(*made.specialisations, other))
-    left_out = TapedCall(tape=first, outputs=CallOutputs(seed=7, digest="f" * 64))
-    calls = TapedCalls(tape=made, seed=1, other=made, agreed=agreement(made, made), outputs=OUTPUTS, left_out=left_out)
-    proof = await stage._prove(PASSED, calls)
-    reason = "a verified call is unlike the later ones, and its kernels have no TTIR"
-    assert (proof.gap, proof.reason) == (Gap.UNSUPPORTED, reason)
-
-
 def test_an_answer_of_bools_needs_a_bit_for_each() -> None:
     outputs = tuple(
         OutputReport(name=dtype, outcome=Outcome.PASS, dtype=dtype, total=total)
