@@ -176,29 +176,11 @@ class ProvingStage:
             unproven = unproven or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=reason)
         elif gap is None and unproven is None and are_others(executed, kernels):
             gap = await refuted_by(self._replays, replace(taped, kernels=executed))
-        gap = gap or await self._of_left_out(one, calls)
         gap = gap or await self._on_other_inputs(taped, calls, records=unproven is None)
         if gap.gap in _ONLY_THESE_INPUTS and not self._lab.problem.returns_scalar:
             elsewhere = await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size)
             gap = elsewhere or await self._in_numbers(taped, seed=calls.seed) or gap
         return gap if unproven is None or gap.gap in COMPUTED_ELSEWHERE else unproven
-
-    async def _of_left_out(self, one: Passed, calls: TapedCalls) -> CaseProof | None:
-        """Why a verified call that is unlike the later ones did not compute its answer by kernels; None if it did."""
-        if calls.left_out is None or self._lab.problem.returns_scalar:
-            return None
-        tape, outputs = calls.left_out.tape, calls.left_out.outputs
-        try:
-            kernels = await self._kernels.of_tape(tape)
-        except NotLoweredError:
-            kernels = claimed_kernels(tape)
-        if len(kernels) < len(tape.specialisations):
-            return None
-        taped = _taped_case(one, tape, kernels)
-        elsewhere = await computed_elsewhere(
-            self._replays, taped, calls.tape, seed=outputs.seed, answer_bytes=_answer_bytes(one)
-        )
-        return elsewhere and replace(elsewhere, reason=f"in a verified call: {elsewhere.reason}")
 
     async def _in_numbers(self, taped: TapedCase, *, seed: int) -> CaseProof | None:
         """Why a tape proves nothing whose numbers contain its answer; None if they do not."""

@@ -31,19 +31,10 @@ class CallOutputs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TapedCall:
-    """The tape of a call and its outputs."""
-
-    tape: Tape
-    outputs: CallOutputs
-
-
-@dataclass(frozen=True, kw_only=True)
 class TapedCalls:
     """The tape of a call on the content of `seed`, and how that of an `other` call on other content differs from it.
 
     `outputs` are those of one of the two calls if they agree; of the first if launches get other seeds in each call.
-    `left_out` is a verified call that is neither of the two, because it disagrees with later ones.
     """
 
     tape: Tape
@@ -51,7 +42,6 @@ class TapedCalls:
     other: Tape
     agreed: Agreement
     outputs: CallOutputs
-    left_out: TapedCall | None = None
 
     @property
     def agree(self) -> bool:
@@ -84,9 +74,11 @@ class CallTapes:
             calls = TapedCalls(tape=tapes[-1], seed=seed, other=tapes[-2], agreed=agreed, outputs=outputs)
             if calls.agree:
                 return calls
-        return await self._with_further_calls(one, TapedCall(tape=tapes[-1], outputs=outputs))
+        return await self._with_further_calls(one, (tapes[-1], outputs))
 
-    async def _with_further_calls(self, one: Passed, verified: TapedCall | None) -> TapedCalls | CaseProof:
+    async def _with_further_calls(
+        self, one: Passed, verified: tuple[Tape, CallOutputs] | None
+    ) -> TapedCalls | CaseProof:
         """Tapes of calls made now, the first of which may agree with that of a verified call."""
         calls: TapedCalls | None = None
         before = verified
@@ -101,11 +93,10 @@ class CallTapes:
                     return made
                 tape, returned = made
                 if before is not None:
-                    calls = TapedCalls(
-                        tape=tape, seed=seed, other=before.tape, agreed=self._agreement(before.tape, tape),
-                        outputs=before.outputs, left_out=None if before is verified else verified,
-                    )  # fmt: skip
-                    if calls.agree and not calls.agreed.seeds:
+                    other, outputs = before
+                    agreed = self._agreement(other, tape)
+                    calls = TapedCalls(tape=tape, seed=seed, other=other, agreed=agreed, outputs=outputs)
+                    if calls.agree and not agreed.seeds:
                         return calls
                 compared = await self._outputs(session, returned, seed=seed)
                 if isinstance(compared, CaseProof):
@@ -114,7 +105,7 @@ class CallTapes:
                     calls = replace(calls, outputs=compared)
                     if calls.agree:
                         return calls
-                before = TapedCall(tape=tape, outputs=compared)
+                before = tape, compared
         assert calls is not None  # several calls were made
         return calls
 

@@ -22,7 +22,7 @@ from engine.run.proving.proof_of_tape import TapedCase, Tried
 from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
 from engine.run.proving.stage import ProvingStage, _answer_bytes, _least_bytes, _taped_case, done_again
-from engine.run.proving.taped_calls import CallOutputs, TapedCall, TapedCalls
+from engine.run.proving.taped_calls import CallOutputs, TapedCalls
 from tests.engine.replay.tapes import DOUBLE, launched, tape, vector
 from tests.engine.toy_problem import toy_problem
 
@@ -77,29 +77,6 @@ async def test_case_is_proven_only_if_the_worker_reports_the_kernels_that_it_exe
     stage: ProvingStage, claimed: tuple[ClaimedKernel, ...], gap: Gap | None
 ) -> None:
     assert (await proof_of(stage, msgspec.structs.replace(TAPE, claimed=claimed))).gap is gap
-
-
-@pytest.mark.parametrize("computes", [True, False])
-async def test_case_with_a_verified_call_unlike_later_ones_is_proven_if_kernels_computed_that_too(
-    stage: ProvingStage, monkeypatch: pytest.MonkeyPatch, *, computes: bool
-) -> None:
-    seeds = []
-
-    async def elsewhere(
-        replays: Replays, taped: TapedCase, other: Tape, *, seed: int, answer_bytes: int
-    ) -> CaseProof | None:
-        seeds.append((taped.tape.storages, seed))
-        return None if computes else CaseProof(case="c", gap=Gap.TORCH, reason="torch computes: aten::mm (line 9)")
-
-    monkeypatch.setattr("engine.run.proving.stage.computed_elsewhere", elsewhere)
-    made = msgspec.structs.replace(TAPE, claimed=(CLAIMED,))
-    first = msgspec.structs.replace(made, storages=made.storages[:1])
-    left_out = TapedCall(tape=first, outputs=CallOutputs(seed=7, digest="f" * 64))
-    calls = TapedCalls(tape=made, seed=1, other=made, agreed=agreement(made, made), outputs=OUTPUTS, left_out=left_out)
-    proof = await stage._prove(PASSED, calls)
-    expected = (None, "") if computes else (Gap.TORCH, "in a verified call: torch computes: aten::mm (line 9)")
-    assert (proof.gap, proof.reason) == expected
-    assert seeds == [(first.storages, 7)]
 
 
 def test_an_answer_of_bools_needs_a_bit_for_each() -> None:

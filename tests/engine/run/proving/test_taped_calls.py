@@ -18,7 +18,7 @@ from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CallContent, Lab, Passed
 from engine.protocol.proof.tape import Tape, TapedStorage
 from engine.replay.agreement import Agreement, Disagreement
-from engine.run.proving.taped_calls import CallOutputs, CallTapes, TapedCall, TapedCalls, _verified_tapes
+from engine.run.proving.taped_calls import CallOutputs, CallTapes, TapedCalls, _verified_tapes
 from tests.engine.toy_problem import toy_problem
 
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
@@ -135,7 +135,6 @@ async def test_outputs_are_those_of_the_verified_call_if_a_further_one_agrees_wi
     calls = _Calls(monkeypatch, cases=9)
     taken = await calls.tapes(tmp_path, WHOLE)
     assert (taken.outputs, taken.seed, calls.made) == (CallOutputs(seed=1, digest=DIGEST), calls.seeds[0], [0])
-    assert taken.left_out is None
 
 
 async def test_outputs_are_those_of_a_further_call_if_it_disagrees_with_the_verified_one(
@@ -145,7 +144,6 @@ async def test_outputs_are_those_of_a_further_call_if_it_disagrees_with_the_veri
     taken = await calls.tapes(tmp_path, OTHER)
     assert (taken.outputs, taken.seed) == (CallOutputs(seed=calls.seeds[0], digest="e" * 64), calls.seeds[1])
     assert len(set(calls.seeds)) == 2
-    assert taken.left_out == TapedCall(tape=OTHER, outputs=CallOutputs(seed=1, digest=DIGEST))
 
 
 async def test_outputs_are_those_of_the_last_call_if_its_launches_get_other_seeds(
