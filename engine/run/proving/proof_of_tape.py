@@ -134,17 +134,19 @@ async def _outputs_digest(replays: Replays, taped: TapedCase, *, seed: int) -> s
     return replayed.digests.outputs if isinstance(replayed, Replayed) and replayed.digests is not None else None
 
 
-async def refuted_by(replays: Replays, executed: TapedCase) -> CaseProof | None:
+async def refuted_by(replays: Replays, executed: TapedCase, *, own_seed: int) -> CaseProof | None:
     """Why a case is not proven whose worker executed these kernels, which are not those of the file.
 
-    None if they give the answer, too.
+    None if they give the answer, too.  Kernels that give it on the inputs of the call, those of `own_seed`, are wrong.
 
     Raises:
         EngineError: judge or replayer failed.
     """
-    proof = (await try_to_prove(replays, executed)).proof
+    proof = (await try_on_other_inputs(replays, executed, own_seed=own_seed)).proof
     if proof.proven:
         return None
+    if proof.gap is Gap.OTHER_INPUTS:
+        return proof
     return replace(proof, reason=f"the kernels that ran are not those of the file: {proof.reason}")
 
 

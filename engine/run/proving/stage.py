@@ -175,7 +175,7 @@ class ProvingStage:
             reason = "the worker did not report the TTIR that it executed"
             unproven = unproven or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=reason)
         elif gap is None and unproven is None and are_others(executed, kernels):
-            gap = await refuted_by(self._replays, replace(taped, kernels=executed))
+            gap = await refuted_by(self._replays, replace(taped, kernels=executed), own_seed=calls.seed)
         gap = gap or await self._on_other_inputs(taped, calls, records=unproven is None)
         if gap.gap in _ONLY_THESE_INPUTS and not self._lab.problem.returns_scalar:
             elsewhere = await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size)

@@ -12,7 +12,14 @@ from engine.model import Case, DType, Rearrangement, Tier
 from engine.model.proof import CaseProof, Gap
 from engine.protocol.proof.tape import Given
 from engine.run.proving.kernels import LoweredKernel
-from engine.run.proving.proof_of_tape import TapedCase, Tried, gives_other_outputs, try_on_other_inputs, try_to_prove
+from engine.run.proving.proof_of_tape import (
+    TapedCase,
+    Tried,
+    gives_other_outputs,
+    refuted_by,
+    try_on_other_inputs,
+    try_to_prove,
+)
 from engine.run.proving.replays import NotReplayed, Replayed, Replays
 from engine.run.proving.taped_calls import CallOutputs
 from tests.engine.replay.tapes import launched, tape, vector
@@ -51,6 +58,26 @@ async def test_gap_depends_on_the_own_inputs(
     tried = await try_on_other_inputs(cast("Replays", None), TAPED, own_seed=7)
     assert (tried.proof.gap, asked) == (gap, seeds)
     assert (MISMATCH in tried.proof.reason) is (gap is Gap.OTHER_INPUTS)
+
+
+@pytest.mark.parametrize(
+    ("on_others", "on_own", "gap", "reason"),
+    [
+        (PROVEN, PROVEN, None, ""),
+        (WRONG, WRONG, Gap.NOT_REPRODUCED, "the kernels that ran are not those of the file: no step gives the answer"),
+        (WRONG, PROVEN, Gap.OTHER_INPUTS, f"right on the inputs of its calls, but wrong on others: {MISMATCH}"),
+    ],
+    ids=["right", "other kernels", "wrong kernels"],
+)
+async def test_executed_kernels_refute_a_proof_unless_they_are_only_wrong(
+    monkeypatch: pytest.MonkeyPatch, on_others: Tried, on_own: Tried, gap: Gap | None, reason: str
+) -> None:
+    async def replay(replays: Replays, taped: TapedCase, *, seed: int | None = None) -> Tried:
+        return on_others if seed is None else on_own
+
+    monkeypatch.setattr("engine.run.proving.proof_of_tape.try_to_prove", replay)
+    proof = await refuted_by(cast("Replays", None), TAPED, own_seed=7)
+    assert (proof and (proof.gap, proof.reason)) == (gap and (gap, reason))
 
 
 class _Outputs:
