@@ -72,6 +72,7 @@ EQUIVALENT = _by_name(
         "at the bound both branches give the same": """
             apply_repetition_penalties:23:swap_operator asin:15:swap_operator:2 div_:20:swap_operator
             logit:17:swap_operator:2 floor_divide:21:swap_operator:4 pairwise_distance:27:swap_operator:4
+            renorm:12:swap_operator
         """,
         "a number that is not 0 is below 1 where it is below 0": """
             div:17:change_constant:2
@@ -176,7 +177,7 @@ EQUIVALENT = _by_name(
         "a way that is slower and just as right": """
             add:27:force_branch mm_autotune_reset:30:force_branch:2 softmax_autotune:21:swap_operator
             softmax_heuristics:20:force_branch:2 fused_add_rms_norm_autotune:31:force_branch:2
-            renorm:17:force_branch:2
+            renorm:24:force_branch:2 renorm:26:force_branch:2 renorm:33:force_branch:2 renorm:35:force_branch
         """,
         "any number but 0 is a raised flag": "cumsum_look_back:25:change_constant",
         "a step more, with nothing left to divide": """
