@@ -96,7 +96,7 @@ class RunController:
         context.draw()
 
     def request_saved(self, *, named_before: Named, again: bool = False) -> None:
-        """Request a run of new content unless paused; by the operator and for the target that it names anew."""
+        """Request a run of new content unless paused; an operator or target that its first line now names is used."""
         named = self._context.bench.named
         if named.operator != named_before.operator:
             self._follow_operator(named.operator)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.model import Outcome, Stage
+from engine.model.counts import counted
 from engine.verdict.decide import first_unbuilt
 from kgtui.ports.protocols import CPU_DEVICE
 from kgtui.state.bench.benchmarks import awaited
@@ -210,7 +211,7 @@ def _ended(view: RunRecord) -> str:
 def _ended_selected(view: RunRecord, strip_context: StripContext) -> Line:
     """Result of a run of selected cases, and how many others failed before."""
     count = strip_context.failed_besides
-    others = f"; {count} other case{'s' if count > 1 else ''} failed before, r runs all" if count else ""
+    others = f"; {counted(count, 'other case')} failed before, r runs all" if count else ""
     return line(f"selected cases: {_ended(view)}", Span(others, Tone.BAD))
 
 

@@ -61,6 +61,15 @@ async def test_save_over_changed_file_asks_and_keeps_both(make_bench: Any) -> No
         assert len(list(bench.path.parent.iterdir())) == 2
 
 
+async def edit_and_be_overtaken(bench: Any, pilot: Any) -> None:
+    """Type "#" into the editor, and have another program write the file."""
+    await bench.settled(pilot)
+    await pilot.press("e", "#")
+    bench.path.write_bytes(THEIRS)
+    bench.watcher.save(THEIRS)
+    await bench.settled(pilot)
+
+
 async def test_text_on_disk_can_replace_edited_text(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
@@ -80,11 +89,7 @@ async def test_text_on_disk_can_replace_edited_text(make_bench: Any) -> None:
 async def test_typed_keys_never_answer_overtaken_question(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
-        await bench.settled(pilot)
-        await pilot.press("e", "#")
-        bench.path.write_bytes(THEIRS)
-        bench.watcher.save(THEIRS)
-        await bench.settled(pilot)
+        await edit_and_be_overtaken(bench, pilot)
         assert workbench(bench).query_one(Ask).question == "softmax.py also changed on disk."
         await pilot.press(*"return lk", "enter")
         assert workbench(bench).source.editor.text == "#return lk\n" + fakes.SOURCE.decode()
@@ -94,11 +99,7 @@ async def test_typed_keys_never_answer_overtaken_question(make_bench: Any) -> No
 async def test_text_replaced_by_changed_file_can_be_undone(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
-        await bench.settled(pilot)
-        await pilot.press("e", "#")
-        bench.path.write_bytes(THEIRS)
-        bench.watcher.save(THEIRS)
-        await bench.settled(pilot)
+        await edit_and_be_overtaken(bench, pilot)
         await pilot.press("escape", "l")
         assert workbench(bench).source.editor.text == THEIRS.decode()
         assert not workbench(bench).bench.unsaved
@@ -110,11 +111,7 @@ async def test_text_replaced_by_changed_file_can_be_undone(make_bench: Any) -> N
 async def test_second_key_of_burst_answers_nothing(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
-        await bench.settled(pilot)
-        await pilot.press("e", "#")
-        bench.path.write_bytes(THEIRS)
-        bench.watcher.save(THEIRS)
-        await bench.settled(pilot)
+        await edit_and_be_overtaken(bench, pilot)
         await pilot.press("escape")
         ask = workbench(bench).query_one(Ask)
         for key in "kl":
@@ -138,11 +135,7 @@ async def test_changed_file_leaves_open_question(make_bench: Any) -> None:
 async def test_kept_text_and_changed_file_are_both_saved(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
-        await bench.settled(pilot)
-        await pilot.press("e", "#")
-        bench.path.write_bytes(THEIRS)
-        bench.watcher.save(THEIRS)
-        await bench.settled(pilot)
+        await edit_and_be_overtaken(bench, pilot)
         await pilot.press("escape", "k", "ctrl+s")
         await bench.settled(pilot)
         assert bench.path.read_bytes() == b"#" + fakes.SOURCE
