@@ -15,6 +15,7 @@ from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed, Replayed
 from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
 from engine.replay.agreement import Agreement, Disagreement, agreement
+from engine.replay.needed import needed_part
 from engine.run.proving.replays import mismatch_of
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
@@ -166,7 +167,8 @@ def _verified_tapes(one: Passed) -> list[Tape]:
 
 
 def _read(path: Path) -> Tape:
+    """The part of a tape that its outputs need; the file is deleted."""
     try:
-        return read_tape(read_untrusted(path, max_bytes=MOST_TAPE_BYTES))
+        return needed_part(read_tape(read_untrusted(path, max_bytes=MOST_TAPE_BYTES)))
     finally:
         path.unlink(missing_ok=True)
