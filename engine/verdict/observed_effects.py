@@ -39,8 +39,8 @@ _MADE_OF_NUMBERS = frozenset(
 _MOST_PIECES = 16
 _LOOKING_UP = frozenset(f"aten::{name}" for name in LOOKING_UP)
 _ADDRESSING = frozenset(f"aten::{name}" for name in ADDRESSING)
-_POSITIONS = "aten::nonzero"
-"""Operators that make indices of a mask: they make no answer with fractions either."""
+_POSITIONS, _SUMS = "aten::nonzero", "aten::cumsum"
+"""Operators that make indices of a mask, and offsets of sizes: they make no answer with fractions either."""
 _QUESTIONS = 8  # times all inputs and outputs: above the size of any mask
 _TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
 _FILES = frozenset({protocol.ActionKind.FILE_READ, protocol.ActionKind.FILE_WRITTEN})
@@ -218,8 +218,7 @@ def _asked(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    makes_places = one.name == _POSITIONS or (one.integers and one.name in _ADDRESSING)
-    if makes_places and weight.has_fractions and not weight.has_answers:
+    if weight.has_fractions and not weight.has_answers and _makes_places(one, weight):
         return False
     if one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, weight):
         return False
@@ -229,6 +228,13 @@ def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
         return _is_comparable(one, weight) or _reduces_all(one, weight)
     is_reduced = one.total_in >= 2 * one.total_out and _reduces_all(one, weight)
     return _is_light_on_inputs(one) and (_is_comparable(one, weight) or is_reduced)
+
+
+def _makes_places(one: protocol.OperatorSeen, weight: _Weight) -> bool:
+    """Whether it made addresses; sums of more integers than there are elements are no offsets of these."""
+    if one.name == _SUMS and one.total_out > weight.whole:
+        return False
+    return one.name == _POSITIONS or (one.integers and one.name in _ADDRESSING)
 
 
 def _reduces_all(one: protocol.OperatorSeen, weight: _Weight) -> bool:

@@ -105,6 +105,12 @@ def test_arithmetic_on_indices_is_no_finding(name: str) -> None:
     assert found(msgspec.structs.replace(used(name, kind=LIGHT), integers=True)) == []
 
 
+@pytest.mark.parametrize(("uses", "count"), [(1, 0), (8, 1)], ids=["offsets", "more sums than elements"])
+def test_sums_of_integers_are_offsets_up_to_the_number_of_elements(uses: int, count: int) -> None:
+    sums = used("aten::cumsum", uses=uses, made=1000 * uses)
+    assert len(found(msgspec.structs.replace(sums, integers=True))) == count
+
+
 def test_positions_of_a_mask_are_no_finding() -> None:
     assert found(used("aten::nonzero")) == []
 

@@ -8,12 +8,11 @@ that something was not.  Timed calls are not recorded.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.overrides import _get_current_function_mode_stack as function_modes
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._python_dispatch import _disable_current_modes as disabled_modes
@@ -26,7 +25,9 @@ from engine.protocol.monitoring import (
     OperatorKind,
     OperatorSeen,
 )
+from engine.worker.monitor.operators.departures import Departures, has_own
 from engine.worker.monitor.operators.operator_kinds import KINDS
+from engine.worker.monitor.operators.places import are_within, makes_places, most_of
 from engine.worker.operands import (
     address_of,
     are_booleans,
@@ -62,19 +63,7 @@ _COPYING = torch.ops.aten.copy_
 _LOOKING_UP = frozenset(getattr(torch.ops.aten, name) for name in LOOKING_UP)
 _COMPUTING = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE})
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
-_CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no type in common that can be named
-    torch._C.TensorBase.numpy: "Tensor.numpy",
-    torch._C.TensorBase.tolist: "Tensor.tolist",
-    torch.Tensor.__array__: "Tensor.__array__",
-    torch.Tensor.__dlpack__: "Tensor.__dlpack__",
-    torch._C.TensorBase.apply_: "Tensor.apply_",
-    torch._C.TensorBase.map_: "Tensor.map_",
-    torch._C.TensorBase.map2_: "Tensor.map2_",
-}
-"""Methods that convert a tensor to arrays or Python numbers; `observed_effects` recognises these by "Tensor."."""
 _NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
-_ASKING: frozenset[Any] = frozenset({torch.isfinite, torch.Tensor.isfinite, torch.isinf, torch.Tensor.isinf})
-"""Questions that torch answers by arithmetic on all elements."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -100,6 +89,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._packets: set[Any] = set()
         self._case = ""
         self._inputs: set[int] = set()
+        self._of_arguments: set[int] = set()
+        self._most_place = 0
         self._fractions: set[int] = set()
         self._is_on = self._is_noting = self._is_only_capturing = False
         self._followed: set[str] = set()
@@ -114,10 +105,12 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._case = case
         self._inputs = {address for tensor in tensors_in(arguments) if (address := address_of(tensor))}
         self._fractions = {address_of(tensor) for tensor in tensors_in(arguments) if have_fractions((tensor,))}
+        self._of_arguments = set(self._inputs)
+        self._most_place = most_of(arguments)
         self._is_on, self._is_noting, self._is_only_capturing = True, notes, False
         self._tape.sees_operators = True
         try:
-            with self, _Departures(self):
+            with self, Departures(self):
                 yield
         finally:
             self._is_on = self._is_noting = self._tape.sees_operators = False
@@ -130,7 +123,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             return
         self._is_on = self._is_only_capturing = self._tape.sees_operators = True
         try:
-            with self, _Departures(self):
+            with self, Departures(self):
                 yield
         finally:
             if self._is_only_capturing:  # otherwise a call has begun, and the capture never ended
@@ -139,7 +132,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
         """Record operators of this thread too, while another thread is in a call of the entry."""
-        with _ThreadLedger(self), _Departures(self):
+        with _ThreadLedger(self), Departures(self):
             yield
 
     @property
@@ -172,8 +165,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         with contextlib.ExitStack() as stack:
             if self._is_on and not any(isinstance(mode, Ledger | _ThreadLedger) for mode in dispatch_modes()):
                 stack.enter_context(_ThreadLedger(self))
-            if self._is_on and not any(isinstance(mode, _Departures) for mode in function_modes()):  # type: ignore[no-untyped-call]
-                stack.enter_context(_Departures(self))
+            if self._is_on and not any(isinstance(mode, Departures) for mode in function_modes()):  # type: ignore[no-untyped-call]
+                stack.enter_context(Departures(self))
             yield
 
     def carried_out(self, how: str, tensor: torch.Tensor, *, kind: OperatorKind = OperatorKind.COMPUTE) -> None:
@@ -217,10 +210,16 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         return entry
 
     def note(
-        self, packet: Any, kind: OperatorKind, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor], reads: bool
+        self,
+        packet: Any,
+        kind: OperatorKind,
+        taken: Sequence[torch.Tensor],
+        made: Sequence[torch.Tensor],
+        reads: bool,
+        *,
+        integers: bool = False,
     ) -> None:
-        """Record one use of an operator that made content."""
-        integers = kind in _COMPUTING and self.are_integers(taken, made)
+        """Record one use of an operator that made content; `integers` as in `makes_integers`."""
         self._follow(taken, made, reads)
         if packet is _COPYING and len(taken) == 2 and are_one(*taken):
             return  # Triton's interpreter copies the tensors of a launch back onto themselves
@@ -240,24 +239,39 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """Whether one of these tensors is an argument of the entry, or was made from one by torch alone."""
         return any(address_of(tensor) in self._inputs for tensor in taken)
 
-    def are_integers(self, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor]) -> bool:
-        """Whether an operator took and made whole numbers only, none of them in memory of fractions."""
+    def makes_integers(self, packet: Any, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor]) -> bool:
+        """Whether an operator took and made whole numbers only, none of them in memory of fractions.
+
+        Address arithmetic that makes larger numbers than any place in the memory of the arguments makes no addresses,
+        unless it took arguments and what torch made of them alone: a kernel may have coded fractions as integers.
+        """
         every = (*taken, *made)
-        return are_integers(every) and not any(address_of(tensor) in self._fractions for tensor in every)
+        if not are_integers(every) or any(address_of(tensor) in self._fractions for tensor in every):
+            return False
+        is_read = (self._is_noting or self.recorder.is_on) and self._tape.capture is None  # no content in a capture
+        if not is_read or not makes_places(packet) or self._are_of_arguments(taken):
+            return True
+        return are_within(made, self._most_place)
+
+    def _are_of_arguments(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Whether these are arguments, or what torch made of nothing else."""
+        return bool(tensors) and all(address_of(tensor) in self._of_arguments for tensor in tensors)
 
     def _follow(self, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor], reads: bool) -> None:
         """Follow the memory of inputs and of fractions, and of integers that are the bits of these."""
         bits = any(not have_fractions((one,)) and address_of(one) in self._fractions for one in taken)
+        of_arguments = self._are_of_arguments(taken)
         for tensor in made:
             address = address_of(tensor)
             if bits or have_fractions((tensor,)):
                 self._fractions.add(address)
             else:
                 self._fractions.discard(address)
-            if address and reads:
-                self._inputs.add(address)
-            else:
-                self._inputs.discard(address)
+            for addresses, belongs in ((self._inputs, reads), (self._of_arguments, of_arguments)):
+                if address and belongs:
+                    addresses.add(address)
+                else:
+                    addresses.discard(address)
 
 
 def _dispatch(
@@ -291,17 +305,17 @@ def _dispatch(
     if mode.recorder.is_on:
         mode.recorder.taken(taken)
     result = _carry_out(mode, operator, types, args, kwargs)
-    if mode.recorder.is_on:
-        integers = mode.are_integers(taken, tuple(tensors_in((result,))))
-        note_operator(mode.recorder, packet, args, kwargs or {}, result, integers=integers)
     made = (result,) if type(result) is torch.Tensor else tuple(tensors_in((result,)))
+    integers = kind in _COMPUTING and mode.makes_integers(packet, taken, made)
+    if mode.recorder.is_on:
+        note_operator(mode.recorder, packet, args, kwargs or {}, result, integers=integers)
     if not made and operator._schema.is_mutable:
         made = tuple(tensors_in(_written(operator, args, kwargs or {})))
     if packet in _OF_BITS and are_booleans((*taken, *made)):
         kind = OperatorKind.QUESTION
     if not made or not all(type(one) is torch.Tensor and is_meta(one) for one in made):
         into = kind is OperatorKind.COPY and packet not in _JOINING and operator._overloadname.endswith("out")
-        mode.note(f"{packet._qualified_op_name}{INTO}" if into else packet, kind, taken, made, reads)
+        mode.note(f"{packet._qualified_op_name}{INTO}" if into else packet, kind, taken, made, reads, integers=integers)
     return result  # tensors on the meta device have no content
 
 
@@ -310,7 +324,7 @@ def _carry_out(
 ) -> Any:  # Any: as above
     """Call the operator; operators inside a tensor subclass's own implementation are recorded too."""
     tensors = tensors_in((args, kwargs)) if types else ()
-    owner = next((type(one) for one in tensors if _has_own(type(one), "__torch_dispatch__")), None)
+    owner = next((type(one) for one in tensors if has_own(type(one), "__torch_dispatch__")), None)
     if owner is not None:
         with mode.within():
             result = owner.__torch_dispatch__(operator, types, tuple(args), kwargs or {})
@@ -324,14 +338,6 @@ def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iter
     for place, argument in enumerate(operator._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             yield args[place] if place < len(args) else kwargs.get(argument.name)
-
-
-def _has_own(kind: type, method: str) -> bool:
-    """Whether a tensor subclass, or a tensor-like object, overrides torch's operations."""
-    if kind is torch.Tensor:  # nearly every call
-        return False
-    mine, torchs = getattr(kind, method, None), getattr(torch.Tensor, method)
-    return mine is not None and getattr(mine, "__func__", mine) is not getattr(torchs, "__func__", torchs)
 
 
 # Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
@@ -359,33 +365,3 @@ def _dispatch_in_thread(
 
 
 _ThreadLedger.__torch_dispatch__ = _dispatch_in_thread  # type: ignore[method-assign, assignment]
-
-
-class _Departures(TorchFunctionMode):
-    """While active, has a ledger record which tensors are converted to numbers, arrays or raw memory."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        super().__init__()
-        self._ledger = ledger
-
-    def __torch_function__(
-        self,
-        function: Callable[..., Any],
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        is_known = getattr(function, "__hash__", None) is not None
-        how = _CARRYING_OUT.get(function) if is_known else None
-        if how is not None and self._ledger.is_on and args and isinstance(args[0], torch.Tensor):
-            self._ledger.carried_out(how, args[0])
-        owner = next((one for one in types if _has_own(one, "__torch_function__")), None) if types else None
-        if owner is not None and torch._C._is_torch_function_enabled():
-            with self._ledger.within():
-                result = owner.__torch_function__(function, types, args, kwargs or {})  # type: ignore[attr-defined]
-            if result is not NotImplemented:
-                return result
-        if is_known and function in _ASKING and args and type(args[0]) is torch.Tensor:  # a subclass could compute
-            with self._ledger.asked():
-                return function(*args, **(kwargs or {}))
-        return function(*args, **kwargs) if kwargs else function(*args)

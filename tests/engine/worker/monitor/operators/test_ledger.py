@@ -75,6 +75,34 @@ def test_bits_of_fractions_are_no_integers(call: Callable[[torch.Tensor], object
     assert {one.name: one.integers for one in seen(call).values() if one.kind in computing} == integers
 
 
+def _coded(x: torch.Tensor) -> torch.Tensor:
+    """Memory with large integers that no operator of torch has written, as a kernel leaves them."""
+    codes = torch.empty(64, dtype=torch.int64)
+    codes.numpy()[...] = 1 << 40
+    return codes
+
+
+@pytest.mark.parametrize(
+    ("call", "integers"),
+    [
+        (lambda x: torch.cumsum(_coded(x), 0), {"aten::cumsum": False}),
+        (lambda x: _coded(x) & 7, {"aten::bitwise_and": True}),
+        (lambda x: _coded(x).floor_divide_(-1), {"aten::floor_divide_": False}),
+        (lambda x: torch.cumsum(_coded(x) + x[0, :1].long(), 0), {"aten::add": False, "aten::cumsum": False}),
+        (lambda x: torch.cumsum(_coded(x)[:0], 0), {"aten::cumsum": True}),
+        (lambda x: x.long() << 40, {"aten::__lshift__": True}),
+        (lambda x: torch.cumsum(torch.arange(64), 0), {"aten::cumsum": True}),
+    ],
+    ids=["sums", "small results", "in place", "with arguments", "no elements", "of arguments", "offsets"],
+)
+def test_integers_beyond_all_memory_are_no_addresses(
+    call: Callable[[torch.Tensor], object], integers: dict[str, bool]
+) -> None:
+    computing = (OperatorKind.LIGHT, OperatorKind.COMPUTE)
+    noted = [one for one in seen(call).values() if one.kind in computing and one.name.startswith("aten::")]
+    assert {one.name: one.integers for one in noted} == integers
+
+
 def test_shape_inference_on_meta_device_is_not_work() -> None:
     assert seen(lambda x: torch.softmax(torch.empty_like(x, device="meta") @ x.to("meta"), -1)) == {}
 
