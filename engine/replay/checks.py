@@ -7,6 +7,7 @@ from math import prod
 
 from engine.errors import KgtuiError
 from engine.protocol.proof.tape import (
+    ELEMENT_BYTES,
     Addressed,
     Filled,
     Given,
@@ -18,14 +19,6 @@ from engine.protocol.proof.tape import (
     TapedDescriptor,
     TapedView,
 )
-
-ELEMENT_BYTES = {
-    "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "uint16": 2, "uint32": 4, "uint64": 8,
-    "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1, "float4_e2m1fn_x2": 1,
-    "float16": 2, "bfloat16": 2,
-    "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
-}  # fmt: skip
-"""The element types of views, by the names of torch, with their bytes in memory."""
 
 ADDRESS_BYTES = 8
 _MOST_MOVED = 64  # times the memory of a tape: an upper bound on bytes moved

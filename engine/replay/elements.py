@@ -9,8 +9,7 @@ import numpy as np
 from engine.errors import UnsupportedError
 from engine.machine.ir import Scalar
 from engine.machine.numerics import Array, decode, encode, is_coded
-from engine.protocol.proof.tape import TapedView
-from engine.replay.checks import ELEMENT_BYTES
+from engine.protocol.proof.tape import ELEMENT_BYTES, TapedView
 
 _SCALARS = {
     "float16": Scalar.F16, "bfloat16": Scalar.BF16, "float32": Scalar.F32, "float64": Scalar.F64,

@@ -22,6 +22,7 @@ from engine.model import Rearrangement
 from engine.protocol.messages import tensor_specs
 from engine.protocol.proof.replaying import ReplayTape
 from engine.protocol.proof.tape import (
+    ELEMENT_BYTES,
     Addressed,
     Filled,
     Given,
@@ -33,7 +34,7 @@ from engine.protocol.proof.tape import (
     TapedDescriptor,
     TapedView,
 )
-from engine.replay.checks import ELEMENT_BYTES, bytes_of
+from engine.replay.checks import bytes_of
 from engine.replay.elements import view_of
 
 _ENOUGH = 8  # elements of an output: fewer may be equal by chance

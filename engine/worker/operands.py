@@ -12,8 +12,19 @@ import torch
 elements_of = torch._C.TensorBase.numel
 dtype_of, is_meta = torch._C.TensorBase.dtype.__get__, torch._C.TensorBase.is_meta.__get__  # type: ignore[attr-defined]
 device_of = torch._C.TensorBase.device.__get__
+_strided, _layout = torch.strided, torch._C.TensorBase.layout.__get__  # type: ignore[attr-defined]
 _storage, _offset = torch._C.TensorBase.untyped_storage, torch._C.TensorBase.storage_offset
 _size, _stride = torch._C.TensorBase.size, torch._C.TensorBase.stride
+
+
+def has_memory(tensor: torch.Tensor) -> bool:
+    """Whether the elements of a tensor are in one storage: not on the meta device, and not of a sparse layout."""
+    return not is_meta(tensor) and is_strided(tensor)
+
+
+def is_strided(tensor: torch.Tensor) -> bool:
+    """Whether the elements of a tensor are in memory by strides, as all but those of sparse layouts are."""
+    return _layout(tensor) is _strided
 
 
 def tensors_in(values: Iterable[object]) -> Iterator[torch.Tensor]:

@@ -21,6 +21,14 @@ MOST_TAPE_BYTES = 96 << 20
 MOST_MODULE_CHARACTERS = 2 << 20
 _MOST_DIMENSIONS = 32  # dimensions of a view, allowed by every version of numpy
 
+ELEMENT_BYTES = {
+    "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "uint16": 2, "uint32": 4, "uint64": 8,
+    "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1, "float4_e2m1fn_x2": 1,
+    "float16": 2, "bfloat16": 2,
+    "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
+}  # fmt: skip
+"""The element types of views that are replayed, by the names of torch, with their bytes in memory."""
+
 Sizes: TypeAlias = Annotated[tuple[Count, ...], msgspec.Meta(max_length=_MOST_DIMENSIONS)]
 Line: TypeAlias = LineNumber | None
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-MOST_NUMBER - 1, le=MOST_NUMBER)]

@@ -15,8 +15,7 @@ from engine.errors import UnsupportedError
 from engine.machine.descriptor_fields import fields_of
 from engine.machine.ir import Function
 from engine.protocol.proof.binaries import MAP_BYTES, MapLayout
-from engine.protocol.proof.tape import TapedDescriptor, TapedNumber, TapedValue
-from engine.replay.checks import ELEMENT_BYTES
+from engine.protocol.proof.tape import ELEMENT_BYTES, TapedDescriptor, TapedNumber, TapedValue
 
 _MOST_DIMENSIONS = 5
 _TF32, _FLOAT32 = 11, 7

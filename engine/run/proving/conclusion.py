@@ -16,7 +16,7 @@ from engine.run.proving.replays import NotReplayed, Replayed
 _FAR = 16  # times the bytes of constants: a larger answer cannot be contained in them
 _NUMBER_BYTES = 8
 _FEWEST_NUMBERS = 64  # fewest numbers that may be an answer: more than sizes and offsets of a few launches
-_ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING))
+_ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING, "copy_", "fill_"))
 
 
 def of_disagreement(case: str, tape: Tape, agreed: Agreement) -> CaseProof:

@@ -14,8 +14,7 @@ from engine.errors import DeadlineError, EngineError
 from engine.model import Case, Limits, Outcome, Problem, Rearrangement
 from engine.processes.process_pool import ProcessPool
 from engine.protocol.messages import MOST_PLACES
-from engine.protocol.proof.tape import Tape
-from engine.replay.checks import ELEMENT_BYTES
+from engine.protocol.proof.tape import ELEMENT_BYTES, Tape
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.replayer import PersistentReplayer
 

@@ -20,9 +20,8 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.probes.lab.case_session import Lab, Passed
 from engine.protocol.proof.proof_file import ProvenRun
-from engine.protocol.proof.tape import Tape
+from engine.protocol.proof.tape import ELEMENT_BYTES, Tape
 from engine.replay.agreement import different_numbers, with_other_seeds
-from engine.replay.checks import ELEMENT_BYTES
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
 from engine.run.proving.kernels import LoweredKernel, NotLoweredError, are_others, claimed_kernels

@@ -43,7 +43,8 @@ from engine.protocol.proof.tape import (
     TapedView,
 )
 from engine.worker.launches.records import is_constexpr, parts_of
-from engine.worker.operands import dtype_of, elements_of, is_meta, tensors_in
+from engine.worker.operands import dtype_of, elements_of, has_memory, is_meta, is_strided, tensors_in
+from engine.worker.taping.copies import computing_copy, is_replayed
 from engine.worker.taping.graphs import Capture
 from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
 
@@ -171,18 +172,21 @@ class TapeRecorder:
         """Record that an operator is about to work on these tensors."""
         with self._within_limits():
             for tensor in tensors:
-                if not is_meta(tensor):
+                if has_memory(tensor):
                     self._used(tensor)
 
     def allocated(self, result: object) -> None:
         """Record that an operator allocated memory without content."""
         with self._within_limits():
             for tensor in tensors_in((result,)):
-                if self._memory.number_of(tensor) is None and not is_meta(tensor):
+                if has_memory(tensor) and self._memory.number_of(tensor) is None:
                     self._memory.add(tensor)
 
     def filled(self, target: torch.Tensor, number: Any) -> None:
         """Record that every element of a tensor was set to this number."""
+        if not is_replayed(target):
+            self.given("aten::fill_", (target,), ())
+            return
         with self._within_limits(), without_modes():
             if elements_of(target):
                 element = Base.view(_full((1,), number, dtype=dtype_of(target)), torch.uint8)
@@ -190,10 +194,8 @@ class TapeRecorder:
 
     def moved(self, target: torch.Tensor, source: torch.Tensor) -> None:
         """Record that elements were copied to another tensor, which may be larger in broadcast dimensions."""
-        with without_functions():
-            is_lazy = Base.is_conj(source) or Base.is_neg(source) or Base.is_conj(target) or Base.is_neg(target)
-        if is_lazy:
-            self.given("aten::resolve_conj", (target,), (source,))
+        if (operator := computing_copy(target, source)) is not None:
+            self.given(operator, (target,), (source,))
             return
         with self._within_limits(), without_modes():
             if not elements_of(target):
@@ -209,6 +211,9 @@ class TapeRecorder:
         self, target: torch.Tensor, source: torch.Tensor, positions: torch.Tensor, dimension: int, *, each: bool = False
     ) -> None:
         """Record that new memory got the elements of a tensor at positions along a dimension: slices, or `each` one."""
+        if not is_replayed(source):
+            self.given("aten::index", (target,), (source, positions))
+            return
         with self._within_limits(), without_modes():
             of, at = view_of(source, self._used(source)), view_of(positions, self._used(positions))
             self.allocated(target)
@@ -227,9 +232,9 @@ class TapeRecorder:
             self.leave_incomplete(f"a CUDA graph that fills memory by {operator or 'other code'}"[:200])
         with self._within_limits():
             line, derived = self._line(), self.depends(taken)
-            reads = tuple(dict.fromkeys(self._used(one) for one in taken if not is_meta(one)))[:MOST_ARGUMENTS]
+            reads = tuple(dict.fromkeys(self._used(one) for one in taken if has_memory(one)))[:MOST_ARGUMENTS]
             for tensor in tensors:
-                if is_meta(tensor):
+                if not has_memory(tensor):
                     continue
                 number = self._memory.number_of(tensor)
                 number = self._memory.add(tensor) if number is None else number
@@ -244,7 +249,11 @@ class TapeRecorder:
 
     def depends(self, tensors: Iterable[torch.Tensor]) -> bool:
         """Whether the content of one of these may depend on the arguments of the call."""
-        return any(self._memory.number_of(tensor) in self._memory.derived for tensor in tensors if not is_meta(tensor))
+        return any(
+            not is_strided(tensor) or self._memory.number_of(tensor) in self._memory.derived
+            for tensor in tensors
+            if not is_meta(tensor)
+        )
 
     def read(self, operator: str, tensor: torch.Tensor) -> None:
         """Record that the host read content of a tensor."""

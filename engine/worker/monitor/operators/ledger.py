@@ -18,10 +18,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._python_dispatch import _disable_current_modes as disabled_modes
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as dispatch_modes
 
+from engine.clock.safe_torch import Base
 from engine.protocol.monitoring import (
     INTO,
     LOOKING_UP,
     MOST_OPERATORS,
+    RESOLVE_NEG,
     OperatorKind,
     OperatorSeen,
 )
@@ -90,6 +92,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._case = ""
         self._inputs: set[int] = set()
         self._of_arguments: set[int] = set()
+        self._takes_negatives = False
         self._most_place = 0
         self._fractions: set[int] = set()
         self._is_on = self._is_noting = self._is_only_capturing = False
@@ -106,6 +109,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._inputs = {address for tensor in tensors_in(arguments) if (address := address_of(tensor))}
         self._fractions = {address_of(tensor) for tensor in tensors_in(arguments) if have_fractions((tensor,))}
         self._of_arguments = set(self._inputs)
+        self._takes_negatives = any(map(Base.is_neg, tensors_in(arguments)))
         self._most_place = most_of(arguments)
         self._is_on, self._is_noting, self._is_only_capturing = True, notes, False
         self._tape.sees_operators = True
@@ -239,6 +243,10 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """Whether one of these tensors is an argument of the entry, or was made from one by torch alone."""
         return any(address_of(tensor) in self._inputs for tensor in taken)
 
+    def negates(self, taken: Sequence[torch.Tensor]) -> bool:
+        """Whether a copy of these computes negatives: of a view with the lazy bit that no argument had."""
+        return not self._takes_negatives and any(map(Base.is_neg, taken))
+
     def makes_integers(self, packet: Any, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor]) -> bool:
         """Whether an operator took and made whole numbers only, none of them in memory of fractions.
 
@@ -306,13 +314,16 @@ def _dispatch(
         mode.recorder.taken(taken)
     result = _carry_out(mode, operator, types, args, kwargs)
     made = (result,) if type(result) is torch.Tensor else tuple(tensors_in((result,)))
-    integers = kind in _COMPUTING and mode.makes_integers(packet, taken, made)
-    if mode.recorder.is_on:
+    is_recorded = mode.recorder.is_on
+    integers = (is_recorded or kind in _COMPUTING) and mode.makes_integers(packet, taken, made)
+    if is_recorded:
         note_operator(mode.recorder, packet, args, kwargs or {}, result, integers=integers)
     if not made and operator._schema.is_mutable:
         made = tuple(tensors_in(_written(operator, args, kwargs or {})))
     if packet in _OF_BITS and are_booleans((*taken, *made)):
         kind = OperatorKind.QUESTION
+    if kind is OperatorKind.COPY and mode.negates(taken):
+        packet, kind = RESOLVE_NEG, OperatorKind.LIGHT
     if not made or not all(type(one) is torch.Tensor and is_meta(one) for one in made):
         into = kind is OperatorKind.COPY and packet not in _JOINING and operator._overloadname.endswith("out")
         mode.note(f"{packet._qualified_op_name}{INTO}" if into else packet, kind, taken, made, reads, integers=integers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from engine.protocol.monitoring import LIGHT, OperatorKind
+from engine.protocol.monitoring import LIGHT, RESOLVE_NEG, OperatorKind
 
 _NAMES = {
     OperatorKind.ALLOCATION: (
@@ -34,7 +34,7 @@ _NAMES = {
         "eq ne lt le gt ge equal any all isnan isinf isfinite logical_and logical_or logical_not logical_xor "
         "_assert_async is_set_to"
     ),
-    OperatorKind.LIGHT: " ".join(sorted(LIGHT)),
+    OperatorKind.LIGHT: " ".join(sorted(LIGHT - {RESOLVE_NEG.removeprefix("aten::")})),
 }
 KINDS = {
     getattr(torch.ops.aten, name): kind

@@ -106,6 +106,30 @@ def test_computing_operator_is_named_without_data(call, operators):
     assert set(replayed(tape, argument)[1].foreign.values()) == {frozenset({0})}
 
 
+def _in_powers(x: torch.Tensor) -> torch.Tensor:
+    """The bytes of a copy as an element type that is not replayed."""
+    return x.view(torch.float8_e8m0fnu).clone()
+
+
+@pytest.mark.parametrize(
+    ("call", "operators"),
+    [
+        (lambda x: x.to(torch.float8_e4m3fn).view(torch.uint8), ["aten::copy_.float8_e4m3fn"]),
+        (lambda x: torch.complex(x, x).conj().resolve_conj(), ["aten::complex", "aten::resolve_conj"]),
+        (lambda x: x._neg_view().clone(), ["aten::resolve_neg"]),
+        (lambda x: _in_powers(x).view(torch.float32), ["aten::copy_.float8_e8m0fnu"]),
+        (lambda x: _in_powers(x).fill_(1).view(torch.float32), ["aten::copy_.float8_e8m0fnu", "aten::fill_"]),
+        (lambda x: x.to_sparse().to_dense(), ["aten::_to_dense"]),
+    ],
+    ids=["8-bit float", "conjugates", "negatives", "unknown type", "fill of an unknown type", "sparse"],
+)
+def test_copy_that_cannot_be_replayed_is_an_operator(call, operators):
+    tape, argument, _ = taped(call)
+    given = [step.operator for step in tape.steps if isinstance(step, Given)]
+    assert (tape.incomplete, given) == ("", operators)
+    assert replayed(tape, argument)[1].foreign != {}
+
+
 @pytest.mark.parametrize(
     "call",
     [

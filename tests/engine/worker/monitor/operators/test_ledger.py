@@ -103,6 +103,18 @@ def test_integers_beyond_all_memory_are_no_addresses(
     assert {one.name: one.integers for one in noted} == integers
 
 
+def test_copy_of_a_negative_view_is_arithmetic() -> None:
+    (copy,) = (one for one in seen(lambda x: x._neg_view().clone()).values() if one.kind is not OperatorKind.VIEW)
+    assert (copy.name, copy.kind) == ("aten::resolve_neg", OperatorKind.LIGHT)
+
+
+def test_copy_of_a_negative_argument_is_a_copy() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X._neg_view(),)):
+        X._neg_view().clone()
+    assert OperatorKind.LIGHT not in {one.kind for one in ledger.seen()}
+
+
 def test_shape_inference_on_meta_device_is_not_work() -> None:
     assert seen(lambda x: torch.softmax(torch.empty_like(x, device="meta") @ x.to("meta"), -1)) == {}
 
