@@ -20,9 +20,7 @@ INTO = ".out"
 LOOKING_UP = ("index", "index_select", "gather", "embedding", "take")
 """Operators that copy elements of their first argument unchanged, at positions given by the others."""
 
-MOVING = (
-    "flip", "roll", "repeat", "repeat_interleave", "slice_scatter", "select_scatter", "resolve_conj",
-)  # fmt: skip
+MOVING = ("flip", "roll", "repeat", "repeat_interleave", "slice_scatter", "select_scatter")
 """Operators that move elements in ways that a tape does not replay."""
 RESOLVE_NEG = "aten::resolve_neg"
 """Name of a copy of a view with torch's lazy negative bit, which computes the negatives."""

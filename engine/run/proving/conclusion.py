@@ -4,19 +4,47 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 import msgspec
 
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
+from engine.protocol.messages import FloatSpec
 from engine.protocol.monitoring import ADDRESSING, LIGHT, LOOKING_UP, MOVING
-from engine.protocol.proof.tape import Addressed, Filled, Given, LookedUp, Moved, Step, Tape
+from engine.protocol.proof.tape import (
+    Addressed,
+    Filled,
+    Given,
+    Launched,
+    LookedUp,
+    Moved,
+    Step,
+    Tape,
+    TapedNumber,
+)
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.replays import NotReplayed, Replayed
 
 _FAR = 16  # times the bytes of constants: a larger answer cannot be contained in them
 _NUMBER_BYTES = 8
 _FEWEST_NUMBERS = 64  # fewest numbers that may be an answer: more than sizes and offsets of a few launches
-_ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING, "copy_", "fill_"))
+_COPYING = ("copy_", "fill_", "resolve_conj")  # whose types, or lazy bits, a tape does not replay
+_ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING, *_COPYING))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What the answer of a case consists of.
+
+    Integers that torch computed are no part of one that `has_fractions`, and moves of elements are the work of one that
+    is a `rearrangement` of the arguments' elements.
+    """
+
+    has_fractions: bool = False
+    is_rearrangement: bool = False
+
+
+_ANY_ANSWER = Answer()
 
 
 def of_disagreement(case: str, tape: Tape, agreed: Agreement) -> CaseProof:
@@ -43,7 +71,7 @@ def of_answer_of_other_inputs(case: str) -> CaseProof:
 
 
 def of_refusal(
-    case: str, tape: Tape, refused: NotReplayed, varying: Collection[int] = (), *, has_fractions: bool = False
+    case: str, tape: Tape, refused: NotReplayed, varying: Collection[int] = (), *, answer: Answer = _ANY_ANSWER
 ) -> CaseProof:
     """Why a tape that could not be executed proves nothing; the other arguments are as in `of_mismatch`."""
     changing = _of_unknown_origin(tape, varying)
@@ -51,19 +79,19 @@ def of_refusal(
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, changing))
     made = next((step for step in tape.steps if isinstance(step, Given) and step.operator), None)
     if refused.stopped and made is not None:
-        return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=_work(made, has_fractions=has_fractions))
+        return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=_work(made, answer))
     return CaseProof(case=case, gap=Gap.UNSUPPORTED, reason=f"not replayed: {refused.reason}")
 
 
 def of_mismatch(
-    case: str, tape: Tape, replayed: Replayed, varying: Collection[int] = (), *, has_fractions: bool = False
+    case: str, tape: Tape, replayed: Replayed, varying: Collection[int] = (), *, answer: Answer = _ANY_ANSWER
 ) -> CaseProof:
     """Why a replay gave another answer; `varying` are the Given steps whose content depends on the call.
 
-    In a case that `has_fractions`, integers that torch computed are not part of the answer.
+    What torch computed weighs as much as it can be of this kind of `answer`.
     """
     sources = [step for number in replayed.foreign if isinstance(step := tape.steps[number], Given)]
-    weights = {step: _weight(step, has_fractions=has_fractions) for step in sources if step.operator}
+    weights = {step: _weight(step, answer) for step in sources if step.operator}
     heaviest = max(weights, key=lambda step: weights[step], default=None)  # the first of those with equal weight
     computes = heaviest is not None and weights[heaviest] is _Weight.COMPUTES
     changing = _of_unknown_origin(tape, set(varying).intersection(replayed.foreign))
@@ -71,7 +99,7 @@ def of_mismatch(
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, changing))
     if heaviest is not None:
         gap = Gap.TORCH if computes else Gap.TORCH_LIGHT
-        return CaseProof(case=case, gap=gap, reason=_work(heaviest, has_fractions=has_fractions))
+        return CaseProof(case=case, gap=gap, reason=_work(heaviest, answer))
     if sources:
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, sources))
     if tape.reads:
@@ -107,12 +135,12 @@ def of_large_constants(case: str, tape: Tape, used: Collection[Given], answer_by
     )
 
 
-def of_address_table(case: str, address_bytes: int, answer_bytes: int) -> CaseProof | None:
-    """Why a case is not proven whose kernels get tables of addresses as large as its answer; None if they are few."""
-    count = address_bytes // _NUMBER_BYTES
+def of_numbers_for_all(case: str, number_bytes: int, answer_bytes: int) -> CaseProof | None:
+    """Why a case is not proven whose kernels get a table of answers as addresses and numbers; None if they are few."""
+    count = number_bytes // _NUMBER_BYTES
     if count < _FEWEST_NUMBERS:
         return None
-    reason = f"the host passes {count:,} addresses and numbers in tables, for an answer of {answer_bytes:,} bytes"
+    reason = f"the host passes {count:,} addresses and numbers, for an answer of {answer_bytes:,} bytes"
     return CaseProof(case=case, gap=Gap.NUMBERS, reason=reason)
 
 
@@ -130,8 +158,8 @@ def of_operators(case: str, tape: Tape, replayed: Replayed, varying: Collection[
     steps = [step for number in numbers if isinstance(step := tape.steps[number], Given)]
     if _FAR * sum(tape.storages[step.storage].bytes for step in steps) <= replayed.answer_bytes:
         return None
-    first = max(steps, key=lambda step: _weight(step, has_fractions=False))
-    reason = f"{_work(first, has_fractions=False)}, and a kernel that stores the answer gets the result"
+    first = max(steps, key=lambda step: _weight(step, _ANY_ANSWER))
+    reason = f"{_work(first, _ANY_ANSWER)}, and a kernel that stores the answer gets the result"
     return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
 
 
@@ -139,7 +167,9 @@ def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given],
     """A replay that gave the answer proves the case, unless operators alone moved the answer to its place."""
     moves = any(isinstance(step, Moved | LookedUp) for step in tape.steps)
     if not replayed.by_kernels and moves:
-        return CaseProof(case=case, gap=Gap.NO_LAUNCH, reason="no launch wrote an output; operators of torch moved it")
+        return CaseProof(
+            case=case, gap=Gap.NO_LAUNCH, reason="no launch wrote one of the outputs; operators of torch moved it"
+        )
     if replayed.rearranged_by is not None:
         move, may = _move(tape.steps[replayed.rearranged_by]), "" if replayed.made_by_moves else "may have "
         gap = Gap.TORCH if replayed.made_by_moves else Gap.TORCH_LIGHT
@@ -228,9 +258,23 @@ def can_hold_the_answer(constant_bytes: int, replayed: Replayed) -> bool:
     return replayed.answer_bytes > 0 and constant_bytes >= max(replayed.answer_bytes, replayed.table_bytes)
 
 
-def bytes_of_addresses(steps: Iterable[Step]) -> int:
-    """The bytes of tables of addresses and numbers, whose places may stand for answers as numbers do."""
-    return sum(_NUMBER_BYTES * len(step.words) for step in steps if isinstance(step, Addressed))
+def bytes_of_numbers(steps: Iterable[Step]) -> int:
+    """The bytes of tables of addresses and numbers, and of the different numbers that launches get.
+
+    Places may stand for answers as numbers do.
+    """
+    every = tuple(steps)
+    words = sum(len(step.words) for step in every if isinstance(step, Addressed))
+    values = (argument.value for step in every if isinstance(step, Launched) for argument in step.arguments)
+    return _NUMBER_BYTES * (words + len({value for value in values if isinstance(value, TapedNumber | FloatSpec)}))
+
+
+def may_hold_tables(steps: Iterable[Step]) -> bool:
+    """Whether constants, addresses or numbers of a tape may be a table of answers."""
+    every = tuple(steps)
+    constants = bytes_of_constants(step for step in every if isinstance(step, Given))
+    has_addresses = any(isinstance(step, Addressed) for step in every)
+    return constants > 0 or has_addresses or bytes_of_numbers(every) >= _NUMBER_BYTES * _FEWEST_NUMBERS
 
 
 def is_far_smaller(memory: Iterable[Given], answer_bytes: int) -> bool:
@@ -268,16 +312,18 @@ class _Weight(enum.IntEnum):
     COMPUTES = 2
 
 
-def _weight(step: Given, *, has_fractions: bool) -> _Weight:
+def _weight(step: Given, answer: Answer) -> _Weight:
     name = step.operator.rpartition("::")[2].partition(".")[0]
-    if has_fractions and step.integers and name in ADDRESSING:
+    if answer.has_fractions and step.integers and name in ADDRESSING:
         return _Weight.ADDRESSES
+    if answer.is_rearrangement and not step.integers and name in MOVING:
+        return _Weight.COMPUTES
     return _Weight.ASSISTS if name in _ASSISTING else _Weight.COMPUTES
 
 
-def _work(step: Given, *, has_fractions: bool) -> str:
+def _work(step: Given, answer: Answer) -> str:
     """The operator of a step with its line; integers are only those of addresses where the answer has fractions."""
-    is_address = _weight(step, has_fractions=has_fractions) is _Weight.ADDRESSES
+    is_address = _weight(step, answer) is _Weight.ADDRESSES
     shown = step if is_address else msgspec.structs.replace(step, integers=False)
     return f"{shown.work}{_at(step.line)}"
 

@@ -52,16 +52,15 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
         EngineError: judge or replayer failed.
     """
     name, tape = taped.case.name, taped.tape
-    given = [step for step in tape.steps if isinstance(step, Given)]
-    has_fractions = taped.has_fractions
-    has_tables = conclusion.bytes_of_constants(given) > 0 or conclusion.bytes_of_addresses(tape.steps) > 0
+    answer = conclusion.Answer(has_fractions=taped.has_fractions, is_rearrangement=replays.rearrangement.is_certain)
+    has_tables = conclusion.may_hold_tables(tape.steps)
     replayed = await replays.replay(
         taped.case, tape, taped.kernels, without=taped.varying, seed=seed, tables=has_tables
     )
     if isinstance(replayed, NotReplayed):
-        return Tried(proof=conclusion.of_refusal(name, tape, replayed, taped.varying, has_fractions=has_fractions))
+        return Tried(proof=conclusion.of_refusal(name, tape, replayed, taped.varying, answer=answer))
     if replayed.mismatch:
-        proof = conclusion.of_mismatch(name, tape, replayed, taped.varying, has_fractions=has_fractions)
+        proof = conclusion.of_mismatch(name, tape, replayed, taped.varying, answer=answer)
         return Tried(proof=proof, replayed=replayed)
     used = _constants(tape, replayed.foreign, taped.varying)
     can_hold = _can_hold_the_answer(conclusion.bytes_of_constants(used), replays, replayed)
@@ -78,10 +77,10 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
 def _of_right_answer(replays: Replays, taped: TapedCase, replayed: Replayed, used: tuple[Given, ...]) -> CaseProof:
     """The conclusion from a replay that gave the right answer with these constants."""
     name, tape, size = taped.case.name, taped.tape, replayed.answer_bytes
-    address_bytes = conclusion.bytes_of_addresses(tape.steps[number] for number in replayed.foreign)
+    number_bytes = conclusion.bytes_of_numbers((*(tape.steps[number] for number in replayed.foreign), *tape.launches))
     gap: CaseProof | None = None
-    if replayed.table_bytes and _can_hold_the_answer(address_bytes, replays, replayed):
-        gap = conclusion.of_address_table(name, address_bytes, size)
+    if replayed.table_bytes and _can_hold_the_answer(number_bytes, replays, replayed):
+        gap = conclusion.of_numbers_for_all(name, number_bytes, size)
     gap = gap or conclusion.of_operators(name, tape, replayed, taped.varying)
     return gap or conclusion.of_match(name, tape, replayed, used, size)
 

@@ -84,14 +84,14 @@ _OFFSETS = "torch computes integers for the kernels, such as offsets: aten::__rs
 )
 def test_integer_arithmetic_makes_no_fractional_answer(recorded, has_fractions, gap, reason):
     right = replayed(*range(len(recorded)))
-    proof = conclusion.of_mismatch("c", tape(*recorded), right, has_fractions=has_fractions)
+    proof = conclusion.of_mismatch("c", tape(*recorded), right, answer=conclusion.Answer(has_fractions=has_fractions))
     assert (proof.gap, proof.reason) == (gap, reason)
     assert bool(conclusion.flagging([proof])) is (gap is Gap.TORCH)
 
 
 def test_kernel_stopped_by_noise_offsets_names_integers():
     stopped = NotReplayed(reason="out of bounds", stopped=True)
-    proof = conclusion.of_refusal("c", tape(OFFSETS, LAUNCH), stopped, has_fractions=True)
+    proof = conclusion.of_refusal("c", tape(OFFSETS, LAUNCH), stopped, answer=conclusion.Answer(has_fractions=True))
     assert (proof.gap, proof.reason) == (Gap.TORCH_LIGHT, _OFFSETS)
 
 
@@ -145,10 +145,49 @@ def test_constants_hold_answers_of_a_table_at_most(answer_bytes, table_bytes, ca
 @pytest.mark.parametrize(("words", "gap"), [(63, None), (64, Gap.NUMBERS)])
 def test_tables_of_many_addresses_may_stand_for_an_answer(words, gap):
     table = Addressed(storage=1, words=(TapedPlace(storage=0, offset_bytes=0),) * (words - 1) + (7,))
-    address_bytes = conclusion.bytes_of_addresses((table, NUMBERS, LAUNCH))
-    assert address_bytes == 8 * words
-    proof = conclusion.of_address_table("c", address_bytes, 12)
+    number_bytes = conclusion.bytes_of_numbers((table, NUMBERS))
+    assert number_bytes == 8 * words
+    proof = conclusion.of_numbers_for_all("c", number_bytes, 12)
     assert (proof and proof.gap) == gap
+
+
+def test_different_numbers_of_all_launches_count_once():
+    launches = tuple(launched(vector(0), vector(1), n=n) for n in (1, 2, 1))
+    assert conclusion.bytes_of_numbers(launches) == 16
+
+
+@pytest.mark.parametrize(
+    ("steps", "may"),
+    [
+        ((LAUNCH,), False),
+        ((TABLE,), False),
+        ((msgspec.structs.replace(TABLE, data=bytes(range(24))),), True),
+        ((Addressed(storage=1, words=(7,)),), True),
+        (tuple(launched(vector(0), vector(1), n=n) for n in range(63)), False),
+        (tuple(launched(vector(0), vector(1), n=n) for n in range(64)), True),
+    ],
+    ids=["launch", "zeros", "constants", "addresses", "few numbers", "many numbers"],
+)
+def test_tapes_that_may_hold_a_table(steps, may):
+    assert conclusion.may_hold_tables(steps) is may
+
+
+@pytest.mark.parametrize(
+    ("operator", "integers", "is_rearrangement", "gap"),
+    [
+        ("aten::flip", False, True, Gap.TORCH),
+        ("aten::flip", True, True, Gap.TORCH_LIGHT),
+        ("aten::flip", False, False, Gap.TORCH_LIGHT),
+        ("aten::resolve_conj", False, True, Gap.TORCH_LIGHT),
+        ("aten::copy_.float8_e4m3fn", False, True, Gap.TORCH_LIGHT),
+        ("aten::resolve_neg", False, True, Gap.TORCH_LIGHT),
+    ],
+    ids=["flip", "flip of positions", "flip for another answer", "conjugates", "cast", "negatives"],
+)
+def test_move_by_torch_makes_a_rearrangement(operator, integers, is_rearrangement, gap):
+    moved = Given(storage=1, operator=operator, integers=integers)
+    answer = conclusion.Answer(is_rearrangement=is_rearrangement)
+    assert conclusion.of_mismatch("c", tape(moved), replayed(0), answer=answer).gap is gap
 
 
 @pytest.mark.parametrize(
@@ -207,7 +246,7 @@ def test_memory_that_a_right_replay_used_is_named():
 def test_an_answer_that_operators_moved_is_not_proven():
     move = Moved(target=vector(1), source=vector(0))
     proof = conclusion.of_match("c", tape(move), replayed(mismatch="", by_kernels=False), (), 24)
-    assert (proof.gap, proof.reason) == (Gap.NO_LAUNCH, "no launch wrote an output; operators of torch moved it")
+    assert (proof.gap, proof.reason) == (Gap.NO_LAUNCH, "no launch wrote one of the outputs; operators of torch moved it")
 
 
 @pytest.mark.parametrize(
