@@ -73,6 +73,24 @@ def test_write_to_an_argument_is_needed():
     assert _steps(LAUNCH, fill) == (LAUNCH, fill)
 
 
+def _table(storage: int, place: int) -> Addressed:
+    return Addressed(storage=storage, words=(TapedPlace(storage=place, offset_bytes=0), 5, 6))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (_table(2, 0), launched(vector(2), vector(3))),
+        (_table(3, 0), Moved(target=vector(2), source=vector(3)), launched(vector(2), vector(2))),
+        (_table(3, 0), launched(vector(3), vector(2)), launched(vector(2), vector(2))),
+        (_table(2, 0), _table(3, 2), launched(vector(3), vector(3))),
+    ],
+    ids=["table", "copied table", "table of a kernel", "table of tables"],
+)
+def test_launch_that_gets_the_address_of_an_output_is_needed(steps):
+    assert _steps(*steps) == steps
+
+
 def test_memory_whose_address_is_in_a_needed_table_is_needed():
     table = Addressed(storage=2, words=(TapedPlace(storage=3, offset_bytes=0),) * 3)
     fill, other = Filled(target=vector(3), element=bytes(4)), Filled(target=vector(4), element=bytes(4))

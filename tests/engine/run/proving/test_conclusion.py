@@ -246,7 +246,10 @@ def test_memory_that_a_right_replay_used_is_named():
 def test_an_answer_that_operators_moved_is_not_proven():
     move = Moved(target=vector(1), source=vector(0))
     proof = conclusion.of_match("c", tape(move), replayed(mismatch="", by_kernels=False), (), 24)
-    assert (proof.gap, proof.reason) == (Gap.NO_LAUNCH, "no launch wrote one of the outputs; operators of torch moved it")
+    assert (proof.gap, proof.reason) == (
+        Gap.NO_LAUNCH,
+        "no launch wrote one of the outputs; operators of torch moved it",
+    )
 
 
 @pytest.mark.parametrize(
