@@ -42,6 +42,7 @@ _ADDRESSING = frozenset(f"aten::{name}" for name in ADDRESSING)
 _POSITIONS, _SUMS = "aten::nonzero", "aten::cumsum"
 """Operators that make indices of a mask, and offsets of sizes: they make no answer with fractions either."""
 _QUESTIONS = 8  # times all inputs and outputs: above the size of any mask
+_HEAVY = 8  # operations for each element: beyond it, light work on all inputs prepares work of another kind
 _TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
 _FILES = frozenset({protocol.ActionKind.FILE_READ, protocol.ActionKind.FILE_WRITTEN})
 _TOOLS = re.compile(
@@ -227,7 +228,8 @@ def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
     if one.kind is protocol.OperatorKind.COMPUTE:
         return _is_comparable(one, weight) or _reduces_all(one, weight)
     is_reduced = one.total_in >= 2 * one.total_out and _reduces_all(one, weight)
-    return _is_light_on_inputs(one) and (_is_comparable(one, weight) or is_reduced)
+    is_much = _is_comparable(one, weight) or is_reduced
+    return _is_light_on_inputs(one) and is_much and _HEAVY * max(one.total_in, one.total_out) >= weight.operations
 
 
 def _makes_places(one: protocol.OperatorSeen, weight: _Weight) -> bool:

@@ -111,6 +111,15 @@ def test_sums_of_integers_are_offsets_up_to_the_number_of_elements(uses: int, co
     assert len(found(msgspec.structs.replace(sums, integers=True))) == count
 
 
+@pytest.mark.parametrize(("operations", "count"), [(8000, 1), (8001, 0)], ids=["light work", "products"])
+def test_light_work_on_inputs_of_a_heavy_operator_is_no_finding(operations: int, count: int) -> None:
+    heavy = dataclasses.replace(
+        DEFINITION, cost=lambda case: Cost(flops=operations, bytes_read=2000, bytes_written=2000)
+    ).problem("toy_problems")
+    observed = protocol.Observed(id="i", operators=(used("aten::neg", kind=LIGHT),))
+    assert len(list(findings(heavy, RESULTS, observed))) == count
+
+
 def test_positions_of_a_mask_are_no_finding() -> None:
     assert found(used("aten::nonzero")) == []
 
