@@ -256,8 +256,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         every = (*taken, *made)
         if not are_integers(every) or any(address_of(tensor) in self._fractions for tensor in every):
             return False
-        is_read = (self._is_noting or self.recorder.is_on) and self._tape.capture is None  # no content in a capture
-        if not is_read or not makes_places(packet) or self._are_of_arguments(taken):
+        is_recorded = self._is_noting or self.recorder.is_on
+        if not is_recorded or not makes_places(packet) or self._are_of_arguments(taken):
             return True
         return are_within(made, self._most_place)
 

@@ -9,11 +9,12 @@ import torch
 
 from engine.clock.safe_torch import Base, without_modes
 from engine.protocol.monitoring import ADDRESSING
-from engine.worker.operands import elements_of, is_meta, tensors_in
+from engine.worker.operands import device_of, elements_of, has_memory, tensors_in
 
 _MAKING_PLACES = frozenset(getattr(torch.ops.aten, name) for name in ADDRESSING if hasattr(torch.ops.aten, name))
 _LEAST = 4096  # places of padding, in calls on a few numbers
-_least_and_largest = torch.ops.aten.aminmax.default  # bound before a candidate can replace it
+_least_and_largest = torch.ops.aten.aminmax.default  # these are bound before a candidate can replace them
+_is_capturing = torch.cuda.is_current_stream_capturing
 
 
 def makes_places(packet: Any) -> bool:  # Any: an OpOverloadPacket, which has no public name
@@ -23,16 +24,20 @@ def makes_places(packet: Any) -> bool:  # Any: an OpOverloadPacket, which has no
 
 def most_of(arguments: Sequence[object]) -> int:
     """The largest place in a call: the bytes of the memory that its arguments view, a few thousand at least."""
-    held = sum(Base.untyped_storage(tensor).nbytes() for tensor in tensors_in(arguments) if not is_meta(tensor))
+    held = sum(Base.untyped_storage(tensor).nbytes() for tensor in tensors_in(arguments) if has_memory(tensor))
     return max(held, _LEAST)
 
 
 def are_within(integers: Iterable[torch.Tensor], most: int) -> bool:
-    """Whether no element of these tensors is above `most`, or below its negative; reads them from their device."""
+    """Whether no element of these tensors is above `most`, or below its negative; reads them from their device.
+
+    While a CUDA graph is captured, which allows no reads, it is assumed.
+    """
+    held = [tensor for tensor in integers if has_memory(tensor) and elements_of(tensor)]
+    if any(device_of(tensor).type == "cuda" for tensor in held) and _is_capturing():
+        return True
     with without_modes():
-        for tensor in integers:
-            if not elements_of(tensor) or is_meta(tensor):
-                continue
+        for tensor in held:
             least, largest = _least_and_largest(tensor)
             if int(least) < -most or int(largest) > most:
                 return False
