@@ -103,12 +103,13 @@ def eager(
 
 def compare(called: CalledCase) -> tuple[OutputMatch, ...]:
     """Counts, and lists up to their counts."""
-    wrong = []
+    matches: list[OutputMatch] = []
     for place in range(0, 4, 2):
         count, entries = called.expected[place : place + 2]
         is_listed = torch.arange(entries.shape[-1], device=entries.device) < count.unsqueeze(-1)
-        wrong += [called.outputs[place] != count, (called.outputs[place + 1] != entries) & is_listed]
-    return tuple(OutputMatch(wrong=one) for one in wrong)
+        wrong = (called.outputs[place + 1] != entries) & is_listed
+        matches += [OutputMatch(wrong=called.outputs[place] != count), OutputMatch(wrong=wrong, left_open=~is_listed)]
+    return tuple(matches)
 
 
 def cost(case: Case) -> Cost:

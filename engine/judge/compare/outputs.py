@@ -94,6 +94,16 @@ def right_counts(call: Call) -> tuple[int, ...]:
     )
 
 
+def left_open(call: Call) -> tuple[torch.Tensor | None, ...]:
+    """For each output the elements that may hold anything, by the problem's comparer; None for none of them.
+
+    Raises:
+        ValueError: the comparer returns another number or shape of masks than there are outputs.
+    """
+    matches = _matches(call)
+    return (None,) * len(call.expected) if matches is None else tuple(match.left_open for match in matches)
+
+
 def _matches(call: Call) -> tuple[OutputMatch, ...] | None:
     """Result of the problem's comparer; None if it has none, or an output is of another kind.
 

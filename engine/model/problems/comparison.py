@@ -38,10 +38,17 @@ class OutputMatch:
 
     `wrong` are booleans of the output's shape.  If the output is wrong as a whole, as for a random operator, all of
     them are true.  `message` describes the error in a sentence, "" for a message made from the counts.  `error` is the
-    largest error in the comparer's own unit, such as quantisation steps; `unit` names that.
+    largest error in the comparer's own unit, such as quantisation steps; `unit` names that.  `left_open` are booleans
+    of the same shape, true at elements that may hold anything whatever the outputs are; None if there are none.
     """
 
     wrong: torch.Tensor
     message: str = ""
     error: float | None = None
     unit: str = ""
+    left_open: torch.Tensor | None = None
+
+    def __post_init__(self) -> None:
+        if self.left_open is not None and self.left_open.shape != self.wrong.shape:
+            shapes = f"{tuple(self.left_open.shape)} and {tuple(self.wrong.shape)}"
+            raise ValueError(f"left_open and wrong should have one shape, and have the shapes {shapes}")

@@ -74,15 +74,18 @@ def _by_steps(got: torch.Tensor, wanted: torch.Tensor, share: float, rows: int |
     steps = (_levels(got) - _levels(wanted)).abs()
     if got.dtype != torch.int8:
         steps = torch.where(got.float().isnan() & wanted.float().isnan(), 0, steps)
+    left_open = None
     if rows is not None:
         steps[rows:] = 0
+        left_open = torch.zeros_like(steps, dtype=torch.bool)
+        left_open[rows:] = True
     wrong = steps > 1
     largest = float(steps.max()) if steps.numel() else 0.0
     off = int((steps == 1).sum())
     if off > _ALWAYS_ALLOWED + share * steps.numel() and not wrong.any():
         message = f"{off} of {steps.numel()} are a step off, at most {share:.1%} may be: wrong rounding or scale?"
-        return OutputMatch(wrong=steps == 1, message=message, error=largest, unit="steps")
-    return OutputMatch(wrong=wrong, error=largest, unit="steps")
+        return OutputMatch(wrong=steps == 1, message=message, error=largest, unit="steps", left_open=left_open)
+    return OutputMatch(wrong=wrong, error=largest, unit="steps", left_open=left_open)
 
 
 def _by_relative_error(got: torch.Tensor, wanted: torch.Tensor, allowed: float) -> OutputMatch:

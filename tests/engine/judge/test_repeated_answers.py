@@ -107,6 +107,14 @@ def test_one_differing_output_of_several_is_found(bench: Bench) -> None:
     assert bench.compared(*bench.hand_back(x + 1, x - 1)).repeated is True
 
 
+def test_other_content_of_open_elements_is_the_same_output(bench: Bench) -> None:
+    bench.prepare("OPEN_TAIL")
+    first, other, wrong = 2 * bench.arguments[0].repeat(3, 1)
+    other[2:] += 1
+    wrong[1:] += 1
+    assert [bench.compared(*bench.hand_back(value)).repeated for value in (first, other, wrong)] == [None, True, False]
+
+
 def test_repeated_nan_is_the_same_output(bench: Bench) -> None:
     bench.prepare("TWICE")
     answers = [bench.compared(*bench.hand_back(torch.full((4,), torch.nan))).repeated for _ in range(2)]
