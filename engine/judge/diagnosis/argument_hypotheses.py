@@ -71,7 +71,7 @@ def _scalars(problem: ProblemDefinition, inputs: Arguments, place: int) -> Itera
     for other, words in other_values(problem, inputs, place):
         facts: Facts = {"argument": name, "given": str(given), "value": words}
         symptom = Symptom.STRIDE_ARGUMENT if is_stride else Symptom.ARGUMENT
-        if isinstance(given, float) and other == 1.0:
+        if isinstance(given, float) and math.isfinite(given) and other == 1.0:
             symptom = Symptom.ONES
         yield Hypothesis(symptom=symptom, arguments=partial(replaced, inputs, place, other), facts=facts)
         if is_stride and isinstance(given, int) and isinstance(other, int) and 0 < other < given:

@@ -6,6 +6,7 @@ ignored, a size in place of another.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -40,7 +41,7 @@ def _of_type(name: str, given: Value, inputs: Arguments) -> Iterator[tuple[Value
         sizes = {value for value in inputs if isinstance(value, int) and not isinstance(value, bool)}
         yield from ((other, str(other)) for other in (-1, 0, 1, -given, *sorted(sizes)))
     elif isinstance(given, float):
-        yield from ((other, str(other)) for other in (1.0, 0.0, -given, float(int(given))))
+        yield from ((other, str(other)) for other in (1.0, 0.0, -given, math.modf(given)[1]))
         if given:
             yield 1.0 / given, f"1 / {name} ({1.0 / given:g})"
         if name.startswith("eps"):

@@ -152,6 +152,13 @@ def test_factor_truncated_to_integer_is_found():
     assert reported(ADD, (x, y, 2.75), ADD.reference(x, y, 2.0)) == (K.IGNORED_ARGUMENT, words)
 
 
+def test_other_number_in_place_of_infinity_is_found():
+    norm = operator("x, p", lambda x, p: torch.linalg.vector_norm(x.double(), p, dim=1).to(x.dtype))
+    x = normal(9, 40)
+    words = "output equals the answer for p = 1.0 instead of inf"
+    assert reported(norm, (x, math.inf), norm.reference(x, 1.0)) == (K.IGNORED_ARGUMENT, words)
+
+
 def test_hard_coded_epsilon_is_named():
     norm = operator("x, epsilon", lambda x, epsilon: x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt())
     x = normal(9, 40) * torch.logspace(-4, 0, 9).view(9, 1)
