@@ -42,7 +42,7 @@ def hypotheses(problem: ProblemDefinition, inputs: Arguments, shape: torch.Size)
         if not isinstance(value, torch.Tensor):
             yield from _scalars(problem, inputs, place)
             yield from _products(problem, inputs, place)
-            yield from _cut_sizes(problem, inputs, place)
+            yield from _cut_sizes(problem, inputs, place, shape)
     for place in read:
         yield from _absences(problem, inputs, place)
     yield from _wholes(problem, inputs)
@@ -78,10 +78,11 @@ def _scalars(problem: ProblemDefinition, inputs: Arguments, place: int) -> Itera
             yield from _narrower(inputs, place, given, other, facts)
 
 
-def _cut_sizes(problem: ProblemDefinition, inputs: Arguments, place: int) -> Iterator[Hypothesis]:
-    """A size argument of which only whole blocks are processed."""
+def _cut_sizes(problem: ProblemDefinition, inputs: Arguments, place: int, shape: torch.Size) -> Iterator[Hypothesis]:
+    """A size argument of which only whole blocks are processed; no number of elements that no tensor has is a size."""
     name, given = problem.arguments[place], inputs[place]
-    if isinstance(given, int) and not _is_stride(name, given):
+    most = max(shape.numel(), *(value.numel() for value in inputs if isinstance(value, torch.Tensor)), 0)
+    if isinstance(given, int) and given <= most and not _is_stride(name, given):
         for cut, block in sorted({given // block * block: block for block in _BLOCKS}.items(), reverse=True):
             if 0 < cut < given:
                 facts: Facts = {"argument": name, "given": given, "value": cut, "block": block}

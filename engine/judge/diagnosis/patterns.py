@@ -189,8 +189,10 @@ def _integers(comparison: Comparison) -> Iterator[Clue]:
     expected = comparison.expected.long()
     byte = torch.full((comparison.got.element_size(),), comparison.poison, dtype=torch.uint8)
     poison = int(byte.view(comparison.got.dtype))
-    added = comparison.expected + poison
-    yield comparison.clue(Symptom.POISON_ADDED, added, value=poison, byte=f"0x{comparison.poison:02X}")
+    # One less than a constant is an error of the constant: nothing was accumulated that could have begun with -1.
+    if poison != -1 or bool((expected != expected.flatten()[0]).any()):
+        added = comparison.expected + poison
+        yield comparison.clue(Symptom.POISON_ADDED, added, value=poison, byte=f"0x{comparison.poison:02X}")
     for bits, narrow in _WRAPS.items():
         if torch.iinfo(comparison.got.dtype).bits > bits:
             yield comparison.clue(Symptom.WRAPPED, expected.to(narrow), bits=bits)

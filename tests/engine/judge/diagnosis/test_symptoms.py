@@ -45,6 +45,18 @@ def test_poison_accumulated_is_uninitialized_memory():
     assert kinds(INTEGERS, (x,), INTEGERS.reference(x) - 1)[0] is K.UNWRITTEN_OUTPUT
 
 
+def test_constant_that_is_one_too_small_is_not_uninitialized_memory():
+    fill = operator("x, value", lambda x, value: torch.full_like(x, value))
+    x = torch.zeros(9, 40, dtype=torch.int64)
+    assert kinds(fill, (x, 7), torch.full_like(x, 6)) == [K.MISSING_SCALE, K.MISSING_BIAS]
+
+
+def test_large_constant_through_a_float_is_precision_loss():
+    fill = operator("x, value", lambda x, value: torch.full_like(x, value))
+    x = torch.zeros(9, 40, dtype=torch.int64)
+    assert kinds(fill, (x, 2**53 + 1), torch.full_like(x, 2**53)) == [K.PRECISION]
+
+
 def test_wrong_values_after_last_full_block_are_tail():
     x = normal(5, 81)
     got = SILU.reference(x)
