@@ -29,6 +29,7 @@ class DiagnosisKind(enum.StrEnum):
     OLD_CONTENT = "old_content"
     ZEROED = "zeroed"
     DROPPED_NAN = "dropped_nan"
+    MISSING_NAN = "missing_nan"
     KEPT_NAN = "kept_nan"
     WRONG_COMPARISON = "wrong_comparison"
     ZERO_SIGN = "zero_sign"

@@ -18,7 +18,7 @@ from engine.judge.compare.measures import computable, raw
 from engine.judge.diagnosis.argument_hypotheses import hypotheses
 from engine.judge.diagnosis.hypothesis import Hypothesis
 from engine.judge.diagnosis.input_dependencies import feeding
-from engine.judge.diagnosis.operands import operand_clues
+from engine.judge.diagnosis.operands import as_missing_nan, operand_clues
 from engine.judge.diagnosis.patterns import patterns
 from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue, diagnose, ranked, says_cause
@@ -90,6 +90,7 @@ class Explainer:
         if best is not None and _is_perfect(best, comparison):
             self._last = problem.name, best.symptom
         clues = [with_origin(clue, problem, inputs, comparison.got.dtype) for clue in clues]
+        clues = [as_missing_nan(clue, comparison, problem, inputs, number=number) for clue in clues]
         return diagnose(clues, wrong=comparison.wrong_count)
 
     def _explanation(

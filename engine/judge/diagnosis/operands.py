@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -10,10 +11,11 @@ import torch
 from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
+from engine.judge.inputs.outputs import expected_outputs
 from engine.model import Category, ProblemDefinition
 
 if TYPE_CHECKING:
-    from engine.model import Arguments
+    from engine.model import Arguments, Value
 
 
 def operand_clues(comparison: Comparison, problem: ProblemDefinition, inputs: Arguments) -> Iterator[Clue]:
@@ -32,6 +34,29 @@ def operand_clues(comparison: Comparison, problem: ProblemDefinition, inputs: Ar
     elif comparison.got.is_floating_point():
         for name, operand in operands.items():
             yield from _kept_nan(comparison, name, operand)
+
+
+def as_missing_nan(
+    clue: Clue, comparison: Comparison, problem: ProblemDefinition, inputs: Arguments, *, number: int
+) -> Clue:
+    """The clue of dropped NaN as one of missing NaN, if output `number` has it all without NaN in the inputs."""
+    if clue.symptom is not Symptom.DROPPED_NAN or not clue.explained:
+        return clue
+    dropped = comparison.expected.isnan() & ~comparison.got.isnan()
+    try:
+        without = expected_outputs(problem, tuple(map(_without_nan, inputs)))[number]
+    except Exception:  # a reference may reject other values with any exception, which leaves the clue as it is
+        return clue
+    if without.shape == dropped.shape and bool(without.to(dropped.device).isnan()[dropped].all()):
+        return replace(clue, symptom=Symptom.MISSING_NAN)
+    return clue
+
+
+def _without_nan(value: Value) -> Value:
+    """The argument with 1 in place of NaN."""
+    if not isinstance(value, torch.Tensor) or not (value.is_floating_point() or value.is_complex()):
+        return value
+    return torch.where(value.isnan(), torch.ones((), dtype=value.dtype, device=value.device), value)
 
 
 def _operands(

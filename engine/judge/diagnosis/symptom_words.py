@@ -57,6 +57,11 @@ WORDS = {
         "NaN is dropped at {count:,} elements: the kernel returns a number there",
         "{counted} should be NaN and are not",
     ),
+    Symptom.MISSING_NAN: Words(
+        _K.MISSING_NAN,
+        "NaN is missing at {count:,} elements: no input is NaN there, but the result is, as that of inf - inf or 0 / 0",
+        "{counted} should be NaN, with or without NaN in the inputs",
+    ),
     Symptom.OVERWRITTEN: Words(
         _K.OLD_CONTENT,
         "elements of {argument} that must keep their content are written: a wrong mask or region of the store",

@@ -19,6 +19,7 @@ class Symptom(enum.StrEnum):
     UNCHANGED = "unchanged"
     OLD_NAN = "old_nan"
     DROPPED_NAN = "dropped_nan"
+    MISSING_NAN = "missing_nan"
     KEPT_NAN = "kept_nan"
     ZERO_SIGN = "zero_sign"
     UNSATURATED = "unsaturated"

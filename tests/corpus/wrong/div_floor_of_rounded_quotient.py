@@ -1,4 +1,4 @@
-# kgtui: op=aten::div expect=wrong_value|nonfinite diagnosis=dropped_nan case="16x33 f32 floor special"
+# kgtui: op=aten::div expect=wrong_value|nonfinite diagnosis=missing_nan case="16x33 f32 floor special"
 """Floor division as the floor of the rounded quotient, which may have been rounded up to a whole number."""
 
 import torch

@@ -18,6 +18,7 @@ from tests.engine.judge.diagnosis.mistakes import (
     QUANTISE,
     SHIFTED,
     SILU,
+    SOFTMAX,
     K,
     compared,
     first_words,
@@ -35,6 +36,22 @@ def test_numbers_in_the_place_of_nan_are_counted():
     assert found.kind is K.DROPPED_NAN
     assert found.sentence == "NaN is dropped at 2 elements: the kernel returns a number there"
     assert found.evidence == "2 of 2 wrong elements should be NaN and are not"
+
+
+@pytest.mark.parametrize("has_nan", [False, True], ids=["no nan", "nan elsewhere"])
+def test_numbers_where_infinity_gives_nan_are_missing_nan(has_nan):
+    x = normal(4, 50)
+    x[1, 9] = math.inf
+    if has_nan:
+        x[2, 9] = math.nan
+    got = torch.where(x == math.inf, 1.0, torch.softmax(x, -1).nan_to_num(nan=0.0))
+    got[2] = SOFTMAX.reference(x)[2]
+    found, *_ = Explainer().diagnoses(SOFTMAX, (x,), 0, compared(SOFTMAX, (x,), got))
+    assert found.kind is K.MISSING_NAN
+    assert found.sentence == (
+        "NaN is missing at 50 elements: no input is NaN there, but the result is, as that of inf - inf or 0 / 0"
+    )
+    assert found.evidence == "50 of 50 wrong elements should be NaN, with or without NaN in the inputs"
 
 
 def test_region_that_must_stay_is_named_as_overwritten():
