@@ -23,6 +23,7 @@ _ROUNDINGS = ((torch.float16, 2.0**-11), (torch.bfloat16, 2.0**-8))
 _SINGLE = (torch.float32, 2.0**-24)
 _SIGNIFICANDS = (("float64", 53), ("float32", 24))  # bits, including the hidden one
 _MOST_SMALL = 2.0**-4
+_MOST_ROUNDINGS = 256  # times a typical error, or the rounding of its type: a larger one has another cause
 _ROUNDED = 2.0**-40  # closer to 1 than this, a factor is float64 rounding
 _WRAPS = {8: torch.int8, 16: torch.int16, 32: torch.int32}
 
@@ -210,14 +211,12 @@ def _rounded_toward_zero(comparison: Comparison) -> Iterator[Clue]:
 def _held_in_floats(comparison: Comparison, expected: torch.Tensor) -> Iterator[Clue]:
     """Integers with the error of a float that cannot represent them, of the widest that explains most of them."""
     difference = (comparison.got.long() - expected).abs()  # float64 cannot distinguish large integers
-    error = float((difference.double() / comparison.scale)[comparison.wrong].max())
+    error = difference.double() / comparison.scale
     for dtype, bits in _SIGNIFICANDS:
         spacing = torch.exp2(expected.abs().double().clamp(min=1).log2().floor() + 1 - bits)
         near = (difference <= 4 * spacing) & (spacing >= 1)
         if 2 * int((comparison.wrong & near).sum()) >= comparison.wrong_count:
-            yield _only(
-                comparison, Symptom.SMALL_ERRORS, near, dtype=dtype, largest=error, typical=error, rounding=2.0**-bits
-            )
+            yield _small(comparison, near, error, dtype=dtype, rounding=2.0**-bits)
             return
 
 
@@ -324,15 +323,17 @@ def _small_errors(comparison: Comparison) -> Iterator[Clue]:
     types = (*_ROUNDINGS, _SINGLE) if comparison.got.dtype == torch.float64 else _ROUNDINGS
     narrower = [(dtype, rounding) for dtype, rounding in types if rounding * 2 >= own]
     dtype, rounding = min(narrower, key=lambda pair: abs(math.log(usual / pair[1])))
-    yield _only(
-        comparison,
-        Symptom.SMALL_ERRORS,
-        comparison.wrong,
-        dtype=dtype_name(dtype),
-        largest=largest,
-        typical=usual,
-        rounding=rounding,
-    )
+    if largest <= _MOST_ROUNDINGS * max(usual, rounding):
+        yield _small(comparison, comparison.wrong, error.abs(), dtype=dtype_name(dtype), rounding=rounding)
+
+
+def _small(comparison: Comparison, small: torch.Tensor, error: torch.Tensor, *, dtype: str, rounding: float) -> Clue:
+    """A clue of the `small` ones of the errors, which are relative to the output's size."""
+    chosen = error[comparison.wrong & small]
+    extent = "all" if len(chosen) == comparison.wrong_count else "most"
+    largest, usual = float(chosen.max()), float(chosen.median())
+    facts: dict[str, str | int | float] = {"dtype": dtype, "largest": largest, "typical": usual, "rounding": rounding}
+    return _only(comparison, Symptom.SMALL_ERRORS, small, extent=extent, **facts)
 
 
 def _is_byte(values: torch.Tensor, byte: int) -> torch.Tensor:

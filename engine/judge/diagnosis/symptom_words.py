@@ -333,9 +333,9 @@ WORDS = {
     ),
     Symptom.SMALL_ERRORS: Words(
         _K.PRECISION,
-        "all errors are small: rounding of values or sums in {dtype}",
-        "the largest error is {largest:.1e} of the output's size, a typical one {typical:.1e}; {dtype} rounds by up "
-        "to {rounding:.1e}",
+        "{extent} errors are small: rounding of values or sums in {dtype}",
+        "{counted}: the largest of their errors is {largest:.1e} of the output's size, a typical one {typical:.1e}; "
+        "{dtype} rounds by up to {rounding:.1e}",
     ),
     Symptom.SCALE: Words(
         _K.MISSING_SCALE,

@@ -48,7 +48,7 @@ def test_much_worse_fit_is_dropped_beside_good_one():
 
 
 def test_small_errors_are_reported_only_without_other_fit():
-    facts = {"dtype": "float16", "largest": 1e-3, "typical": 1e-4, "rounding": 2.0**-11}
+    facts = {"extent": "all", "dtype": "float16", "largest": 1e-3, "typical": 1e-4, "rounding": 2.0**-11}
     small = Clue(symptom=Symptom.SMALL_ERRORS, explained=24, facts=facts)
     assert [one.kind for one in diagnose([small, TAIL], wrong=24)] == [DiagnosisKind.TAIL_MASK]
     assert [one.kind for one in diagnose([small], wrong=24)] == [DiagnosisKind.PRECISION]

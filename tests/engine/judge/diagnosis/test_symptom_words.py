@@ -170,6 +170,25 @@ def test_operands_of_tensor_cores_are_rounded_to_tensorfloat():
     )
 
 
+def test_integers_with_some_large_errors_are_not_all_small():
+    double = operator("x", lambda x: 2 * x)
+    x = torch.arange(2**53 + 1, 2**53 + 81, 2)
+    got = double.reference(x) + 2 * (-1) ** torch.arange(40)
+    got[:5] -= 2**50
+    found, *_ = Explainer().diagnoses(double, (x,), 0, compared(double, (x,), got))
+    assert found.sentence == "most errors are small: rounding of values or sums in float64"
+    assert found.evidence.startswith("35 of 40 wrong elements: the largest of their errors is 1.1e-16 of the output's")
+
+
+def test_large_error_beside_rounding_is_not_called_small():
+    x = normal(400).double()
+    got = SILU.reference(x).float().double()
+    got[7] += 0.02
+    comparison = compared(SILU, (x,), got, tolerance=Tolerance(relative=0.0, absolute=1e-15))
+    found = Explainer().diagnoses(SILU, (x,), 0, comparison)
+    assert not [one for one in found if "all errors are small" in one.sentence]
+
+
 def test_float64_with_float32_error_names_float32_rounding():
     x = normal(400).double()
     tight = Tolerance(relative=0.0, absolute=1e-15)
