@@ -35,7 +35,8 @@ def missing(error: BaseException) -> str:
     """The missing requirement and the next step, as a sentence; "" if the error has another cause."""
     name = _name(error)
     if version := _VERSION_BY_NAME.get(name):
-        return f"{name} is missing from Triton {triton.__version__}, which is installed here; Triton {version} has it"
+        lacking = f"{name} is missing from Triton {triton.__version__}, which is installed here"
+        return "; ".join((lacking, f"Triton {version} has it", *_remedy(error)))
     if isinstance(error, ModuleNotFoundError) and name and "." not in name and name not in HIDDEN:
         return (
             f"missing package {name}: not installed; install it in kgtui's environment, "
@@ -44,10 +45,21 @@ def missing(error: BaseException) -> str:
     return ""
 
 
+def _remedy(error: BaseException) -> tuple[str, ...]:
+    """Triton's own words on a removed function, which say what to use instead."""
+    text = str(_within_compilation(error)).strip()
+    return (text.splitlines()[0],) if isinstance(_within_compilation(error), NotImplementedError) and text else ()
+
+
+def _within_compilation(error: BaseException) -> BaseException:
+    """The error that Triton's front end met in a kernel, or the error itself."""
+    met: BaseException | None = error.__context__ if isinstance(error, CompilationError) else None
+    return error if met is None else met
+
+
 def _name(error: BaseException) -> str:
     """The dotted name that was not found, by Python or by Triton's front end in a kernel."""
-    if isinstance(error, CompilationError) and error.__context__ is not None:
-        error = error.__context__
+    error = _within_compilation(error)
     if isinstance(error, ModuleNotFoundError):
         return error.name or ""
     if isinstance(error, ImportError):  # `from a import b`: Python 3.12 names both

@@ -120,13 +120,13 @@ def test_feature_missing_in_a_kernel_names_its_version(name: str, kind: Kind, me
     assert message in reported.message
 
 
-def test_removed_block_pointers_name_a_version_with_them() -> None:
+def test_removed_block_pointers_name_a_version_and_the_remedy() -> None:
     arguments = ", ".join(["None"] * 6)
     reported = failed(f"\ntl.make_block_ptr({arguments}, _semantic=0)\n", tl=triton.language)
     assert (reported.kind, reported.line) == (Kind.UNSUPPORTED, 2)
     assert reported.message == (
         f"triton.language.make_block_ptr is missing from Triton {triton.__version__}, which is installed here; "
-        "Triton 3.6 has it"
+        "Triton 3.6 has it; Block pointers have been removed in favor of the tensor descriptor API"
     )
 
 
