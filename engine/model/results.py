@@ -163,6 +163,11 @@ class CaseResult:
     outputs: tuple[OutputReport, ...] = ()
     out_of_bounds: OutOfBounds | None = None
 
+    @property
+    def answers_bools(self) -> bool:
+        """Whether every output, of which there are some, is of bools, as that of a comparison."""
+        return bool(self.outputs) and all(output.dtype == "bool" for output in self.outputs)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:

@@ -137,8 +137,7 @@ def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weig
         foreign = 2.0 * sum(totals) if problem.suite is not None else None  # its inputs are unknown here
         case: Case = problem.case(result.case)
         weight = _weight(problem, case, largest_output=max(totals, default=0), moved=foreign)
-        has_answers = bool(result.outputs) and all(output.dtype == "bool" for output in result.outputs)
-        weight_by_case[case.name] = replace(weight, has_answers=has_answers)
+        weight_by_case[case.name] = replace(weight, has_answers=result.answers_bools)
     return weight_by_case
 
 

@@ -252,8 +252,8 @@ def _taped_case(
     one: Passed, tape: Tape, kernels: Sequence[LoweredKernel], *, varying: tuple[int, ...] = ()
 ) -> TapedCase:
     """The case with a tape, without what its worker claims, and with these kernels."""
-    answers_bools = bool(one.result.outputs) and all(output.dtype == "bool" for output in one.result.outputs)
     bare = replace_fields(tape, claimed=())
+    answers_bools = one.result.answers_bools
     return TapedCase(case=one.case, tape=bare, kernels=kernels, varying=varying, answers_bools=answers_bools)
 
 

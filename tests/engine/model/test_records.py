@@ -13,11 +13,14 @@ import pytest
 from engine.model import (
     Candidate,
     Case,
+    CaseResult,
     Category,
     Cost,
     DType,
     Limits,
     Location,
+    Outcome,
+    OutputReport,
     Plan,
     Problem,
     ProblemDefinition,
@@ -279,3 +282,14 @@ def test_category_decides_whether_integers_are_positions(
     made = problem(category=category, rearranges=rearranges)
     assert made.rearrangement is rearrangement
     assert rearrangement.is_certain is (rearrangement in (Rearrangement.YES, Rearrangement.BY_POSITIONS))
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "answers"), [((), False), (("bool",), True), (("bool", "int8"), False), (("bool", "bool"), True)]
+)
+def test_case_answers_bools_if_all_its_outputs_are(dtypes: tuple[str, ...], answers: bool) -> None:
+    outputs = tuple(OutputReport(name="y", outcome=Outcome.PASS, shape=(1,), dtype=dtype) for dtype in dtypes)
+    result = CaseResult(
+        case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.0, calls=1, seed=None, outputs=outputs
+    )
+    assert result.answers_bools is answers
