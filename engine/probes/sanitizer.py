@@ -45,7 +45,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     if not isinstance(reply, protocol.Sanitized):
         answered = f"the process of compute-sanitizer answered with {type(reply).__name__}"
         why = reply.message if isinstance(reply, protocol.Failed) else answered
-        yield LayerReport(layer=LAYER, by=CHECK, coverage=Coverage.NOT_CHECKED, why=why)
+        yield LayerReport(layer=LAYER, by=CHECK, coverage=Coverage.ENGINE_FAILED, why=why)
         return
     for run in reply.runs:
         for finding in _findings(run, smallest.case.name):

@@ -43,11 +43,15 @@ _PERMITTED = {Determinism.UNSPECIFIED: ("unwritten_output",), Determinism.RANDOM
 
 @dataclass(frozen=True, kw_only=True)
 class StaticRead:
-    """Findings of the checks in a text, and the rules that it breaks if the policy has rules."""
+    """Findings of the checks in a text, and the rules that it breaks if the policy has rules.
+
+    `failed` is the error of the first check that raised one, "" if none did.
+    """
 
     findings: tuple[Finding, ...] = ()
     breaches: tuple[Breach, ...] = ()
     extensions: tuple[Extension, ...] = ()
+    failed: str = ""
 
 
 class Request(msgspec.Struct, forbid_unknown_fields=True):
@@ -67,11 +71,12 @@ class Request(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Reply(msgspec.Struct, forbid_unknown_fields=True):
-    """Reply to a request; `error` if the text is not a candidate."""
+    """Reply to a request; `error` if the text is not a candidate, `failed` as in StaticRead."""
 
     findings: tuple[Finding, ...] = ()
     breaches: tuple[Breach, ...] = ()
     extensions: tuple[Extension, ...] = ()
+    failed: str = ""
     error: str = ""
     location: Location | None = None
 
@@ -119,7 +124,9 @@ async def parse_candidate(candidate: Candidate, plan: Plan, *, cpu_s: int = CPU_
         return Parsed(request=request, read=_unread(request, why))
     if reply.error:
         raise SourceError(reply.error, reply.location)
-    read = StaticRead(findings=reply.findings, breaches=reply.breaches, extensions=reply.extensions)
+    read = StaticRead(
+        findings=reply.findings, breaches=reply.breaches, extensions=reply.extensions, failed=reply.failed
+    )
     return Parsed(request=request, read=read)
 
 
@@ -132,11 +139,13 @@ async def read_parsed(parsed: Parsed) -> StaticRead:
 
 
 def _read(request: Request, source: Source) -> StaticRead:
-    every = read_statically(source.tree, source.text, request.entry)
+    failures: dict[str, str] = {}
+    every = read_statically(source.tree, source.text, request.entry, on_failure=failures.setdefault)
     found = tuple(one for one in every if one.check not in request.permits)
+    failed = next((f"{name}: {why}" for name, why in failures.items() if name not in request.permits), "")
     extensions = _extensions(request, source)
-    if not request.refuses:
-        return StaticRead(findings=found, extensions=extensions)
+    if failed or not request.refuses:
+        return StaticRead(findings=found, extensions=extensions, failed=failed)
     folder = Path(os.fsdecode(request.folder)) if request.folder is not None else None
     unread = sibling_imports(source.tree, folder) if folder is not None else ()
     broken = breaches(source.tree, source.text, request.entry, found, signature=request.signature)
@@ -172,7 +181,7 @@ def main(arguments: list[str]) -> None:
     try:
         candidate = Candidate(source=request.source, problem=request.problem, filename=request.filename)
         read = _read(request, read_source(candidate, request.entry))
-        reply = Reply(findings=read.findings, breaches=read.breaches, extensions=read.extensions)
+        reply = Reply(findings=read.findings, breaches=read.breaches, extensions=read.extensions, failed=read.failed)
     except SourceError as error:
         if isinstance(error.__cause__, MemoryError):
             raise  # possibly our own memory limit: the worker finds out whether Python can load the file

@@ -107,6 +107,16 @@ def interim(facts: Facts) -> Interim | None:
     return Interim(outcome=Outcome.PASS, flagged=any(weights.flags(found.severity) for found in facts.findings))
 
 
+def uncheckable(policy: Policy, failed: str) -> Stop | None:
+    """Why a file is not run whose rules could not be checked; None if the policy has none, or no check failed.
+
+    `failed` is the error of the check: a failure of the engine, not a broken rule.
+    """
+    if not failed or not WEIGHTS[policy].refuses:
+        return None
+    return Stop(outcome=Outcome.ENGINE_ERROR, message=f"not run: the strict rules could not be checked ({failed})")
+
+
 def refusal(policy: Policy, breaches: Sequence[Breach]) -> Stop | None:
     """Why a file with these breaches is not run under this policy; None if it is."""
     if not breaches or not WEIGHTS[policy].refuses:

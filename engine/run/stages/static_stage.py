@@ -13,7 +13,7 @@ from engine.model.native import Extension
 from engine.run.event_stream import EventEmitter
 from engine.run.static_reading import Parsed, read_parsed
 from engine.static.checks import checks
-from engine.verdict.decide import Stop, refusal
+from engine.verdict.decide import Stop, refusal, uncheckable
 
 
 async def report_and_decide(
@@ -29,8 +29,8 @@ async def report_and_decide(
     found, broken = read.findings, read.breaches
     for finding in (*found, *(breach.finding for breach in broken if breach.finding not in found)):
         emitter.find(finding)
-    emitter.report(_report(found))
-    stop = refusal(plan.policy, broken)
+    emitter.report(_report(found, failed=read.failed))
+    stop = uncheckable(plan.policy, read.failed) or refusal(plan.policy, broken)
     if stop is None:
         emitter.end(Stage.STATIC, began)
     else:
@@ -40,11 +40,13 @@ async def report_and_decide(
     return stop
 
 
-def _report(found: Sequence[Finding]) -> LayerReport:
-    """Number of checks and findings; a NOTE names a check that failed."""
+def _report(found: Sequence[Finding], *, failed: str) -> LayerReport:
+    """Number of checks and findings; a NOTE names what could not be checked, `failed` a check that raised an error."""
     unread = [finding for finding in found if finding.severity is Severity.NOTE]
     hints = len(found) - len(unread)
     facts = (Fact(name="checks", value=f"{len(checks())}"), Fact(name="suspicious patterns", value=f"{hints}"))
     why = "; ".join(f"{finding.check}: {finding.message}" for finding in unread)
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
+    if failed:
+        coverage, why = Coverage.ENGINE_FAILED, why or failed
     return LayerReport(layer=Layer.STATIC, by="checks", coverage=coverage, why=why, facts=facts)

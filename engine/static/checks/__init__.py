@@ -71,10 +71,17 @@ def _from_module(name: str) -> Check:
     )
 
 
-def read_statically(tree: ast.Module, text: str = "", entry: str | None = None) -> Iterator[Finding]:
+def read_statically(
+    tree: ast.Module,
+    text: str = "",
+    entry: str | None = None,
+    *,
+    on_failure: Callable[[str, str], object] = lambda *_: None,
+) -> Iterator[Finding]:
     """Findings of all checks in this tree; comments are read if the source is given.
 
-    With `entry`, the function that will be called, code that it does not reach is skipped.
+    With `entry`, the function that will be called, code that it does not reach is skipped.  `on_failure` is called with
+    the name and the error of each check that raises one that is not due to the size of the file.
     """
     try:
         reading = Reading(tree, text=text, entry=entry)
@@ -90,7 +97,10 @@ def read_statically(tree: ast.Module, text: str = "", entry: str | None = None) 
             for finding in check.find(reading):
                 found.append(finding)  # noqa: PERF402  # what was found before it failed is kept
         except Exception as error:  # plug-in boundary: fail closed, with a finding
-            found.append(could_not_check(check.name, f"{type(error).__name__}: {error}"))
+            why = f"{type(error).__name__}: {error}"
+            found.append(could_not_check(check.name, why))
+            if not isinstance(error, RecursionError | MemoryError):
+                on_failure(check.name, why)
         yield from _grouped(found)
     yield from _unread_texts(reading)
 

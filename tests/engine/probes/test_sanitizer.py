@@ -29,9 +29,10 @@ def run(tool: str, report: str, **options: object) -> protocol.SanitizedRun:
 
 @dataclass(kw_only=True)
 class FakeLab:
-    """Stands for a Lab whose sanitizer reports `runs`; `asked` are the names of the cases that it looked into."""
+    """Stands for a Lab whose sanitizer reports `runs`, or fails with `trouble`; `asked` are the cases that it ran."""
 
     runs: tuple[protocol.SanitizedRun, ...] = ()
+    trouble: str = ""
     target: str | None = "sm_90"
     sanitizer: str = "/cuda/bin/compute-sanitizer"
     asked: list[str] = field(default_factory=list)
@@ -74,6 +75,8 @@ class FakeLab:
         return protocol.Prepared(id=command.id, arguments=(), arena=arena, elapsed_s=0.0)
 
     async def _ask(self, command: protocol.Sanitize, *, deadline_s: float) -> protocol.AnyReply:
+        if self.trouble:
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=self.trouble)
         return protocol.Sanitized(id=command.id, runs=self.runs)
 
 
@@ -100,6 +103,12 @@ async def test_unfinished_tool_reports_its_last_line() -> None:
 async def test_cut_report_is_not_checked() -> None:
     _, report = await observed(FakeLab(runs=(run("memcheck", CLEAN, left_out_bytes=5),)))
     assert report.why == "memcheck did not finish: its report is longer than 60,000 bytes"
+
+
+async def test_sanitizer_that_cannot_start_is_an_engine_failure() -> None:
+    lab = FakeLab(trouble="/cuda/bin/compute-sanitizer could not be started: Permission denied")
+    _, report = await observed(lab)
+    assert (report.coverage, report.why) == (Coverage.ENGINE_FAILED, lab.trouble)
 
 
 async def test_missing_sanitizer_reason_names_toolkit() -> None:

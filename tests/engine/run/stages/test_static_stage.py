@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.model import Candidate, Finding, Outcome, Plan, Policy, Stage, events
+from engine.model.layers import Coverage
 from engine.run.event_stream import EventEmitter
 from engine.run.stages.static_stage import report_and_decide
 from engine.run.static_reading import parse_candidate
@@ -48,6 +49,7 @@ class Emitted:
 
         self.stop: Stop | None = asyncio.run(read())
         self.findings: list[Finding] = emitter.findings
+        [self.layer] = [event.report for event in emitter.reported if isinstance(event, events.LayerChecked)]
         [self.ended] = [event for event in emitter.reported if isinstance(event, events.StageFinished)]
 
     class Listening(EventEmitter):
@@ -115,6 +117,34 @@ def test_unread_import_is_refused_by_strict_policy_only(tmp_path: Path) -> None:
     assert [finding.check for finding in reported.findings] == ["imports"]
 
 
+def raising(_: object) -> Iterator[Finding]:
+    raise KeyError("lost")
+
+
+def too_deep(_: object) -> Iterator[Finding]:
+    raise RecursionError("too deep")
+
+
+def test_check_that_raises_is_no_broken_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.static.checks.no_kernel.check", raising)
+    reported = Emitted(BOOKKEEPING, Policy.STRICT)
+    assert reported.stop is not None
+    assert (reported.stop.outcome, reported.stop.message) == (
+        Outcome.ENGINE_ERROR,
+        "not run: the strict rules could not be checked (no_kernel: KeyError: 'lost')",
+    )
+    assert reported.layer.coverage is Coverage.ENGINE_FAILED
+    assert Emitted(BOOKKEEPING, Policy.DEFAULT).stop is None
+
+
+def test_file_too_deep_for_a_check_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.static.checks.no_kernel.check", too_deep)
+    reported = Emitted(BOOKKEEPING, Policy.STRICT)
+    assert reported.stop is not None
+    assert reported.stop.outcome is Outcome.REFUSED
+    assert reported.layer.coverage is Coverage.NOT_CHECKED
+
+
 def test_each_finding_is_reported_once() -> None:
     findings = Emitted(PLAIN_TORCH, Policy.STRICT).findings
     assert len(findings) == len(set(findings))
@@ -123,7 +153,7 @@ def test_each_finding_is_reported_once() -> None:
 def test_checks_do_not_block_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     readers: list[threading.Thread] = []
 
-    def read_statically(*_: object) -> Iterator[Finding]:
+    def read_statically(*_: object, **__: object) -> Iterator[Finding]:
         readers.append(threading.current_thread())
         return iter(())
 
