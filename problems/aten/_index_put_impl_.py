@@ -2,8 +2,8 @@
 
 The contract of `index_put_`: negative indices count from the end, masks replace coordinates, values at repeated
 positions are added in any order with accumulate and are distinct in the cases without it.  No index is out of range, so
-`unsafe` changes nothing of the result.  Any rank from 1, any strides.  Returns self.  Overload: _index_put_impl_ is
-tested; .hacked_twin computes the same.
+`unsafe` changes nothing of the result.  Any rank from 1, any strides.  float64 is outside of the contract.  Returns
+self.  Overload: _index_put_impl_ is tested; .hacked_twin computes the same.
 """
 
 from __future__ import annotations

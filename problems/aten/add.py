@@ -2,6 +2,7 @@
 
 Up to four dimensions, any strides.  Both tensors have one dtype; type promotion is outside of the contract.  NaN and
 infinities follow IEEE arithmetic, also for alpha = 0: 0 * NaN is NaN.  Subnormal values may be flushed to zero.
+float64 is outside of the contract.
 """
 
 from __future__ import annotations

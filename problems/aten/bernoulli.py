@@ -5,7 +5,8 @@ shape and dtype of self.  Draws are independent of each other and of those of ot
 generator, and PyTorch's argument for a generator is left out.  The comparison checks: values are 0 or 1, exactly so
 where p is 0 or 1; the means over all, halves and every second element, products at all distances and with the draws
 of an earlier call, and the sum weighted by p, each by a bound that a correct kernel exceeds once in 2e9 tests, less
-than once in a million runs. Overloads: bernoulli, .p and .Tensor are tested; .out forms compute the same.
+than once in a million runs.  float64 is outside of the contract.  Overloads: bernoulli, .p and .Tensor are tested; .out
+forms compute the same.
 """
 
 from __future__ import annotations

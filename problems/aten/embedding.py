@@ -2,7 +2,7 @@
 
 Indices of any rank, int32 or int64, from 0 to the number of rows - 1; negative ones are outside of the contract.
 padding_idx, scale_grad_by_freq and sparse concern gradients only.  Both tensors may have any strides.  A copy: NaN,
-infinities and subnormal values are copied unchanged.
+infinities and subnormal values are copied unchanged.  float64 is outside of the contract.
 """
 
 from __future__ import annotations

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import problems.kit
+from engine.model import DType
 from problems.catalogue import Catalogue
 from problems.function_docs import docstring_of
-from tests.operators import NAMES
+from tests.operators import NAMES, catalogue, described
 
 KIT = Path(problems.kit.__file__).parent
 
@@ -48,3 +49,14 @@ def test_every_operator_documents_reference_eager_and_tolerance() -> None:
         names = [(role, described.functions.get(role, "")) for role in ("reference", "eager", judged)]
         bare += [(name, role) for role, function in names if not docstring_of(described.file, function)]
     assert bare == []
+
+
+def test_operators_without_float64_cases_say_so() -> None:
+    silent = []
+    for name, problem in catalogue().items():
+        dtypes = {case.dtype for case in problem.cases}
+        if name.startswith("aten::") and DType.FLOAT32 in dtypes and not {DType.FLOAT64, DType.COMPLEX128} & dtypes:
+            results = {str(value) for case in problem.cases for value in case.params.values()}
+            says = "float64" in described(name).contract or DType.FLOAT64.value in results
+            silent += [] if says else [name]
+    assert silent == []
