@@ -60,7 +60,7 @@ class CallTapes:
     async def of_case(self, one: Passed) -> TapedCalls | CaseProof:
         """Tapes of verified calls that agree, or that of the last one and of further calls until two of them agree.
 
-        The last two if none agree; the proof's gap if a call cannot be taped.
+        The last two compared if none agree; the proof's gap if a call cannot be taped.
 
         Raises:
             EngineError: judge or worker failed.
@@ -82,7 +82,7 @@ class CallTapes:
     ) -> TapedCalls | CaseProof:
         """Tapes of calls made now, the first of which may agree with that of a verified call."""
         calls: TapedCalls | None = None
-        before = verified
+        earlier = [verified] if verified is not None else []
         seed = self._draws.number(one.case.name)
         async with self._lab.at(one.case, poison=_POISONS[0], seed=seed) as session:
             for number, poison in enumerate(_POISONS):
@@ -93,8 +93,8 @@ class CallTapes:
                 if isinstance(made, CaseProof):
                     return made
                 tape, returned = made
-                if before is not None:
-                    other, outputs = before
+                if earlier:
+                    other, outputs = self._comparable(earlier, tape)
                     agreed = self._agreement(other, tape)
                     calls = TapedCalls(tape=tape, seed=seed, other=other, agreed=agreed, outputs=outputs)
                     if calls.agree and not agreed.seeds:
@@ -106,9 +106,25 @@ class CallTapes:
                     calls = replace(calls, outputs=compared)
                     if calls.agree:
                         return calls
-                before = tape, compared
+                earlier.append((tape, compared))
         assert calls is not None  # several calls were made
         return calls
+
+    def _comparable(self, earlier: list[tuple[Tape, CallOutputs]], tape: Tape) -> tuple[Tape, CallOutputs]:
+        """The earlier call to compare with a tape: the last one.
+
+        For a random operator it is the last one of the same specialisations, if there is one: Triton compiles a launch
+        anew for a seed that is a multiple of 16, which one drawn seed in 16 is.
+        """
+        if self._is_random:
+            for other, outputs in reversed(earlier):
+                if other.specialisations == tape.specialisations:
+                    return other, outputs
+        return earlier[-1]
+
+    @property
+    def _is_random(self) -> bool:
+        return self._lab.problem.determinism is Determinism.RANDOM
 
     def _is_called_again(self) -> bool:
         """Whether a case gets a further call, drawn so that a candidate that counts its calls cannot know the last."""
@@ -116,8 +132,7 @@ class CallTapes:
 
     def _agreement(self, one: Tape, other: Tape) -> Agreement:
         """How two tapes differ; the kernels of a random operator may get other seeds in each call."""
-        is_random = self._lab.problem.determinism is Determinism.RANDOM
-        return agreement(one, other, seeds_differ=is_random)
+        return agreement(one, other, seeds_differ=self._is_random)
 
     async def _taped(
         self, session: CaseSession, *, poison: int, content: CallContent | None

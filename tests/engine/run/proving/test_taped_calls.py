@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +14,13 @@ import msgspec
 import pytest
 
 from engine import protocol
-from engine.model import Case, CaseResult, DType, Limits, Outcome, OutputReport, Plan, Tier
+from engine.model import Case, CaseResult, Determinism, DType, Limits, Outcome, OutputReport, Plan, Tier
 from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CallContent, Lab, Passed
 from engine.protocol.proof.tape import Tape, TapedStorage
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.taped_calls import CallOutputs, CallTapes, TapedCalls, _verified_tapes
+from tests.engine.replay.tapes import launch_record
 from tests.engine.toy_problem import toy_problem
 
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
@@ -58,7 +60,7 @@ RIGHT = protocol.Compared(
 
 
 class _Calls:
-    """Tapes of a run with so many cases, whose further calls leave the tape `again`; `made` are their numbers.
+    """Tapes of a run with so many cases, whose further calls leave the tapes `again` in turn; `made` are their numbers.
 
     The judge's answer to each comparison of their outputs is `compared`.
     """
@@ -68,13 +70,15 @@ class _Calls:
         monkeypatch: pytest.MonkeyPatch,
         *,
         cases: int,
-        again: Tape = WHOLE,
+        again: Tape | tuple[Tape, ...] = WHOLE,
         compared: protocol.Compared | str = RIGHT,
+        determinism: Determinism = Determinism.EXACT,
     ) -> None:
         self.made: list[int] = []
         self.compared = compared
         self.seeds: list[int] = []
-        problem = toy_problem(CASE)
+        problem = replace(toy_problem(CASE), determinism=determinism)
+        left = itertools.cycle(again if isinstance(again, tuple) else (again,))
         lab = SimpleNamespace(
             plan=Plan(problem=problem, cases=(CASE,), device="cuda", target=None), problem=problem,
             passed=(None,) * cases, at=self._at, limits=Limits(),
@@ -87,7 +91,7 @@ class _Calls:
             if content is not None and content.seed is not None:
                 self.seeds.append(content.seed)
             self.made.append(len(self.made))
-            return again, ()
+            return next(left), ()
 
         monkeypatch.setattr(self.tapes_of, "_taped", taped)
 
@@ -195,6 +199,22 @@ async def test_further_calls_are_made_until_two_tapes_agree(
     monkeypatch.setattr(calls.tapes_of, "_is_called_again", lambda: again is OTHER)
     taken = await calls.tapes(tmp_path, *tapes, seed=seed)
     assert (taken.other, taken.tape, calls.made) == (again, again, made)
+
+
+FOR_MULTIPLE_OF_16 = msgspec.structs.replace(WHOLE, specialisations=(launch_record(),))
+
+
+@pytest.mark.parametrize(
+    ("determinism", "agrees", "made"),
+    [(Determinism.RANDOM, True, [0, 1]), (Determinism.EXACT, False, [0, 1, 2])],
+    ids=["random", "exact"],
+)
+async def test_call_of_random_operator_is_compared_with_one_of_its_specialisation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, determinism: Determinism, agrees: bool, made: list[int]
+) -> None:
+    calls = _Calls(monkeypatch, cases=9, again=(FOR_MULTIPLE_OF_16, WHOLE), determinism=determinism)
+    taken = await calls.tapes(tmp_path, WHOLE)
+    assert (taken.agree, calls.made) == (agrees, made)
 
 
 def test_every_case_of_a_small_run_and_one_in_eight_of_others_is_called_again(monkeypatch: pytest.MonkeyPatch) -> None:
