@@ -50,10 +50,14 @@ class Names(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class BatchCandidate:
-    """One candidate; `read` gives its source, and is only called where the candidate has a digest."""
+    """One candidate; `read` gives its source, and is only called where the candidate has a digest.
+
+    `filename` is that of its file, None if its source is a part of a file.
+    """
 
     listed: ListedCandidate
     read: Callable[[], bytes]
+    filename: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +77,7 @@ class _Found:
     sample: int | None
     read: Callable[[], bytes]
     is_answer: bool
+    filename: str | None = None
 
 
 def read_candidates(path: Path, names: Names, *, operator: str | None = None) -> CandidateSet:
@@ -123,6 +128,7 @@ def _of_file(path: Path, shown: str, complaints: list[str]) -> Iterator[_Found]:
             sample=guessed.sample,
             read=read,
             is_answer=path.suffix in _ANSWERS,
+            filename=path.name if path.suffix == _PYTHON else None,
         )
 
 
@@ -205,7 +211,7 @@ def _listed(one: _Found, names: Names, *, operator: str | None) -> BatchCandidat
     except (UsageError, EngineError, SourceError) as error:
         refusal = str(error)
     listed = ListedCandidate(name=one.name, problem=problem, sample=_UNNUMBERED, digest=digest, refusal=refusal)
-    return BatchCandidate(listed=listed, read=read)
+    return BatchCandidate(listed=listed, read=read, filename=one.filename)
 
 
 def _operator(one: _Found, content: bytes, names: Names, *, operator: str | None) -> str:

@@ -20,8 +20,12 @@ from sessions.candidates.checked import CheckedRow, CheckedStore
 class Verifier(Protocol):
     """Runs one candidate at a time."""
 
-    async def verify(self, problem: Problem, source: bytes, *, name: str, began: Callable[[int], None]) -> RunRecord:
+    async def verify(
+        self, problem: Problem, source: bytes, *, name: str, filename: str | None, began: Callable[[int], None]
+    ) -> RunRecord:
         """The finished run of this source; `began` is called with its number in the store when it begins.
+
+        Errors name the file `filename`, by default one that is called like the operator.
 
         Raises:
             RunWithdrawnError: the run was cancelled.
@@ -173,7 +177,8 @@ class _Batch:
         source = await asyncio.to_thread(candidate.read)
         problem = await self._problem(candidate.listed.problem)
         try:
-            run = await verifier.verify(problem, source, name=_note(self._number, candidate), began=began)
+            note = _note(self._number, candidate)
+            run = await verifier.verify(problem, source, name=note, filename=candidate.filename, began=began)
         finally:
             for task in attached:  # in order: a repeated run has another number
                 await task

@@ -85,16 +85,18 @@ class QueuedVerifier:
         source: bytes,
         *,
         name: str,
+        filename: str | None = None,
         watch: Watch = ignore_events,
         began: Callable[[int], None] = lambda number: None,
     ) -> RunRecord:
         """The finished run of this source; `began` is called with its number when it begins or restarts."""
         conditions = self._conditions
-        listener = RunListener(file=f"{problem.file_stem}.py", trouble=self._trouble, watch=watch, began=began)
+        path = Path(filename or f"{problem.file_stem}.py")
+        listener = RunListener(file=path.name, trouble=self._trouble, watch=watch, began=began)
         benchmark = conditions.benchmark(problem)
         request = RunRequest(
             problem=problem,
-            path=Path(f"{problem.file_stem}.py"),
+            path=path,
             content=source,
             device=conditions.device,
             target=conditions.target,

@@ -37,7 +37,9 @@ class BatchEngine:
         self._is_started = False
         self._verifier = QueuedVerifier(queued(self._queue), request.conditions, trouble=trouble, drop=self._queue.drop)
 
-    async def verify(self, problem: Problem, source: bytes, *, name: str, began: Callable[[int], None]) -> RunRecord:
+    async def verify(
+        self, problem: Problem, source: bytes, *, name: str, filename: str | None, began: Callable[[int], None]
+    ) -> RunRecord:
         """The finished run of this source.
 
         Raises:
@@ -46,7 +48,7 @@ class BatchEngine:
         if not self._is_started:
             await self._start()
             self._is_started = True
-        return await self._verifier.verify(problem, source, name=name, began=began)
+        return await self._verifier.verify(problem, source, name=name, filename=filename, began=began)
 
     async def __aenter__(self) -> Self:
         return self

@@ -111,6 +111,7 @@ class PreparedEngine:
     asked_for: list[tuple[str, ...]] = field(default_factory=list)
     on_event: Callable[[Event], None] = lambda event: None
     plans: list[Plan] = field(default_factory=list)
+    candidates: list[Candidate] = field(default_factory=list)
     times: list[bool] = field(default_factory=list)
     closed: int = 0
     device_name: str = "a device"
@@ -141,6 +142,7 @@ class PreparedEngine:
         self, candidate: Candidate, plan: Plan, *, run_id: str | None = None
     ) -> AsyncGenerator[Event, None]:
         self.plans.append(plan)
+        self.candidates.append(candidate)
         for event in (*self._events(candidate, plan), *self.after):
             self.on_event(event)
             yield event

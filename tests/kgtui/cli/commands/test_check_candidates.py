@@ -105,6 +105,13 @@ def test_runs_are_tagged_and_have_no_file(batch, home):
     assert (run.tag, run.note, run.path) == ("batch", "batch 1: silu_0.py", None)
 
 
+def test_candidates_are_called_by_their_own_file_names(batch, engine, candidates):
+    (candidates / "silu_7.md").write_text(f"```python\n{SILU.format(7)}```\n")
+    batch()
+    names = sorted(candidate.filename for candidate in engine.candidates)
+    assert names == ["silu.py", "silu_0.py", "silu_1.py", "silu_2.py"]  # an answer's code is in no file
+
+
 class TestResuming:
     def test_only_candidates_without_result_are_run(self, batch, engine):
         engine.outcome = Outcome.CANCELLED
