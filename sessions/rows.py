@@ -41,7 +41,7 @@ class Result(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class SessionRow:
-    """A stretch of work with its totals; `cost_microusd` is None when no generation had a known price."""
+    """A stretch of work with its totals; `cost_microusd` and `unpriced` are as those of Totals."""
 
     id: int
     label: str
@@ -55,6 +55,7 @@ class SessionRow:
     prompt_tokens: int
     completion_tokens: int
     cost_microusd: int | None
+    unpriced: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -127,6 +127,7 @@ def session_row(row: sqlite3.Row) -> SessionRow:
         prompt_tokens=row["prompt_tokens"],
         completion_tokens=row["completion_tokens"],
         cost_microusd=row["cost_microusd"],
+        unpriced=row["unpriced"],
     )
 
 

@@ -61,7 +61,9 @@ select sessions.id, label, started_at, ended_at,
     (select coalesce(sum(elapsed_s), 0) from runs where session = sessions.id) as elapsed_s,
     (select coalesce(sum(prompt_tokens), 0) from generations where session = sessions.id) as prompt_tokens,
     (select coalesce(sum(completion_tokens), 0) from generations where session = sessions.id) as completion_tokens,
-    (select sum(cost_microusd) from generations where session = sessions.id) as cost_microusd
+    (select sum(cost_microusd) from generations where session = sessions.id) as cost_microusd,
+    (select count(*) from generations
+     where session = sessions.id and state in ('settled', 'lost') and cost_microusd is null) as unpriced
 from sessions"""
 _SELECT_BENCHMARKED = "select seq, body from events where run = :run and kind = 'CaseBenchmarked' order by seq"
 _SELECT_CASES = "select seq, body from events where run = :run and kind = 'CaseFinished' order by seq"

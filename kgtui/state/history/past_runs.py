@@ -101,7 +101,6 @@ def session_details(session: SessionRow, *, glyphs: Glyphs) -> tuple[Line, ...]:
     dot = f" {glyphs.dot} "
     ended = "open or interrupted" if session.ended_at is None else f"ended {session.ended_at:%Y-%m-%d %H:%M} UTC"
     tokens = session.prompt_tokens + session.completion_tokens
-    cost = glyphs.dash if session.cost_microusd is None else money(session.cost_microusd)
     return (
         line(strong(f"session {session.id}  "), one_line(session.label)),
         line(muted(f"started {session.started_at:%Y-%m-%d %H:%M} UTC{dot}{ended}")),
@@ -113,7 +112,7 @@ def session_details(session: SessionRow, *, glyphs: Glyphs) -> tuple[Line, ...]:
             f"{session.flagged:,} flagged",
             muted(f"{dot}{long_time(session.elapsed_s)} of run time"),
         ),
-        line(f"{tokens:,} tokens", muted(dot), f"cost {cost}"),
+        line(f"{tokens:,} tokens", muted(dot), f"cost {_session_cost(session, glyphs)}"),
     )
 
 
@@ -131,16 +130,20 @@ def totals_line(totals: Totals, *, glyphs: Glyphs) -> Line:
     spans += [muted(long_time(totals.elapsed_s))]
     tokens = totals.prompt_tokens + totals.completion_tokens
     if tokens or totals.cost_microusd is not None:
-        spans += [dot, Span(_cost_of(totals))]
+        spans += [dot, Span(_known_cost(totals) or "no price known")]
         spans += [dot, muted(f"{numbers.count_of(tokens)} tokens")]
     return tuple(spans)
 
 
-def _cost_of(totals: Totals) -> str:
-    """The known costs, with `>` if they are not all; an unknown cost is never counted as 0."""
-    if totals.cost_microusd is None or (totals.unpriced and not totals.cost_microusd):
-        return "no price known"
-    return f"> {money(totals.cost_microusd)}" if totals.unpriced else money(totals.cost_microusd)
+def _known_cost(of: Totals | SessionRow) -> str:
+    """The known costs, with `>` if they are not all, "" if none is; an unknown cost is never counted as 0."""
+    if of.cost_microusd is None or (of.unpriced and not of.cost_microusd):
+        return ""
+    return f"> {money(of.cost_microusd)}" if of.unpriced else money(of.cost_microusd)
+
+
+def _session_cost(session: SessionRow, glyphs: Glyphs) -> str:
+    return _known_cost(session) or ("unknown" if session.unpriced else glyphs.dash)
 
 
 def way_line(way: Sequence[Milestone], *, glyphs: Glyphs) -> Line:
@@ -200,7 +203,7 @@ def _session_cells(session: SessionRow, glyphs: Glyphs) -> tuple[Span, ...]:
         Span(f"{session.passed:,}"),
         Span(f"{session.flagged:,}", Tone.WARN if session.flagged else Tone.MUTED),
         muted(long_time(session.elapsed_s)),
-        muted(glyphs.dash if session.cost_microusd is None else money(session.cost_microusd)),
+        muted(_session_cost(session, glyphs)),
         Span(one_line(session.label)),
     )
 

@@ -132,6 +132,8 @@ class TestTotals:
         assert (store.totals().cost_microusd, store.totals().unpriced) == (None, 1)
         add_generation(store, session_id, answer(None, cost=5))
         assert (store.totals().cost_microusd, store.totals().unpriced) == (5, 1)
+        (session,) = store.sessions()
+        assert (session.cost_microusd, session.unpriced) == (5, 1)
 
     def test_totals_of_no_runs_are_zero(self, store):
         totals = store.totals(RunFilter(text="nowhere"))

@@ -21,11 +21,13 @@ from kgtui.state.history.past_runs import (
     run_columns,
     run_details,
     run_rows,
+    session_details,
+    session_rows,
     sparkline,
     totals_line,
     way_line,
 )
-from sessions.rows import ListedRun, Milestone, RunRow, RunState, Totals
+from sessions.rows import ListedRun, Milestone, RunRow, RunState, SessionRow, Totals
 
 NOW = datetime(2026, 3, 14, 15, 9, tzinfo=UTC)
 RUN = RunRow(
@@ -168,6 +170,21 @@ def test_totals_state_results_and_cost() -> None:
     assert "no price known · 1.20 M tokens" in plain_text((totals_line(only_free, glyphs=UNICODE),))
     free = replace(unpriced, prompt_tokens=0, completion_tokens=0)
     assert plain_text((totals_line(free, glyphs=UNICODE),)).endswith("13 h 53 min")
+
+
+@pytest.mark.parametrize(
+    ("cost", "unpriced", "words"),
+    [(None, 0, "–"), (None, 1, "unknown"), (0, 2, "unknown"), (0, 0, "$0.00"), (5_000_000, 0, "$5.00"),
+     (5_000_000, 1, "> $5.00")],
+)  # fmt: skip
+def test_session_marks_costs_that_are_not_complete(cost, unpriced, words) -> None:
+    session = SessionRow(
+        id=3, label="generate", started_at=NOW, ended_at=NOW, runs=2, problems=1, passed=2, flagged=0, elapsed_s=1.0,
+        prompt_tokens=10, completion_tokens=10, cost_microusd=cost, unpriced=unpriced,
+    )  # fmt: skip
+    (row,) = session_rows((session,), glyphs=UNICODE)
+    assert row.cells[6].text == words
+    assert plain_text(session_details(session, glyphs=UNICODE)).endswith(f"20 tokens · cost {words}")
 
 
 @pytest.mark.parametrize(
