@@ -11,10 +11,12 @@ from kgtui.generation.events import (
     GenerationEvent,
     JobEnded,
     RequestRefused,
+    RequestSent,
     SaveVerified,
     Spot,
 )
 from kgtui.generation.progress import Progress, save_text
+from kgtui.generation.records import DEFAULT_TIMEOUT_S
 from kgtui.state.format.glyphs import outcome_words
 from sessions.candidates.generation_rows import Ending
 
@@ -24,6 +26,9 @@ _SHOWN_IN_MINUTES_S = 90
 def event_line(event: GenerationEvent, progress: Progress, *, now_s: float) -> str | None:
     """An event as one line; None for one without a line."""
     match event:
+        case RequestSent() if progress.sent == 1:
+            limit = f"an attempt without a reply ends after {DEFAULT_TIMEOUT_S / 60:.0f} min"
+            return f"{count_text(progress)} waiting for {event.spot.model} ({limit}); ctrl+c ends the batch"
         case RequestRefused():
             return f"{spot_text(event.spot)}: {event.message}; next attempt in {event.waited_s:.0f} s"
         case SaveVerified():

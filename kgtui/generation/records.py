@@ -10,6 +10,7 @@ from engine.errors import KgtuiError, UsageError
 from sessions.candidates.generation_rows import Stop, TokenUsage
 
 DEFAULT_MAX_TOKENS = 16_000
+DEFAULT_TIMEOUT_S = 600.0
 _MOST_TEMPERATURE = 2.0
 
 
@@ -57,7 +58,7 @@ class Sampling:
     temperature: float | None = None
     seed: int | None = None
     effort: Effort | None = None
-    timeout_s: float = 600.0
+    timeout_s: float = DEFAULT_TIMEOUT_S
 
     def __post_init__(self) -> None:
         if self.max_tokens < 1:
