@@ -27,6 +27,7 @@ _JOINED = re.compile(r"\\(?:\r\n?|\n)")  # line continuations
 _QUICK_BYTES, _QUICK_LINE_BYTES = 1 << 16, 2_000
 _MOST_NAME_CHARACTERS = 255  # of a file name
 _DIRECTIVE = re.compile(r"^#\s*kgtui:\s*(.*)$")
+_DIRECTIVES = ("op", "cases", "target")
 
 
 class SourceError(CandidateError):
@@ -100,6 +101,14 @@ def directives(text: str) -> dict[str, str]:
 def directive_lines(text: str) -> tuple[str, ...]:
     """The `# kgtui: key=value ...` lines at the head of a file."""
     return tuple(line.strip() for line in text.splitlines()[:20] if _DIRECTIVE.match(line.strip()))
+
+
+def unknown_directives(text: str) -> str:
+    """A sentence on the words of the `# kgtui:` lines that have no effect; "" if all have one."""
+    words = " ".join(line.partition("kgtui:")[2] for line in directive_lines(text)).split()
+    unknown = [word for word in words if "=" not in word or word.partition("=")[0] not in _DIRECTIVES]
+    known = "known are op=, cases= and target="
+    return f"its `# kgtui:` line: unknown {' '.join(unknown)}; {known}" if unknown else ""
 
 
 def is_quickly_parsed(content: bytes) -> bool:

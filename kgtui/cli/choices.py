@@ -16,7 +16,7 @@ from engine.devices.hardware.targets import DEFAULT_TARGET, asked_target
 from engine.errors import UnsupportedError, UsageError
 from engine.model import Candidate, Case, Problem, Tier
 from engine.reports.printable import printable
-from engine.static.source import SourceError, decode, directives
+from engine.static.source import SourceError, decode, directives, unknown_directives
 from kgtui.files import disk
 from problems.index import ProblemIndex
 
@@ -29,12 +29,13 @@ _TIERS_BY_WORD = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL)}
 
 @dataclass(frozen=True, kw_only=True)
 class KernelFile:
-    """A kernel file that was read; `shown` is its path as the user typed it."""
+    """A kernel file that was read; `shown` is its path as the user typed it, `complaint` about its directives."""
 
     path: Path
     shown: str
     content: bytes
     directives: dict[str, str]
+    complaint: str = ""
 
     def candidate(self, problem: Problem) -> Candidate:
         """The candidate for the engine."""
@@ -63,10 +64,14 @@ def read_kernel(path: Path, *, shown: str) -> KernelFile:
     if not _is_text(str(path.parent)):
         raise UsageError(f"{printable(shown)}: the name of its folder is not UTF-8; move the file to another folder")
     try:
-        asked = directives(decode(content, path.name))
+        text = decode(content, path.name)
     except SourceError:
-        asked = {}
-    return KernelFile(path=path, shown=printable(shown), content=content, directives=asked)
+        text = ""
+    words = unknown_directives(text)
+    complaint = f"{printable(shown)}, {words}" if words else ""
+    return KernelFile(
+        path=path, shown=printable(shown), content=content, directives=directives(text), complaint=complaint
+    )
 
 
 def problem_for(file: KernelFile, typed: str | None, index: ProblemIndex) -> Problem:

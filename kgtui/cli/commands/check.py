@@ -180,6 +180,8 @@ def kernel_and_problem(options: argparse.Namespace, console: Console) -> tuple[K
     if options.file is None:
         raise UsageError(f"which file? `kgtui {command} FILE --op OP` verifies a kernel file, --sample the sample")
     file = read_kernel(absolute(options.file, console.folder), shown=options.file)
+    if file.complaint:
+        console.warn(file.complaint)
     return file, problem_for(file, options.op, index)
 
 

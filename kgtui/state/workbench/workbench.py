@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from engine.model import BenchmarkPlan, CaseResult, Outcome, Problem, Tier
 from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
-from engine.static.source import directives
+from engine.static.source import directives, unknown_directives
 from kgtui.files.disk import shown_text, why_not_editable
 from kgtui.ports.protocols import CPU_DEVICE
 from kgtui.ports.requests import DEFAULT_TIERS, RunRequest
@@ -242,7 +242,7 @@ class Workbench:
             device=self.view.device or self.device, target=self.view.target if self.view.started else self.target,
             begun=shown.begun and not self.view.started, number=shown.number, cached=shown.cached,
             opened=self.old is not None, elapsed_s=max(0.0, now_s - began_s),
-            notice=self.trouble or self.misnamed or self.notice or cases_complaint(self),
+            notice=self.trouble or self.misnamed or self.notice or directives_complaint(self),
             editable=not self.why_not_editable, smoke=self.is_smoke and self.old is None,
             candidate=shown.stage, remark=shown.remark, picked=shown.picked, failed_besides=failed_besides(self),
         )  # fmt: skip
@@ -316,12 +316,14 @@ def failed_besides(bench: Workbench) -> int:
     return len(bench.results.failed) - len(bench.view.failed) if is_of_selected else 0
 
 
-def cases_complaint(bench: Workbench) -> str:
-    """Why the file's choice of cases has no effect; "" if it has, or there is none."""
-    word = directives(shown_text(bench.saved)).get("cases", Tier.FULL)
-    if word in (Tier.SMOKE, Tier.FULL):
-        return ""
-    return f"{bench.path.name}, its `# kgtui:` line: cases={word} should be smoke or full; all cases are run"
+def directives_complaint(bench: Workbench) -> str:
+    """Which words of the file's `# kgtui:` line have no effect; "" if all have one."""
+    text = shown_text(bench.saved)
+    word = directives(text).get("cases", Tier.FULL)
+    if word not in (Tier.SMOKE, Tier.FULL):
+        return f"{bench.path.name}, its `# kgtui:` line: cases={word} should be smoke or full; all cases are run"
+    unknown = unknown_directives(text)
+    return f"{bench.path.name}, {unknown}" if unknown else ""
 
 
 def of_operator(bench: Workbench, problem: Problem) -> Workbench:

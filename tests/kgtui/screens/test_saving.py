@@ -232,12 +232,16 @@ async def test_saved_file_is_compiled_for_its_target(make_bench: Any) -> None:
         assert bench.engine.evaluated[-1][1].target is None
 
 
-async def test_unknown_cases_in_file_are_reported(make_bench: Any) -> None:
+async def test_unknown_directives_in_file_are_reported(make_bench: Any) -> None:
     bench = make_bench(content=b"# kgtui: op=aten::softmax cases=foo\n")
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
         notice = workbench(bench).context.strip_context.notice
         assert notice == "softmax.py, its `# kgtui:` line: cases=foo should be smoke or full; all cases are run"
+        bench.watcher.save(b"# kgtui: op=aten::softmax case=smoke\n")
+        await bench.settled(pilot)
+        notice = workbench(bench).context.strip_context.notice
+        assert notice == "softmax.py, its `# kgtui:` line: unknown case=smoke; known are op=, cases= and target="
         bench.watcher.save(b"# kgtui: op=aten::softmax cases=smoke\n")
         await bench.settled(pilot)
         assert workbench(bench).context.strip_context.notice == ""

@@ -157,6 +157,12 @@ def test_cases_in_the_file_that_cannot_be(typed, folder):
     assert (ended.exit_code, ended.err) == (2, "kgtui: k.py, its `# kgtui:` line: cases= should be smoke or full\n")
 
 
+def test_unknown_directive_of_the_file_is_named(checked, folder):
+    (folder / "k.py").write_text("# kgtui: op=aten::silu bar=1 smoke\ndef silu(self): ...\n")
+    words = "unknown bar=1 smoke; known are op=, cases= and target="
+    assert f"kgtui: k.py, its `# kgtui:` line: {words}\n" in checked("k.py").err
+
+
 def test_syntax_error_is_reported_with_line_and_column(typed, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu\nx = 1\ndef silu(self:\n")
     ended = typed("check", "k.py")
