@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.model import Outcome, Policy
+from engine.model import CaseResult, Outcome, Policy
 from engine.reports.bench import bench_cells, cost_rows, failure_of, resource_rows
+from engine.reports.output import diagnosis_lines
 from engine.reports.printable import printable
 from engine.reports.profile import NO_PROFILE, profile_rows
 from engine.reports.remarks import remarks_on
@@ -39,7 +40,7 @@ def as_markdown(run: RunRecord, *, with_profile: bool = False, with_passed_cases
     shown = [case for case in run.cases if with_passed_cases or case.outcome is not Outcome.PASS]
     if len(shown) < len(run.cases):
         lines += [f"{len(run.cases) - len(shown)}/{len(run.cases)} cases passed", ""]
-    lines += _table(("case", "outcome", "what happened"), [(c.case, c.outcome, c.message) for c in shown])
+    lines += _case_lines(shown)
     wrong = next((output for case in run.cases for output in case.outputs if output.error_map), None)
     if wrong is not None:
         legend = "`.` no wrong element, `1` to `9` the wrong share in tenths, `#` all wrong"
@@ -51,6 +52,16 @@ def as_markdown(run: RunRecord, *, with_profile: bool = False, with_passed_cases
     if with_profile:
         lines += ["## Profile", "", *(_rows(profile_rows(run)) or [f"- {NO_PROFILE}", ""])]
     return "\n".join(lines)
+
+
+def _case_lines(cases: Sequence[CaseResult]) -> list[str]:
+    """The table of cases, with a column for diagnoses if there are any."""
+    likely = ["; ".join(line for output in case.outputs for line in diagnosis_lines(output)) for case in cases]
+    rows = [(case.case, case.outcome, case.message) for case in cases]
+    header = ("case", "outcome", "what happened")
+    if not any(likely):
+        return _table(header, rows)
+    return _table((*header, "likely cause"), [(*row, cause) for row, cause in zip(rows, likely, strict=True)])
 
 
 def _benchmark_lines(run: RunRecord) -> list[str]:

@@ -244,7 +244,10 @@ def test_values_not_finite_are_counted_with_separators():
     assert "return: not finite 1,200, expected 0\n" in as_plain((reported,), file="kernel.py")
 
 
-def test_wrong_output_is_described_below_its_case():
+def diagnosed(event):
+    """The event with a diagnosis of the wrong output, if it has one."""
+    if not isinstance(event, CaseFinished) or not event.result.outputs:
+        return event
     found = Diagnosis(
         kind=DiagnosisKind.TAIL_MASK,
         sentence="the end is wrong",
@@ -253,9 +256,17 @@ def test_wrong_output_is_described_below_its_case():
         wrong=3,
     )
     output = dataclasses.replace(WRONG, explanation=Explanation(diagnoses=(found,)))
-    event = next(event for event in EVENTS if isinstance(event, CaseFinished) and event.result.outputs)
-    reported = dataclasses.replace(event, result=dataclasses.replace(event.result, outputs=(output,)))
-    assert (
-        "return: looks like tail mask: the end is wrong (explains all wrong elements; 3 of 3 wrong elements are there)"
-        in as_plain((reported,), file="kernel.py")
-    )
+    return dataclasses.replace(event, result=dataclasses.replace(event.result, outputs=(output,)))
+
+
+LIKELY = "return: looks like tail mask: the end is wrong (explains all wrong elements; 3 of 3 wrong elements are there)"
+
+
+def test_wrong_output_is_described_below_its_case():
+    assert LIKELY in as_plain([diagnosed(event) for event in EVENTS], file="kernel.py")
+
+
+def test_markdown_has_the_diagnosis_of_each_case():
+    page = as_markdown(record_of([diagnosed(event) for event in EVENTS], file=FILE))
+    assert "| case | outcome | what happened | likely cause |" in page
+    assert f"| 7x781 f32 | wrong_value | return: 3 of 5467 wrong | {LIKELY} |" in page
