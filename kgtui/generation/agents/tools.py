@@ -77,9 +77,9 @@ class AgentTools:
         self._means = means
 
     async def list_problems(self, pattern: str = "*") -> str:
-        """List operators whose names match a pattern such as "aten::*", each with its signature."""
+        """List operators whose names match a pattern such as "aten::*" or "*norm", each with its signature."""
         described, _ = await asyncio.to_thread(self._means.operators.descriptions)
-        found = [one for one in described if fnmatchcase(one.name, pattern)]
+        found = [one for one in described if _matches(one.name, pattern)]
         if not found:
             raise UsageError(f"no operator matches {pattern[:60]!r}; list_problems without a pattern lists all")
         return "\n".join(f"- {one.name}: {one.signature}: {one.summary}" for one in found)
@@ -135,8 +135,10 @@ class AgentTools:
 
     async def read_history(self, operator: str, limit: int = 10) -> str:
         """List the newest runs of an operator with their verdicts, by anyone."""
+        if limit < 1:
+            raise UsageError(f"limit must be at least 1, got {limit}")
         problem, _ = await asyncio.to_thread(self._problem, operator)
-        runs = await asyncio.to_thread(self._means.recording.runs, problem.name, limit=min(max(limit, 1), _MOST_RUNS))
+        runs = await asyncio.to_thread(self._means.recording.runs, problem.name, limit=min(limit, _MOST_RUNS))
         if not runs:
             return f"{problem.name} has no runs yet"
         return "\n".join(
@@ -155,6 +157,11 @@ class AgentTools:
     def _problem(self, operator: str) -> tuple[Problem, ProblemDescription]:
         problem = self._means.operators.find(operator)
         return problem, self._means.operators.describe(problem.name)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Whether the pattern is for this operator, with or without its library, as in other tools."""
+    return fnmatchcase(name, pattern) or fnmatchcase(name.rpartition("::")[2], pattern)
 
 
 def _reviewed(run: PastRun) -> str:

@@ -78,7 +78,7 @@ def _runs(runs: Sequence[RunRow]) -> str:
         )
         for row in runs
     ]
-    header = ("run", "started (UTC)", "operator", "state", "cases", "file", "tag", "note")
+    header = ("run", "started (UTC)", "operator", "state", "passed", "file", "tag", "note")
     marked = max((place for row in rows for place in (6, 7) if row[place]), default=5)
     return _aligned(header[: marked + 1], [row[: marked + 1] for row in rows])
 

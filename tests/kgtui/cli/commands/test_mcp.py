@@ -77,6 +77,7 @@ async def test_every_tool_is_listed_with_its_description(server):
     ("tool", "arguments", "words"),
     [
         ("list_problems", {"pattern": "aten::soft*"}, "- aten::softmax: softmax(self: Tensor"),
+        ("list_problems", {"pattern": "softmax"}, "- aten::softmax: softmax(self: Tensor"),
         ("read_problem", {"operator": "softmax"}, "compiled for sm_90"),
         ("check", {"operator": "softmax", "source": SOURCE}, "# aten::softmax: pass"),
         ("benchmark", {"operator": "softmax", "source": SOURCE}, "Nothing was timed"),
@@ -95,6 +96,7 @@ async def test_a_tool_answers(server, tool, arguments, words):
     ("tool", "arguments", "words"),
     [
         ("list_problems", {"pattern": "nope::*"}, "no operator matches"),
+        ("read_history", {"operator": "softmax", "limit": -1}, "limit must be at least 1, got -1"),
         ("read_problem", {"operator": "nope"}, "no operator called 'nope'"),
         ("check", {"operator": "softmax", "source": "x" * 400_001}, "at most 400,000 are run"),
         ("explain_failed_case", {"run": 7, "case": "nope"}, "has no failed case 'nope'"),

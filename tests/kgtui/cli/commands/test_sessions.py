@@ -69,6 +69,12 @@ def test_runs_are_listed_newest_first(typed, two_runs, kernel):
     assert (oldest.split()[0], oldest.split()[4]) == ("#1", "wrong_value")
 
 
+def test_counts_of_listed_runs_are_of_passed_cases(typed, two_runs):
+    header, *rows = typed("sessions", "list", "--runs").out.splitlines()
+    place = header.index("passed")
+    assert [row[place:].split()[0] for row in rows] == ["3/3", "0/3"]
+
+
 def test_a_list_may_be_shorter(typed, two_runs):
     assert len(typed("sessions", "--limit", "1").out.splitlines()) == 2
 
