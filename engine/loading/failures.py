@@ -36,6 +36,11 @@ _SENTENCES = (
 """Errors whose text is already a message to the user; NeedsGpuError is another."""
 _NO_GPU = "needs a GPU, and this machine has none: {}; run it on a machine with a GPU"
 
+_NOT_COPIED = (
+    " (the file runs as a copy, without the other files of its folder: put the data into the source, "
+    "or open it by its absolute path)"
+)
+
 
 class NeedsGpuError(Exception):
     """The candidate requires a GPU, in `line` of its file."""
@@ -53,7 +58,7 @@ def failure(identifier: str, error: BaseException, filename: str) -> protocol.Fa
     return protocol.Failed(
         id=identifier,
         kind=_kind(chain),
-        message=_message(root),
+        message=f"{_message(root)}{_not_copied(root, filename)}",
         line=_line(chain, filename),
         trace=_trace(chain),
         out_of_bounds=bounds if isinstance(bounds, OutOfBounds) else None,
@@ -202,6 +207,18 @@ def _where_to_write(error: BaseException) -> str:
     if getattr(error, "sqlite_errorname", "").startswith(databases.REFUSALS):  # sqlite3 need not be there
         return databases.refusal()
     return ""
+
+
+def _not_copied(error: BaseException, filename: str) -> str:
+    """Next step for a data file that is missing beside the copy of the candidate's file, or below no folder."""
+    if not isinstance(error, FileNotFoundError) or error.filename is None:
+        return ""
+    if _raised_in(error, "/subprocess.py"):  # a program is missing
+        return ""
+    missed = Path(_words(str, error.filename) or os.sep)
+    if missed.is_absolute() and not missed.is_relative_to(Path(filename).parent):
+        return ""
+    return _NOT_COPIED
 
 
 def _words(show: Callable[[object], str], value: object) -> str:

@@ -150,6 +150,23 @@ def test_misspelt_import_is_an_error(line: str) -> None:
     assert failed(line, tl=triton.language).kind is Kind.RAISED
 
 
+_COPY = "the file runs as a copy, without the other files of its folder"
+
+
+@pytest.mark.parametrize("path", ["weights.bin", "data/weights.bin", "/rooms/1/candidate/weights.bin"])
+def test_missing_file_of_the_folder_states_remedy(path: str) -> None:
+    reported = failed(f"open({path!r})")
+    assert reported.kind is Kind.RAISED
+    assert reported.message.endswith(f" ({_COPY}: put the data into the source, or open it by its absolute path)")
+
+
+@pytest.mark.parametrize("line", ["open('/nowhere/weights.bin')", "import subprocess; subprocess.run(['no-nvcc'])"])
+def test_missing_file_elsewhere_has_no_remedy(line: str) -> None:
+    reported = failed(line)
+    assert reported.message.startswith("FileNotFoundError: ")
+    assert _COPY not in reported.message
+
+
 def test_refused_path_error_states_path_and_remedy() -> None:
     reported = failed("raise PermissionError(13, 'Permission denied', '/opt/cache')")
     assert reported.kind is Kind.RAISED
