@@ -7,6 +7,7 @@ from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.run_history import PastRunViewer
 from kgtui.screens.workbench.tabs import TabSwitcher
 from kgtui.state.workbench.markdown import run_markdown
+from kgtui.state.workbench.status import Mode
 from kgtui.widgets.panes.base.code_pane import CodePane
 from kgtui.widgets.panes.base.pane import Followed, Pane
 from kgtui.widgets.panes.base.source_pane import SourcePane
@@ -30,7 +31,10 @@ class Pointer:
 
     def action_hit(self, step: int) -> None:
         """Go to the next or the previous match."""
-        self.focused_pane.hit(step)
+        pane = self.focused_pane
+        if not pane.hit(step):
+            key = "ctrl+f" if self._context.bench.mode is Mode.EDIT else "/"
+            self._context.notify(f"no match to go to; {key} searches" if pane.SEARCHES else "no match to go to")
 
     def action_follow(self) -> None:
         """Go from the row under the cursor to its source line, or to the past run."""

@@ -84,7 +84,10 @@ class RunController:
                 self._context.notify(misnamed, severity="warning")
             self._context.draw()
             return
-        self.submit(self._context.bench.order(again=again, cases=cases, purpose=purpose))
+        bench = self._context.bench
+        if bench.old is not None and bench.old.number is not None and not bench.old.candidate:
+            self._context.notify(f"run #{bench.old.number} is closed: {bench.path.name} is run")
+        self.submit(bench.order(again=again, cases=cases, purpose=purpose))
 
     def submit(self, request: RunRequest) -> None:
         """Request a run, also of another text than the file's; a shown past run is closed first."""

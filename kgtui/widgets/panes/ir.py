@@ -111,9 +111,9 @@ class IrPane(Pane):
         """Search the code."""
         return self.code.search(text)
 
-    def hit(self, step: int) -> None:
-        """Go to the next or the previous match in the code."""
-        self.code.hit(step)
+    def hit(self, step: int) -> bool:
+        """Go to the next or the previous match in the code; False if there is none."""
+        return self.code.hit(step)
 
     @on(DataTable.RowHighlighted)
     def _row_highlighted(self) -> None:

@@ -74,6 +74,6 @@ class LogPane(Pane):
         """Search the log."""
         return self.query_one(CodeView).finder.search(text)
 
-    def hit(self, step: int) -> None:
-        """Go to the next or the previous match."""
-        self.query_one(CodeView).finder.hit(step)
+    def hit(self, step: int) -> bool:
+        """Go to the next or the previous match; False if there is none."""
+        return self.query_one(CodeView).finder.hit(step)

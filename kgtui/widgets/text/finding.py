@@ -43,9 +43,11 @@ class CodeFinder:
         self._show(self._painter.hits.from_line(self._cursor()))
         return len(self._painter.hits)
 
-    def hit(self, step: int) -> None:
-        """Go to the next match, or for -1 to the previous one, cyclically."""
-        self._show(self._painter.hits.next(self._cursor(), step))
+    def hit(self, step: int) -> bool:
+        """Go to the next match, or for -1 to the previous one, cyclically; False if there is none."""
+        found = self._painter.hits.next(self._cursor(), step)
+        self._show(found)
+        return found is not None
 
     def _show(self, hit: Hit | None) -> None:
         if hit is None:

@@ -51,16 +51,17 @@ class SourceFinder:
         self._select(next((hit for hit in hits if hit >= start), hits[0]) if hits else None)
         return len(hits)
 
-    def hit(self, step: int) -> None:
-        """Select the next match, or for -1 the previous one, cyclically."""
+    def hit(self, step: int) -> bool:
+        """Select the next match, or for -1 the previous one, cyclically; False if there is none."""
         hits = self._hits()
         start = min(self._area.selection)
         if not hits:
-            return
+            return False
         if step > 0:
             self._select(next((hit for hit in hits if hit > start), hits[0]))
         else:
             self._select(next((hit for hit in reversed(hits) if hit < start), hits[-1]))
+        return True
 
     def select_next(self, text: str) -> int:
         """Select the first occurrence at or after the cursor, and return the number of matches from there on."""

@@ -44,6 +44,30 @@ async def test_new_run_after_past_run_shows_file(make_bench: Any) -> None:
         assert bench.path.read_bytes() == b"#" + fakes.SOURCE
 
 
+@pytest.mark.parametrize("key", ["r", "v", "s", "t"])
+async def test_keys_that_close_a_past_run_say_so(make_bench: Any, key: str) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        screen = await looked_at(bench, pilot, 1)
+        await pilot.press(key)
+        await bench.settled(pilot)
+        assert screen.bench.old is None
+        messages = [note.message for note in bench.app._notifications]
+        assert "run #1 is closed: softmax.py is run" in messages
+
+
+@pytest.mark.parametrize("pane", ["source", "1", "4", "6"])
+async def test_next_match_without_a_search_is_reported(make_bench: Any, pane: str) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        if pane != "source":
+            await pilot.press(pane)
+        await pilot.press("n")
+        assert [note.message for note in bench.app._notifications] == ["no match to go to; / searches"]
+
+
 async def test_save_while_showing_past_run_shows_new_text(make_bench: Any) -> None:
     bench = make_bench(content=OLDER)
     async with bench.app.run_test() as pilot:

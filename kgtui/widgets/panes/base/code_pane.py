@@ -83,6 +83,6 @@ class CodePane(Vertical):
         """Search the code."""
         return self.view.finder.search(text)
 
-    def hit(self, step: int) -> None:
-        """Go to the next or the previous match."""
-        self.view.finder.hit(step)
+    def hit(self, step: int) -> bool:
+        """Go to the next or the previous match; False if there is none."""
+        return self.view.finder.hit(step)

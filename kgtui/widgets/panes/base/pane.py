@@ -88,8 +88,9 @@ class Pane(Vertical):
         """Search for `text` in the pane and return the number of matches; None if the pane has no search."""
         return None
 
-    def hit(self, step: int) -> None:
-        """Go to the next or the previous match."""
+    def hit(self, step: int) -> bool:
+        """Go to the next or the previous match; False if there is none."""
+        return False
 
     def step_back(self) -> bool:
         """Undo the last step into the pane; False if there is none."""

@@ -148,10 +148,11 @@ class SourcePane(Titled):
         """Keep the match without a selection that typing would replace."""
         self.editor.finder.release()
 
-    def hit(self, step: int) -> None:
-        """Go to the next or the previous match."""
-        self.editor.finder.hit(step)
+    def hit(self, step: int) -> bool:
+        """Go to the next or the previous match; False if there is none."""
+        is_found = self.editor.finder.hit(step)
         self.editor.finder.release()
+        return is_found
 
     def title(self, name: str, *, folder: str, marked: int, kind: str = "") -> None:
         """Show the file's name, and the `kind` of text if it is not the file."""
