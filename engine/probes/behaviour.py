@@ -45,7 +45,8 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         yield _unchecked(_one_line(error))
         return
     if isinstance(observed, protocol.Observed):
-        for finding in findings(lab.problem, [one.result for one in lab.passed], observed, proven=lab.proven):
+        results = [one.result for one in lab.passed]
+        for finding in findings(lab.problem, results, observed, proven=lab.proven, reported=lab.reported):
             yield finding
         if observed.unchecked:
             yield _unchecked("; ".join(map(_one_line, observed.unchecked)))

@@ -278,6 +278,7 @@ class Run:
             native=self._native.kernels if self._native.is_there else None,
             draws=Draws(self._plan.draw_seed, "proof"),
             proven=frozenset(proof.case for proof in self._proofs or () if proof.proven),
+            reported=tuple(self._emitter.findings),
         )  # fmt: skip
 
     @property

@@ -48,6 +48,8 @@ _FILES = frozenset({protocol.ActionKind.FILE_READ, protocol.ActionKind.FILE_WRIT
 _TOOLS = re.compile(
     r"subprocess (?:\S*/)?(?:nvidia-smi|rocm-smi|rocminfo|ldconfig|lscpu|uname|nvcc|ptxas|gcc|cc|ld|objdump)(?: .*)?"
 )
+_TEXT_CHECK = "runs_text"
+"""The static check that reports calls of exec, eval and compile."""
 _ACTION_WORDS = {
     protocol.ActionKind.SOCKET: (Severity.SUSPECT, "used sockets"),
     protocol.ActionKind.PROCESS: (Severity.SUSPECT, "started or signalled processes"),
@@ -93,11 +95,18 @@ def findings(
     observed: protocol.Observed,
     *,
     proven: Collection[str] = frozenset(),
+    reported: Iterable[Finding] = (),
 ) -> Iterator[Finding]:
-    """Findings of the reply on a candidate with these results; the cases `proven` are right by its kernels alone."""
+    """Findings of the reply on a candidate with these results; the cases `proven` are right by its kernels alone.
+
+    Code made at run time is left out where a finding on the text, in `reported`, names the same line.
+    """
     may_copy = FrameworkWork.COPIES in problem.framework
     yield from _of_operators(_weights(problem, results), observed.operators, may_copy=may_copy, proven=proven)
-    yield from _of_actions(observed.actions)
+    read = {one.location.line for one in reported if one.check == _TEXT_CHECK and one.location is not None}
+    yield from _of_actions(
+        [one for one in observed.actions if one.kind is not protocol.ActionKind.EXEC or one.line not in read]
+    )
     draws = problem.determinism is Determinism.RANDOM  # a random operator may use the random state
     yield from _of_changes(
         [one for one in observed.changes if not (draws and one.kind is protocol.ChangeKind.RANDOM_STATE)]

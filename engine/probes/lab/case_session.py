@@ -15,7 +15,7 @@ from engine import protocol
 from engine.devices import Device
 from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError
-from engine.model import Case, CaseResult, Launch, Limits, Plan, Problem
+from engine.model import Case, CaseResult, Finding, Launch, Limits, Plan, Problem
 from engine.processes.candidate_session import CandidateSession
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
@@ -76,7 +76,8 @@ class Lab:
 
     A lab beside another one for the same candidate has a worker of its own, and another `place` in the judge.  `native`
     are the kernels of its CUDA source, None for a file without native code.  `draws` gives random numbers to the
-    probes.  `proven` are the names of cases with a proof: the kernels alone compute their answer.
+    probes.  `proven` are the names of cases with a proof: the kernels alone compute their answer.  `reported` are the
+    findings of the run before the probes.
     """
 
     plan: Plan
@@ -90,6 +91,7 @@ class Lab:
     place: int = 0
     draws: Draws = field(default_factory=Draws, repr=False)
     proven: frozenset[str] = frozenset()
+    reported: tuple[Finding, ...] = ()
 
     @property
     def problem(self) -> Problem:

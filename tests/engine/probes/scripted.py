@@ -105,6 +105,7 @@ class ScriptedLab:
     came: Came = field(default_factory=Came)
     draws: Draws = field(default_factory=Draws)
     proven: frozenset[str] = frozenset()
+    reported: tuple[Finding, ...] = ()
 
     @property
     def process_pool(self) -> object:

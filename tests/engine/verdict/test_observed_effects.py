@@ -280,6 +280,21 @@ def action(
     return protocol.ActionSeen(kind=kind, detail=detail, line=line, loading=loading, times=2)
 
 
+def test_code_made_where_the_text_was_reported_is_not_repeated() -> None:
+    seen = protocol.Observed(
+        id="i",
+        actions=(action(protocol.ActionKind.EXEC, line=4, loading=True), action(protocol.ActionKind.MEMORY, line=4)),
+    )
+    text, other = (
+        Finding(check=check, severity=Severity.HINT, message="m", location=Location(line=4))
+        for check in ("runs_text", "no_kernel")
+    )
+    assert [one.message for one in findings(PROBLEM, (), seen, reported=(text,))] == [
+        "read memory by address: d 2 times"
+    ]
+    assert len(list(findings(PROBLEM, (), seen, reported=(other,)))) == 2
+
+
 @pytest.mark.parametrize(
     ("seen", "severity"),
     [
