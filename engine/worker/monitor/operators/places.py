@@ -34,7 +34,7 @@ def are_within(integers: Iterable[torch.Tensor], most: int) -> bool:
     While a CUDA graph is captured, which allows no reads, it is assumed.
     """
     held = [tensor for tensor in integers if has_memory(tensor) and elements_of(tensor)]
-    if any(device_of(tensor).type == "cuda" for tensor in held) and _is_capturing():
+    if any(device_of(tensor).type != "cpu" for tensor in held) and _is_capturing():
         return True
     with without_modes():
         for tensor in held:
