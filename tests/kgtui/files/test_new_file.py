@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import resource
-
 import pytest
 
 from engine.errors import UsageError
 from kgtui.files.new_file import write_new
-
-
-@pytest.fixture
-def no_space():
-    """Every write to a file fails, as on a full disk."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+from tests.full_disks import full_disk
 
 
 def test_missing_parent_folders_are_created(tmp_path):
@@ -24,8 +14,9 @@ def test_missing_parent_folders_are_created(tmp_path):
     assert (tmp_path / "a" / "b.py").read_text(encoding="utf-8") == "größer\n"
 
 
-def test_a_write_that_fails_leaves_nothing_behind(tmp_path, no_space):
-    with pytest.raises(UsageError, match=r"b.py was not written: File too large; free some space, then try again"):
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path):
+    refusal = r"b.py was not written: File too large; free some space, then try again"
+    with full_disk(), pytest.raises(UsageError, match=refusal):
         write_new(tmp_path / "b.py", "text", shown="b.py")
     assert list(tmp_path.iterdir()) == []
 

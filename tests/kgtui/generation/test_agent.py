@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import resource
 import sys
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from kgtui.generation.records import (
     TextArrived,
 )
 from sessions.candidates.generation_rows import Stop, TokenUsage
+from tests.full_disks import full_disk
 
 KEY = "sk-agent-0123456789"
 WRITES = "open('kernel.py', 'w').write('def softmax(self):\\n    return self\\n')"
@@ -172,30 +173,24 @@ async def test_agent_without_file_is_reported(agent):
     assert taken(text).source is None
 
 
-@pytest.fixture
-def full_disk():
-    """Begins to refuse every write of this process to a file, as a full disk does."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-async def test_full_disk_before_the_agent_is_reported(stream, full_disk):
+async def test_full_disk_before_the_agent_is_reported(stream):
     chunks = stream(WRITES)
-    full_disk()
-    with pytest.raises(ProviderError, match=r"fake did not start: .*: File too large; free some space, or set TMPDIR"):
+    refusal = r"fake did not start: .*: File too large; free some space, or set TMPDIR"
+    with full_disk(), pytest.raises(ProviderError, match=refusal):
         await anext(chunks)
 
 
 @pytest.fixture
-def ended_on_full_disk(stream, full_disk):
+def ended_on_full_disk(stream):
     """The end of an agent's answer; the disk is full from its first output on."""
 
     async def run(program):
         chunks = []
-        async for chunk in stream(program):
-            full_disk()
-            chunks.append(chunk)
+        with contextlib.ExitStack() as disk:
+            async for chunk in stream(program):
+                if not chunks:
+                    disk.enter_context(full_disk())
+                chunks.append(chunk)
         assert isinstance(chunks[-1], AnswerEnded)
         return chunks[-1]
 
