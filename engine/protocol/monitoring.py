@@ -83,6 +83,8 @@ ADDRESSING = frozenset(
     for end in ("", "_")
 )
 """Arithmetic that makes addresses of indices: on integers it makes no answer with fractions."""
+PLACING = ADDRESSING | {"where", "sum"}
+"""Operators that on integers make no answer that is a rearrangement of the arguments' elements, only their places."""
 
 
 class OperatorKind(enum.StrEnum):

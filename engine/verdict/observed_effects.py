@@ -15,7 +15,7 @@ from engine import protocol
 from engine.model import Case, CaseResult, Determinism, Finding, FrameworkWork, Location, Problem, Severity
 from engine.model.counts import counted
 from engine.model.layers import Fact
-from engine.protocol.monitoring import ADDRESSING, INTO, LOOKING_UP
+from engine.protocol.monitoring import ADDRESSING, INTO, LOOKING_UP, PLACING
 
 CHECK = "behaviour"
 
@@ -39,6 +39,7 @@ _MADE_OF_NUMBERS = frozenset(
 _MOST_PIECES = 16
 _LOOKING_UP = frozenset(f"aten::{name}" for name in LOOKING_UP)
 _ADDRESSING = frozenset(f"aten::{name}" for name in ADDRESSING)
+_PLACING = frozenset(f"aten::{name}" for name in PLACING)
 _POSITIONS, _SUMS = "aten::nonzero", "aten::cumsum"
 """Operators that make indices of a mask, and offsets of sizes: they make no answer with fractions either."""
 _QUESTIONS = 8  # times all inputs and outputs: above the size of any mask
@@ -78,7 +79,8 @@ _CHANGES = {
 class _Weight:
     """Size of a case: elements of its largest output, of inputs and outputs together, and operations.
 
-    `has_answers` is whether every output is of bools, as that of a comparison.
+    `has_answers` is whether every output is of bools, as that of a comparison, and `is_rearrangement` whether the
+    answer consists of elements of the arguments.
     """
 
     largest_output: int
@@ -87,6 +89,7 @@ class _Weight:
     has_arithmetic: bool
     has_fractions: bool
     has_answers: bool = False
+    is_rearrangement: bool = False
 
 
 def findings(
@@ -160,6 +163,7 @@ def _weight(problem: Problem, case: Case, *, largest_output: int, moved: float |
         operations=cost.flops or whole,  # for operators that only look up, the number of elements
         has_arithmetic=cost.flops > 0 or problem.suite is not None,
         has_fractions=case.dtype.epsilon > 0,
+        is_rearrangement=problem.rearrangement.is_certain,
     )
 
 
@@ -188,10 +192,14 @@ def _of_operators(
         found = [one for one in large if which(one, weights[one.case]) and not (may_copy and which is _joined)]
         if which in (_computed, _brought_in):
             found = [one for one in found if one.case in unproven]
+        if _is_preparation([one for one in found if _is_light_on_inputs(one)], weights):
+            found = [one for one in found if not _is_light_on_inputs(one)]
         if found and not _is_a_small_lookup(found, weights):
             message = f"{what}: {_uses(found)}"
             yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=found[0].case)
-    left = [one for one in large if _is_left(one) and one.case in unproven]
+    left = [
+        one for one in large if _is_left(one) and one.case in unproven and not _makes_places(one, weights[one.case])
+    ]
     finished = [one for one in left if _is_comparable(one, weights[one.case])]
     if finished:
         is_all = _is_whole_answer(left, unproven)
@@ -227,7 +235,7 @@ def _asked(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    if weight.has_fractions and not weight.has_answers and _makes_places(one, weight):
+    if _makes_places(one, weight):
         return False
     if one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, weight):
         return False
@@ -241,8 +249,13 @@ def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _makes_places(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    """Whether it made addresses; sums of more integers than there are elements are no offsets of these."""
-    if one.name == _SUMS and one.total_out > weight.whole:
+    """Whether it made addresses, in a case whose answer has fractions or is a rearrangement of elements.
+
+    In the former, sums of more integers than there are elements are no offsets of these.
+    """
+    if weight.is_rearrangement:
+        return one.name == _POSITIONS or (one.integers and one.name in _PLACING)
+    if not weight.has_fractions or weight.has_answers or (one.name == _SUMS and one.total_out > weight.whole):
         return False
     return one.name == _POSITIONS or (one.integers and one.name in _ADDRESSING)
 
@@ -278,6 +291,16 @@ def _is_whole_answer(left: Sequence[protocol.OperatorSeen], weights: Mapping[str
     asking = [case for case, weight in weights.items() if weight.operations and weight.whole >= _LEAST_ELEMENTS]
     done = [case for case in asking if 2 * work[case] >= weights[case].operations]
     return len(done) > 1 and 4 * len(done) >= len(asking)
+
+
+def _is_preparation(light: Sequence[protocol.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
+    """Whether light work on inputs is little of an operator that is heavy in most cases, as of products of matrices.
+
+    It is as much as the work of a few cases, such as products with a single row.
+    """
+    asking = [weight for weight in weights.values() if weight.operations and weight.whole >= _LEAST_ELEMENTS]
+    heavy = [weight for weight in asking if weight.operations > _HEAVY * weight.whole]
+    return 2 * len(heavy) >= len(asking) > 4 * len({one.case for one in light})
 
 
 def _is_comparable(one: protocol.OperatorSeen, weight: _Weight) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.protocol.messages import FloatSpec
-from engine.protocol.monitoring import ADDRESSING, LIGHT, LOOKING_UP, MOVING
+from engine.protocol.monitoring import ADDRESSING, LIGHT, LOOKING_UP, MOVING, PLACING
 from engine.protocol.proof.tape import (
     Addressed,
     Filled,
@@ -36,8 +36,8 @@ _ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING, *_COPYING))
 class Answer:
     """What the answer of a case consists of.
 
-    Integers that torch computed are no part of one that `has_fractions`, and moves of elements are the work of one that
-    is a `rearrangement` of the arguments' elements.
+    Integers that torch computed are no part of one that `has_fractions`, or that is a rearrangement of the arguments'
+    elements; moves of elements are the work of the latter.
     """
 
     has_fractions: bool = False
@@ -314,7 +314,8 @@ class _Weight(enum.IntEnum):
 
 def _weight(step: Given, answer: Answer) -> _Weight:
     name = step.operator.rpartition("::")[2].partition(".")[0]
-    if answer.has_fractions and step.integers and name in ADDRESSING:
+    addressing = PLACING if answer.is_rearrangement else ADDRESSING if answer.has_fractions else frozenset()
+    if step.integers and name in addressing:
         return _Weight.ADDRESSES
     if answer.is_rearrangement and not step.integers and name in MOVING:
         return _Weight.COMPUTES
@@ -322,7 +323,7 @@ def _weight(step: Given, answer: Answer) -> _Weight:
 
 
 def _work(step: Given, answer: Answer) -> str:
-    """The operator of a step with its line; integers are only those of addresses where the answer has fractions."""
+    """The operator of a step with its line; integers are called so only where they are addresses."""
     is_address = _weight(step, answer) is _Weight.ADDRESSES
     shown = step if is_address else msgspec.structs.replace(step, integers=False)
     return f"{shown.work}{_at(step.line)}"

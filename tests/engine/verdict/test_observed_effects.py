@@ -11,6 +11,7 @@ from engine import protocol
 from engine.model import (
     Case,
     CaseResult,
+    Category,
     Cost,
     Determinism,
     DType,
@@ -118,6 +119,42 @@ def test_light_work_on_inputs_of_a_heavy_operator_is_no_finding(operations: int,
     ).problem("toy_problems")
     observed = protocol.Observed(id="i", operators=(used("aten::neg", kind=LIGHT),))
     assert len(list(findings(heavy, RESULTS, observed))) == count
+
+
+@pytest.mark.parametrize(
+    ("heavy", "light", "count"), [(6, 1, 0), (6, 2, 1), (3, 1, 1)], ids=["few cases", "many cases", "light operator"]
+)
+def test_light_work_in_few_cases_of_a_heavy_operator_prepares_it(heavy: int, light: int, count: int) -> None:
+    names = [f"c{number}" for number in range(8)]
+    definition = dataclasses.replace(
+        DEFINITION,
+        cases=tuple(dataclasses.replace(DEFINITION.cases[0], name=name) for name in names),
+        cost=lambda case: Cost(
+            flops=100_000 if case.name in names[:heavy] else 1000, bytes_read=2000, bytes_written=2000
+        ),
+    )
+    results = [dataclasses.replace(RESULTS[1], case=name) for name in names]
+    seen = tuple(used("aten::neg", kind=LIGHT, case=name) for name in names[-light:])
+    observed = protocol.Observed(id="i", operators=seen)
+    assert len(list(findings(definition.problem("toy_problems"), results, observed))) == count
+
+
+@pytest.mark.parametrize(
+    ("operator", "integers", "rearranges", "count"),
+    [
+        ("aten::where", True, True, 0),
+        ("aten::sum", True, True, 0),
+        ("aten::cumsum", True, True, 0),
+        ("aten::where", False, True, 1),
+        ("aten::where", True, False, 1),
+    ],
+)
+def test_integers_are_places_of_a_rearrangement(operator: str, integers: bool, rearranges: bool, count: int) -> None:
+    category = Category.INDEXING if rearranges else DEFINITION.category
+    problem = dataclasses.replace(DEFINITION, category=category).problem("toy_problems")
+    many = msgspec.structs.replace(used(operator, uses=8, taken=8000, made=8000), integers=integers)
+    observed = protocol.Observed(id="i", operators=(many,))
+    assert len(list(findings(problem, RESULTS, observed))) == count
 
 
 def test_positions_of_a_mask_are_no_finding() -> None:
@@ -232,6 +269,10 @@ def test_operator_reading_little_input_did_not_compute() -> None:
     assert found(used(taken=0, made=500)) != []
     whole = 2 * ELEMENTS["large"]
     assert found(used(taken=0, made=whole // 4 - 1)) == []
+
+
+def test_arithmetic_on_offsets_that_kernels_made_is_no_finding() -> None:
+    assert found(msgspec.structs.replace(used("aten::sub", kind=LIGHT, reads=False), integers=True)) == []
 
 
 def test_light_arithmetic_counts_on_inputs_only() -> None:

@@ -61,7 +61,7 @@ _JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack", 
 _OF_NUMBERS = "fill_ lift_fresh full full_like new_full scalar_tensor linspace arange"
 _REPORTED_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_NUMBERS.split())
 """Operators that bring numbers into torch from outside."""
-_COPYING = torch.ops.aten.copy_
+_COPYING, _CHOOSING = torch.ops.aten.copy_, torch.ops.aten.where
 _LOOKING_UP = frozenset(getattr(torch.ops.aten, name) for name in LOOKING_UP)
 _COMPUTING = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE})
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
@@ -248,12 +248,12 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         return not self._takes_negatives and any(map(Base.is_neg, taken))
 
     def makes_integers(self, packet: Any, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor]) -> bool:
-        """Whether an operator took and made whole numbers only, none of them in memory of fractions.
+        """Whether an operator took and made whole numbers only, beside a mask, and none of them in memory of fractions.
 
         Address arithmetic that makes larger numbers than any place in the memory of the arguments makes no addresses,
         unless it took arguments and what torch made of them alone: a kernel may have coded fractions as integers.
         """
-        every = (*taken, *made)
+        every = [tensor for tensor in (*taken, *made) if packet is not _CHOOSING or not are_booleans((tensor,))]
         if not are_integers(every) or any(address_of(tensor) in self._fractions for tensor in every):
             return False
         is_recorded = self._is_noting or self.recorder.is_on

@@ -177,12 +177,25 @@ def test_tapes_that_may_hold_a_table(steps, may):
     [
         ("aten::flip", False, True, Gap.TORCH),
         ("aten::flip", True, True, Gap.TORCH_LIGHT),
+        ("aten::where", True, True, Gap.TORCH_LIGHT),
+        ("aten::where", True, False, Gap.TORCH),
+        ("aten::where", False, True, Gap.TORCH),
         ("aten::flip", False, False, Gap.TORCH_LIGHT),
         ("aten::resolve_conj", False, True, Gap.TORCH_LIGHT),
         ("aten::copy_.float8_e4m3fn", False, True, Gap.TORCH_LIGHT),
         ("aten::resolve_neg", False, True, Gap.TORCH_LIGHT),
     ],
-    ids=["flip", "flip of positions", "flip for another answer", "conjugates", "cast", "negatives"],
+    ids=[
+        "flip",
+        "flip of positions",
+        "choice of positions",
+        "choice for another answer",
+        "choice of elements",
+        "flip for another answer",
+        "conjugates",
+        "cast",
+        "negatives",
+    ],
 )
 def test_move_by_torch_makes_a_rearrangement(operator, integers, is_rearrangement, gap):
     moved = Given(storage=1, operator=operator, integers=integers)

@@ -66,6 +66,8 @@ def test_an_operator_is_of_its_kind(call: Callable[[torch.Tensor], object], kind
         (lambda x: x.long() // 2, {"aten::floor_divide": True}),
         (lambda x: x * 3, {"aten::mul": False}),
         (lambda x: x.view(torch.int32) + 1, {"aten::add": False}),
+        (lambda x: torch.where(x > 1, x.long(), 7), {"aten::where": True}),
+        (lambda x: torch.where(x > 1, x, 7), {"aten::where": False}),
         (lambda x: x.view(torch.int32).clone() & 7, {"aten::bitwise_and": False}),
         (lambda x: torch.zeros(64).view(torch.int32).add_(1), {"aten::add_": False}),
     ],
