@@ -88,9 +88,10 @@ def _of_right_answer(replays: Replays, taped: TapedCase, replayed: Replayed, use
 def _can_hold_the_answer(constant_bytes: int, replays: Replays, replayed: Replayed) -> bool:
     """Whether constants of this size can hold the answer.
 
-    They cannot hold a rearrangement of content, which consists of the arguments' elements.
+    They cannot hold a rearrangement of content, which consists of the arguments' elements.  Without content there is
+    nothing to compute: the answer is a constant.
     """
-    if replays.rearrangement.is_certain and replayed.table_bytes:
+    if replayed.no_content or (replays.rearrangement.is_certain and replayed.table_bytes):
         return False
     return conclusion.can_hold_the_answer(constant_bytes, replayed)
 

@@ -32,7 +32,8 @@ class Replayed:
     is whether a look-up needed memory of a Given step, and `looks_up_fills` whether one read what fills had written, at
     positions that depend on the arguments.  `seed` made the inputs, `digests` are the judge's of the call,
     and `answer_bytes` is the size of all outputs.  `table_bytes` is the least size of constants that can hold half of
-    the answer, 0 where that is any size or was not requested.  `answers_other` is whether at least half of the elements
+    the answer, 0 where that is any size or was not requested.  With `no_content` no argument has an element, though some
+    are tensors.  `answers_other` is whether at least half of the elements
     are right for another content and not for this one, where that was requested.
     """
 
@@ -48,6 +49,7 @@ class Replayed:
     answer_bytes: int = 0
     digests: protocol.ContentDigests | None = None
     table_bytes: int = 0
+    no_content: bool = False
     answers_other: bool = False
 
 
@@ -170,8 +172,15 @@ class Replays:
             answer_bytes=sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in compared.reports),
             digests=compared.digests,
             table_bytes=compared.table_bytes or 0,
+            no_content=_has_no_content(command),
             answers_other=_answers_other(compared),
         )
+
+
+def _has_no_content(command: protocol.ReplayTape) -> bool:
+    """Whether there are tensors among the arguments, all of them without elements."""
+    shapes = [part.shape for value in command.arguments for part in protocol.tensor_specs(value)]
+    return bool(shapes) and all(0 in shape for shape in shapes)
 
 
 def _answers_other(compared: protocol.Compared) -> bool:

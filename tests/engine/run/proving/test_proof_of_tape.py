@@ -156,3 +156,13 @@ async def test_constants_that_can_hold_the_answer_must_not_be_needed(
     taped = replace(TAPED, tape=tape(CONSTANT, launched(vector(0), vector(1))))
     tried = await try_to_prove(cast("Replays", replaying), taped)
     assert (tried.proof.gap, replaying.without) == (gap, [(), (0,)][:replays])
+
+
+async def test_answer_without_content_is_a_constant() -> None:
+    right = Replayed(
+        mismatch="", moved_bytes=0, foreign=(0,), by_kernels=True, answer_bytes=24, table_bytes=24, no_content=True
+    )
+    replaying = _Right(Rearrangement.NO, right, needed=True)
+    taped = replace(TAPED, tape=tape(CONSTANT, launched(vector(0), vector(1))))
+    tried = await try_to_prove(cast("Replays", replaying), taped)
+    assert (tried.proof.gap, replaying.without) == (None, [()])

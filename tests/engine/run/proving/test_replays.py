@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+
+import pytest
 
 from engine import protocol
 from engine.errors import DeadlineError
@@ -26,13 +29,18 @@ ARENA = protocol.ArenaSpec(storages=(), bytes=0, handle="0f" * 64, block_bytes=5
 class _Processes:
     """Judge and replayer; the replayer replies when it `may_reply`, unless every replay `times_out`.
 
-    `prepared` are the places of the cases in their order, `released` those that are free again.
+    `prepared` are the places of the cases in their order, `released` those that are free again.  The arguments of a
+    case are tensors of these `shapes`.
     """
 
     shares_device = True
 
-    def __init__(self, *, times_out: bool = False) -> None:
+    def __init__(self, *, times_out: bool = False, shapes: Sequence[tuple[int, ...]] = ()) -> None:
         self.times_out = times_out
+        self._arguments = tuple(
+            protocol.TensorSpec(storage=0, dtype="float32", shape=shape, strides=(1,) * len(shape), first=0)
+            for shape in shapes
+        )
         self.prepared: list[tuple[str, int]] = []
         self.released: list[int] = []
         self.may_reply = asyncio.Event()
@@ -55,7 +63,7 @@ class _Processes:
             case protocol.Prepare():
                 self.prepared.append((command.case, command.place))
                 self.changed.set()
-                return protocol.Prepared(id=command.id, arguments=(), arena=ARENA, elapsed_s=0.0)
+                return protocol.Prepared(id=command.id, arguments=self._arguments, arena=ARENA, elapsed_s=0.0)
             case protocol.Compare():
                 report = OutputReport(name="return", outcome=Outcome.PASS)
                 return protocol.Compared(id=command.id, reports=(report,), repeated=None, mutated=None)
@@ -97,3 +105,22 @@ async def test_no_replay_is_tried_after_two_took_too_long() -> None:
         "not tried: 2 replays took more than 10 s",
     ]
     assert [case for case, _ in processes.prepared] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "no_content"),
+    [((), False), (((3, 0),), True), (((0,), (4, 0)), True), (((0,), (4,)), False)],
+    ids=["no tensors", "empty tensor", "empty tensors", "one with elements"],
+)
+async def test_case_has_no_content_where_all_its_tensors_are_empty(
+    shapes: Sequence[tuple[int, ...]], *, no_content: bool
+) -> None:
+    processes = _Processes(shapes=shapes)
+    processes.may_reply.set()
+    replays = Replays(
+        cast("PersistentReplayer", processes), process_pool=cast("ProcessPool", processes),
+        problem=toy_problem(*CASES), limits=Limits(),
+    )  # fmt: skip
+    replayed = await replays.replay(CASES[0], TAPE, (), without=())
+    assert isinstance(replayed, Replayed)
+    assert replayed.no_content is no_content
