@@ -30,11 +30,11 @@ class Replayed:
     `rearranged_by` is the step of a move that may have computed an answer that is a rearrangement; `made_by_moves` is
     whether memory that moves alone filled holds it, which is allowed where the framework may copy.  `looks_up_foreign`
     is whether a look-up needed memory of a Given step, and `looks_up_fills` whether one read what fills had written, at
-    positions that depend on the arguments.  `seed` made the inputs, `digests` are the judge's of the call,
-    and `answer_bytes` is the size of all outputs.  `table_bytes` is the least size of constants that can hold half of
-    the answer, 0 where that is any size or was not requested.  With `no_content` no argument has an element, though some
-    are tensors.  `answers_other` is whether at least half of the elements
-    are right for another content and not for this one, where that was requested.
+    positions that depend on the arguments.  `seed` made the inputs, `digests` are the judge's of the call, and
+    `answer_bytes` is the size of all outputs.  `table_bytes` is the least size of constants that can hold half of the
+    answer, 0 where that is any size or was not requested.  With `no_content` no argument has an element, though some
+    are tensors.  `answers_other` is whether at least half of the elements are right for another content and not for
+    this one, where that was requested.
     """
 
     mismatch: str
