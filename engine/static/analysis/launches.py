@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -121,12 +121,10 @@ class Launches:
 
     def _written_arguments(self, call: ast.Call, kernels: tuple[Function, ...]) -> Iterator[ast.expr]:
         for kernel in kernels:
-            written, parameters = self.written_parameters(kernel), _parameters(kernel)
-            starred = False
+            written = self.written_parameters(kernel)
             for place, argument in enumerate(call.args):
-                starred |= isinstance(argument, ast.Starred)
-                reachable = parameters[place:] if starred else parameters[place : place + 1]
-                if written.intersection(reachable) or (place >= len(parameters) and not starred):
+                reachable = _reachable(kernel, call, place)
+                if reachable is None or written.intersection(reachable):
                     yield argument
             yield from (item.value for item in call.keywords if item.arg is None or item.arg in written)
 
@@ -238,3 +236,20 @@ def _pointers(node: ast.expr | None) -> set[str]:
 
 def _names(nodes: list[ast.expr]) -> set[str]:
     return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _reachable(kernel: Function, call: ast.Call, place: int) -> Sequence[str] | None:
+    """The parameters that the positional argument at this place can be passed to; None if there are none for it.
+
+    Behind a single starred argument the last ones are passed to the last parameters, where none has a default.
+    """
+    parameters = _parameters(kernel)
+    starred = [number for number, argument in enumerate(call.args) if isinstance(argument, ast.Starred)]
+    if not starred or place < starred[0]:
+        return parameters[place : place + 1] or None
+    keywords = {keyword.arg for keyword in call.keywords}
+    if len(starred) > 1 or place == starred[0] or None in keywords or kernel.args.defaults:
+        return parameters[place:]
+    left = [name for name in parameters if name not in keywords]
+    behind = len(call.args) - place
+    return left[len(left) - behind :][:1] if behind <= len(left) else parameters[place:]
