@@ -88,10 +88,16 @@ def of_mismatch(
 ) -> CaseProof:
     """Why a replay gave another answer; `varying` are the Given steps whose content depends on the call.
 
-    What torch computed weighs as much as it can be of this kind of `answer`.
+    What torch computed weighs as much as it can be of this kind of `answer`; work on far less memory than that of the
+    answer is light.  Results that were replayed as they were are no reason.
     """
-    sources = [step for number in replayed.foreign if isinstance(step := tape.steps[number], Given)]
-    weights = {step: _weight(step, answer) for step in sources if step.operator}
+    given = {number: step for number in replayed.foreign if isinstance(step := tape.steps[number], Given)}
+    sources = tuple(given.values())
+    weights = {
+        step: min(_weight(step, answer), _Weight.ASSISTS if _is_little(tape, step, replayed) else _Weight.COMPUTES)
+        for number, step in given.items()
+        if step.operator and (step.data is None or number in varying)
+    }
     heaviest = max(weights, key=lambda step: weights[step], default=None)  # the first of those with equal weight
     computes = heaviest is not None and weights[heaviest] is _Weight.COMPUTES
     changing = _of_unknown_origin(tape, set(varying).intersection(replayed.foreign))
@@ -320,6 +326,12 @@ def _weight(step: Given, answer: Answer) -> _Weight:
     if answer.is_rearrangement and not step.integers and name in MOVING:
         return _Weight.COMPUTES
     return _Weight.ASSISTS if name in _ASSISTING else _Weight.COMPUTES
+
+
+def _is_little(tape: Tape, step: Given, replayed: Replayed) -> bool:
+    """Whether an operator took and made far less than the answer has bytes."""
+    size = sum(tape.storages[storage].bytes for storage in (step.storage, *step.reads))
+    return _FAR * size <= replayed.answer_bytes
 
 
 def _work(step: Given, answer: Answer) -> str:

@@ -428,3 +428,19 @@ def test_seeds_are_numbers_that_may_be_any_others():
 def test_too_many_seeds_are_counted_in_the_reason():
     proof = conclusion.of_seeds(CaseProof(case="c"), 2, 100)
     assert proof.reason == "2 numbers differ from call to call, for an answer of 100 bytes"
+
+
+@pytest.mark.parametrize(
+    ("answer_bytes", "gap"), [(16 * 2 * 24, Gap.TORCH_LIGHT), (16 * 2 * 24 - 1, Gap.TORCH)], ids=["little", "much"]
+)
+def test_work_on_far_less_than_the_answer_is_light(answer_bytes, gap):
+    scan = Given(storage=1, operator="aten::cumsum", reads=(0,))
+    wrong = dataclasses.replace(replayed(0), answer_bytes=answer_bytes)
+    assert conclusion.of_mismatch("c", tape(scan), wrong).gap is gap
+
+
+@pytest.mark.parametrize(("varying", "name"), [((), "aten::sum"), ((0,), "aten::mm")], ids=["replayed", "replaced"])
+def test_result_that_is_replayed_as_it_was_is_no_reason(varying, name):
+    constant = msgspec.structs.replace(PRODUCT, data=bytes(24))
+    proof = conclusion.of_mismatch("c", tape(constant, SUM), replayed(0, 1), varying)
+    assert name in proof.reason
