@@ -47,8 +47,9 @@ def missing(error: BaseException) -> str:
 
 def _remedy(error: BaseException) -> tuple[str, ...]:
     """Triton's own words on a removed function, which say what to use instead."""
-    text = str(_within_compilation(error)).strip()
-    return (text.splitlines()[0],) if isinstance(_within_compilation(error), NotImplementedError) and text else ()
+    met = _within_compilation(error)
+    lines = str(met).strip().splitlines() if isinstance(met, NotImplementedError) else []
+    return tuple(lines[:1])
 
 
 def _within_compilation(error: BaseException) -> BaseException:

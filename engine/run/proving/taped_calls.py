@@ -113,8 +113,8 @@ class CallTapes:
     def _comparable(self, earlier: list[tuple[Tape, CallOutputs]], tape: Tape) -> tuple[Tape, CallOutputs]:
         """The earlier call to compare with a tape: the last one.
 
-        For a random operator it is the last one of the same specialisations, if there is one: Triton compiles a launch
-        anew for a seed that is a multiple of 16, which one drawn seed in 16 is.
+        For a random operator it is the last one of the same specialisations, if there is one: Triton compiles another
+        specialisation for seeds that are multiples of 16, and a drawn seed is one of these with a probability of 1/16.
         """
         if self._is_random:
             for other, outputs in reversed(earlier):
