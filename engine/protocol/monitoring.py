@@ -84,7 +84,7 @@ ADDRESSING = frozenset(
 )
 """Arithmetic that makes addresses of indices: on integers it makes no answer with fractions."""
 PLACING = ADDRESSING | {"where", "sum"}
-"""Operators that on integers make no answer that is a rearrangement of the arguments' elements, only their places."""
+"""Operators that on integers make no answer that is a rearrangement of fractions, only the places of these."""
 
 
 class OperatorKind(enum.StrEnum):

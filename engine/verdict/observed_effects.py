@@ -249,15 +249,16 @@ def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
 
 
 def _makes_places(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    """Whether it made addresses, in a case whose answer has fractions or is a rearrangement of elements.
+    """Whether it made addresses, in a case whose answer has fractions: integers may be the elements of any other.
 
-    In the former, sums of more integers than there are elements are no offsets of these.
+    Unless the answer is a rearrangement of elements, sums of more integers than there are elements are no offsets.
     """
-    if weight.is_rearrangement:
-        return one.name == _POSITIONS or (one.integers and one.name in _PLACING)
-    if not weight.has_fractions or weight.has_answers or (one.name == _SUMS and one.total_out > weight.whole):
+    if not weight.has_fractions or weight.has_answers:
         return False
-    return one.name == _POSITIONS or (one.integers and one.name in _ADDRESSING)
+    if not weight.is_rearrangement and one.name == _SUMS and one.total_out > weight.whole:
+        return False
+    addressing = _PLACING if weight.is_rearrangement else _ADDRESSING
+    return one.name == _POSITIONS or (one.integers and one.name in addressing)
 
 
 def _reduces_all(one: protocol.OperatorSeen, weight: _Weight) -> bool:

@@ -36,8 +36,8 @@ _ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING, *_COPYING))
 class Answer:
     """What the answer of a case consists of.
 
-    Integers that torch computed are no part of one that `has_fractions`, or that is a rearrangement of the arguments'
-    elements; moves of elements are the work of the latter.
+    Integers that torch computed are no part of one that `has_fractions`; moves of elements are the work of one that
+    is a rearrangement of the arguments' elements.
     """
 
     has_fractions: bool = False
@@ -320,8 +320,8 @@ class _Weight(enum.IntEnum):
 
 def _weight(step: Given, answer: Answer) -> _Weight:
     name = step.operator.rpartition("::")[2].partition(".")[0]
-    addressing = PLACING if answer.is_rearrangement else ADDRESSING if answer.has_fractions else frozenset()
-    if step.integers and name in addressing:
+    addressing = PLACING if answer.is_rearrangement else ADDRESSING
+    if answer.has_fractions and step.integers and name in addressing:
         return _Weight.ADDRESSES
     if answer.is_rearrangement and not step.integers and name in MOVING:
         return _Weight.COMPUTES

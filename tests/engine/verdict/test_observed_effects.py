@@ -157,6 +157,14 @@ def test_integers_are_places_of_a_rearrangement(operator: str, integers: bool, r
     assert len(list(findings(problem, RESULTS, observed))) == count
 
 
+@pytest.mark.parametrize("operator", ["aten::__rshift__", "aten::where"])
+def test_integers_may_be_elements_of_a_rearrangement_of_integers(operator: str) -> None:
+    cases = tuple(dataclasses.replace(case, dtype=DType.INT32) for case in DEFINITION.cases)
+    problem = dataclasses.replace(DEFINITION, category=Category.WEIGHT_REPACK, cases=cases).problem("toy_problems")
+    observed = protocol.Observed(id="i", operators=(msgspec.structs.replace(used(operator), integers=True),))
+    assert severities(list(findings(problem, RESULTS, observed))) == [Severity.SUSPECT]
+
+
 def test_positions_of_a_mask_are_no_finding() -> None:
     assert found(used("aten::nonzero")) == []
 

@@ -199,7 +199,7 @@ def test_tapes_that_may_hold_a_table(steps, may):
 )
 def test_move_by_torch_makes_a_rearrangement(operator, integers, is_rearrangement, gap):
     moved = Given(storage=1, operator=operator, integers=integers)
-    answer = conclusion.Answer(is_rearrangement=is_rearrangement)
+    answer = conclusion.Answer(has_fractions=True, is_rearrangement=is_rearrangement)
     assert conclusion.of_mismatch("c", tape(moved), replayed(0), answer=answer).gap is gap
 
 
@@ -444,3 +444,10 @@ def test_result_that_is_replayed_as_it_was_is_no_reason(varying, name):
     constant = msgspec.structs.replace(PRODUCT, data=bytes(24))
     proof = conclusion.of_mismatch("c", tape(constant, SUM), replayed(0, 1), varying)
     assert name in proof.reason
+
+
+@pytest.mark.parametrize("operator", ["aten::__rshift__", "aten::where"])
+def test_integers_may_be_elements_of_a_rearrangement_of_integers(operator):
+    made = Given(storage=1, operator=operator, integers=True)
+    answer = conclusion.Answer(has_fractions=False, is_rearrangement=True)
+    assert conclusion.of_mismatch("c", tape(made), replayed(0), answer=answer).gap is Gap.TORCH
