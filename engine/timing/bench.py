@@ -187,6 +187,7 @@ class Bench:
             graph = ()
             _forget_graphs(table, str(error))
             await rounds.rounds(table, graph, began_s=began_s, end_s=end_s, on_least=estimate)
+        rounds.require_record(table)
         await bursts.bursts(table, case_s=case_s)
         if not graph:
             await bursts.graphs(table, case_s=case_s, repeatable=not self._problem.mutates)
@@ -246,6 +247,7 @@ class Bench:
             deadline_s=_DEADLINE_S,
             block=number,
             tuning_s=self._plan.tuning_s,
+            unrecorded=side.unrecorded,
         )
 
     async def _close_all_slots(self, participants: list[WorkerParticipant | None]) -> Stop | None:

@@ -33,7 +33,8 @@ _WRONG = frozenset(
 class WorkerParticipant:
     """A candidate in its worker.  Each of its failures is raised as CaseEnded.
 
-    It has exclusive use of the judge's block of this number.
+    It has exclusive use of the judge's block of this number.  `unrecorded` is why its worker cannot read the device's
+    activity record, "" if it can.
     """
 
     def __init__(
@@ -46,9 +47,11 @@ class WorkerParticipant:
         deadline_s: float,
         block: int = 0,
         tuning_s: float = BenchmarkPlan.tuning_s,
+        unrecorded: str = "",
     ) -> None:
         self.name = name
         self.side = side
+        self.unrecorded = unrecorded
         self.costs = Costs()
         self.call_s = 0.0
         self.device_s: float | None = None

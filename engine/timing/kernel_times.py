@@ -14,6 +14,7 @@ from engine.model.benchmark import Method
 from engine.timing.candidate_side import WorkerParticipant
 from engine.timing.exchange import CaseEnded, Exchange, Side
 from engine.timing.facts import Batch, SideFacts
+from engine.timing.rounds import RECORD_TRIES
 
 KERNELS = "kernels"
 _MEASURED_S = 0.12  # part of the 0.3 s budget of a case, which includes the first call, the tape and the slots
@@ -75,8 +76,14 @@ async def measured(
 
 
 async def _rounds(participant: WorkerParticipant, facts: SideFacts, exchange: Exchange, slots: tuple[int, ...]) -> None:
-    """Make single calls until rounds agree or the time is up; the first call compiles, and does not count."""
-    await participant.single(slots[:1])
+    """Make single calls until rounds agree or the time is up; the first call compiles, and does not count.
+
+    It is repeated while the device's record of it is no evidence.
+    """
+    for _ in range(1 + RECORD_TRIES):
+        await participant.single(slots[:1])
+        if participant.method:
+            break
     facts.method = Method.CUPTI if participant.method else Method.EVENTS
     facts.reason = participant.reason
     if not participant.method:

@@ -9,19 +9,22 @@ import statistics
 from collections.abc import Callable
 
 from engine import protocol
-from engine.model import Problem
+from engine.model import Outcome, Problem
 from engine.model.benchmark import Method
 from engine.timing.bursts import calls_of_a_stretch, round_trips
 from engine.timing.candidate_side import WorkerParticipant
-from engine.timing.exchange import Exchange
+from engine.timing.exchange import CaseEnded, Exchange
 from engine.timing.facts import Batch
 from engine.timing.numbers.figures import accepted_us
 from engine.timing.orders import LEAST_ROUNDS, MOST_CALLS, calls_within, rounds_within
 from engine.timing.participants import Entrant, Table
 from engine.timing.timed_sides import BaselineParticipant, NotCapturedError, Participant
+from engine.verdict.decide import Stop
 
 MOST_SLOTS = 256
 WARM_UP_S = 0.15  # time after which the clocks of an idle device have settled
+
+RECORD_TRIES = 3  # further calls before the device's record counts as unreadable: the clocks differ at moments
 
 _PROBE_CALLS = 4
 _LEAST_RING = 4
@@ -72,7 +75,12 @@ async def first_calls(table: Table) -> None:
 
 
 async def choose_method(table: Table, *, case_s: float) -> tuple[int, ...]:
-    """Choose CUPTI if available, otherwise a graph, whose slots are returned, or else events."""
+    """Choose CUPTI if available, otherwise a graph, whose slots are returned, or else events.
+
+    Raises:
+        CaseEnded: the worker can read the device's record, but its record of the candidate's calls is no evidence.
+    """
+    await _await_record(table)
     for entrant in table.present:
         entrant.facts.method = Method.CUPTI if entrant.participant.method else Method.EVENTS
         if not entrant.participant.method:
@@ -92,6 +100,19 @@ async def choose_method(table: Table, *, case_s: float) -> tuple[int, ...]:
         entrant.facts.method = Method.GRAPH
         entrant.participant.costs.clear()
     return slots
+
+
+def require_record(table: Table) -> None:
+    """Refuse times of rounds of which the device's record covers less than half.
+
+    Raises:
+        CaseEnded: it does; what the calls put on the device is then unknown.
+    """
+    facts = table.candidate.facts
+    chunks = [batch for pair in facts.rounds for batch in pair]
+    precise = sum(batch.precise for batch in chunks)
+    if facts.method is Method.CUPTI and 2 * precise < len(chunks):
+        raise _unrecorded(f"of {len(chunks)} chunks {len(chunks) - precise}", table.candidate.participant.reason)
 
 
 async def rounds(
@@ -124,6 +145,25 @@ async def rounds(
             on_least()
     if number < LEAST_ROUNDS:
         table.candidate.facts.notes.append(f"only {number} rounds, since they take too long")
+
+
+async def _await_record(table: Table) -> None:
+    """Call everyone again while the device's record of the last calls is no evidence, although it can be read."""
+    candidate = table.candidate.participant
+    assert isinstance(candidate, WorkerParticipant)
+    if candidate.unrecorded:
+        return
+    for _ in range(RECORD_TRIES):
+        if all(entrant.participant.method for entrant in table.present):
+            return
+        await _call_all(table, min(_PROBE_CALLS, table.bounds.most))
+    if not candidate.method:
+        raise _unrecorded(f"of {RECORD_TRIES} further chunks of calls", candidate.reason)
+
+
+def _unrecorded(calls: str, reason: str) -> CaseEnded:
+    message = f"the device has no usable record {calls}: {reason}; time again when nothing else uses the device"
+    return CaseEnded(Stop(outcome=Outcome.ENGINE_ERROR, message=message))
 
 
 async def _round(table: Table, calls: int, graph: tuple[int, ...]) -> None:

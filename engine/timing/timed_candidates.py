@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from engine.model import Launch
 from engine.timing.exchange import Side
@@ -12,7 +13,17 @@ from engine.verdict.native_symbols import NativeKernels
 
 _NO_NATIVE = NativeKernels()
 
-Reload = Callable[[], Awaitable[Side | None]]
+
+class CandidateSide(Side, Protocol):
+    """A worker with a candidate, which knew before loading it what it can measure."""
+
+    @property
+    def unrecorded(self) -> str:
+        """Why the worker cannot read the device's activity record; "" if it can."""
+        ...
+
+
+Reload = Callable[[], Awaitable[CandidateSide | None]]
 """Starts a new worker with the candidate loaded; returns None if that is impossible."""
 
 
@@ -34,7 +45,7 @@ class OwnKernels:
 class TimedCandidate:
     """A loaded worker; without `reload` it is not replaced when it exits."""
 
-    side: Side
+    side: CandidateSide
     reload: Reload | None = None
     kernels: OwnKernels = OwnKernels()
 
@@ -43,7 +54,7 @@ class TimedWorker:
     """The current worker of a candidate: None once it has exited."""
 
     def __init__(self, candidate: TimedCandidate) -> None:
-        self.side: Side | None = candidate.side
+        self.side: CandidateSide | None = candidate.side
         self._reload = candidate.reload
 
     async def refill(self) -> None:

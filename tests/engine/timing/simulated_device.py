@@ -75,8 +75,15 @@ class Script:
     first_call_s: float = 0.0
     first_stretch_us: float = 0.0  # what the first burst, and the first replay of a graph, take beside their calls
     precise_until_chunk: int | None = None
+    imprecise_chunks: frozenset[int] = frozenset()
+    unrecorded: str = ""  # what the worker says of the device's record before the candidate is loaded
     kernels_ns: Mapping[str, int] = field(default_factory=lambda: {"softmax_kernel": 100})  # of one call
     nodes: bool = False  # whether a graph tells its kernels
+
+    def is_precise(self, chunk: int) -> bool:
+        """Whether the device's record of this chunk of calls is evidence."""
+        is_late = self.precise_until_chunk is not None and chunk >= self.precise_until_chunk
+        return bool(self.method) and not is_late and chunk not in self.imprecise_chunks
 
 
 @dataclass(kw_only=True)
@@ -106,7 +113,7 @@ class Machine:
 def single(device: Machine, script: Script, slots: tuple[int, ...], chunk: int) -> tuple[protocol.CallTime, ...]:
     """The calls of a SINGLE run, on the clock."""
     calls: list[protocol.CallTime] = []
-    precise = bool(script.method) and (script.precise_until_chunk is None or chunk < script.precise_until_chunk)
+    precise = script.is_precise(chunk)
     for number in range(len(slots)):
         busy_us = device.busy_us(script)
         if script.first_does_all:

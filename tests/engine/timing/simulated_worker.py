@@ -29,6 +29,10 @@ class Worker:
         self.tuning_s: list[float] = []  # the budget of autotuners for each opened case
         self.error: EngineError | None = None
 
+    @property
+    def unrecorded(self) -> str:
+        return self.script.unrecorded
+
     async def clear(self) -> None:
         self.alive = False
         if self.occupied:
@@ -120,14 +124,13 @@ class Worker:
         if self.script.reports_fewer:
             calls = calls[1:]
         self._write(command.slots)
-        precise = self.script.precise_until_chunk is None or self.chunks < self.script.precise_until_chunk
         return protocol.Timed(
             id=command.id,
             calls=calls,
             returned=(RETURNED,) * len(command.slots),
             kernels=self._kernels(len(calls)),
             late=self.script.late,
-            method=self.script.method if precise else "",
+            method=self.script.method if self.script.is_precise(self.chunks) else "",
             reason=self.script.reason,
             notes=self.script.notes,
         )

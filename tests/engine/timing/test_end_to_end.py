@@ -37,6 +37,7 @@ class Worker:
     ) -> None:
         own = ScriptedDevice(cache_bytes=judges.cache_bytes)
         called = entry(own)
+        self.unrecorded = "" if precise else "no record is kept"
         self._stopwatch = Stopwatch(
             CPU,
             lambda: called,
