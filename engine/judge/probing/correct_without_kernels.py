@@ -1,8 +1,9 @@
 """Number of right output elements although the kernel that should have written them did not run.
 
 Only the judge can count this, for only it has the expected values.  Elements that are right without computing are
-counted separately: a zero, a one, the previous content of the memory, an element of an input.  Zeros and previous
-content also count in any mixture: a product over nothing leaves such an answer.
+counted separately: a zero, a one, the number that fills most of the output, the previous content of the memory, an
+element of an input.  Zeros and previous content also count in any mixture: a product over nothing leaves such an
+answer.
 """
 
 from __future__ import annotations
@@ -49,11 +50,21 @@ def _correct_count(
         return protocol.CorrectCount(name=name, total=0, right=right, trivial=least)
     # An element also counts if it equals zero or the previous content of its memory.
     idle = [torch.zeros_like(expected), _poisoned(prepared, expected), *_overwritten(prepared, expected)]
-    guesses = [*idle, torch.ones_like(expected), *_given(prepared, expected)]
+    guesses = [*idle, torch.ones_like(expected), *_filled(expected), *_given(prepared, expected)]
     tolerance = prepared.problem.tolerance(prepared.case)
     wrong = count_wrong_each(guesses, expected, tolerance, together=range(len(idle)))
     trivial = max(total - min(*wrong.each, wrong.of_all), least)
     return protocol.CorrectCount(name=name, total=total, right=right, trivial=trivial)
+
+
+def _filled(expected: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The number that occurs most often, such as a padding, if any occurs twice."""
+    if expected.is_complex() or expected.dtype is torch.bool:  # of bools, zeros and ones are all that there is
+        return
+    numbers = expected.flatten().to(torch.float64 if expected.is_floating_point() else torch.int64)
+    often = numbers.mode().values
+    if int((numbers == often).sum()) > 1:
+        yield torch.full_like(numbers, often.item()).to(expected.dtype).reshape(expected.shape)
 
 
 def _given(prepared: cases.PreparedCase, expected: torch.Tensor) -> Iterator[torch.Tensor]:

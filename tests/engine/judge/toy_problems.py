@@ -91,6 +91,9 @@ def _two_cleared(x: torch.Tensor) -> torch.Tensor:
 CLEARS = _problem("CLEARS", "f(x: Tensor) -> None", _random(4), _two_cleared, returns=0, mutates=("x",))
 """Writes zeros to two elements of its argument and leaves the other two."""
 
+PADDED = _problem("PADDED", "f(x: Tensor) -> Tensor", _random(4), lambda x: torch.cat([2 * x, torch.full((5,), 7.0)]))
+"""Five of nine elements are one number that is no element of the input."""
+
 OPTIONAL = _problem(
     "OPTIONAL",
     "f(x: Tensor, out: Tensor | None) -> Tensor",

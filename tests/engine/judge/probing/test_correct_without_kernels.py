@@ -59,6 +59,12 @@ def test_mixed_zeros_and_old_memory_are_trivial(bench: Bench) -> None:
     assert weighed(bench)[0] == protocol.CorrectCount(name="x", total=4, right=2, trivial=4)
 
 
+def test_number_that_fills_a_part_of_the_output_is_right_without_computing(bench: Bench) -> None:
+    bench.prepare("PADDED")
+    (output,) = weighed(bench, torch.full((9,), 7.0))
+    assert (output.right, output.trivial) == (5, 5)
+
+
 def test_empty_output_gives_no_evidence(bench: Bench) -> None:
     bench.prepare("EMPTY")
     (output,) = weighed(bench, torch.empty(0))
