@@ -290,13 +290,16 @@ def is_far_smaller(memory: Iterable[Given], answer_bytes: int) -> bool:
 
 
 def describe_memory(tape: Tape, steps: Iterable[Given]) -> str:
-    """Memory of unknown origin, or made by an operator without arguments: its size and line."""
-    parts = []
+    """Size and line of memory of unknown origin, and of memory that operators made from no argument of the call."""
+    unknown, made = [], []
     for step in dict.fromkeys(steps):
         size = f"{tape.storages[step.storage].bytes:,} bytes"
-        origin = f", made by {step.operator}" if step.operator else ""
-        parts.append(f"{size}{origin}{_at(step.line)}")
-    return f"memory of unknown origin: {'; '.join(parts)}"
+        if step.operator:
+            made.append(f"{size} by {step.operator}{_at(step.line)}")
+        else:
+            unknown.append(f"{size}{_at(step.line)}")
+    kinds = {"memory of unknown origin": unknown, "a constant that torch made": made}
+    return ", and ".join(f"{kind}: {'; '.join(parts)}" for kind, parts in kinds.items() if parts)
 
 
 def origins_of(steps: Iterable[Given]) -> tuple[str, ...]:

@@ -126,6 +126,15 @@ def test_kernel_stopped_by_operator_noise_names_operator():
     assert conclusion.flagging([proof]) == ()
 
 
+def test_constants_of_torch_are_told_from_memory_of_unknown_origin():
+    made = Given(storage=1, data=bytes(24), operator="aten::div", line=57)
+    recorded = tape(made, TABLE, LAUNCH)
+    assert conclusion.describe_memory(recorded, [made]) == "a constant that torch made: 24 bytes by aten::div (line 57)"
+    assert conclusion.describe_memory(recorded, [made, TABLE]) == (
+        "memory of unknown origin: 24 bytes (line 8), and a constant that torch made: 24 bytes by aten::div (line 57)"
+    )
+
+
 @pytest.mark.parametrize(("data", "answer_bytes", "smaller"), [(8, 128, True), (8, 127, False), (None, 1 << 20, False)])
 def test_memory_far_smaller_than_the_answer_holds_none(data, answer_bytes, smaller):
     given = Given(storage=1, data=bytes(data) if data is not None else None)
