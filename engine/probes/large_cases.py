@@ -1,35 +1,38 @@
-"""Checks whether torch computes the answer of cases that are larger than the verified ones.
+"""Checks cases that are larger than the verified ones: whether torch computes their answer, and whether it is right.
 
-In the interpreter the cases for timing take minutes, so none is verified, and a candidate that computes with torch
-above some size would pass.  Here the entry is called on a case for timing, drawn in each run, with all its launches
-suppressed, and the operators of torch that it calls are recorded as in a verified call.  On a GPU these cases are
-called when they are timed.
+On the CPU no case for timing is verified, so a candidate that computes with torch above some size, or is wrong there,
+would pass.  Here the entry is called on a case for timing, drawn in each run, with all its launches suppressed, and the
+operators of torch that it calls are recorded as in a verified call.  On another that takes about a second its launches
+are executed, and its outputs are compared.  On a GPU these cases are called when they are timed.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 from engine import protocol
 from engine.errors import EngineError
-from engine.model import Case, Finding, Severity, Tier
+from engine.model import Case, Finding, Outcome, Severity, Tier
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CallContent, Lab, Replayed
+from engine.verdict.executed_launches import INTERPRETER, stop_of
 from engine.verdict.observed_effects import operator_findings
 
 LAYER = Layer.BEHAVIOUR
-TURN = 3  # last of all: its one call withholds launches
-CATCHES = ("torch_above_a_size.py",)
+TURN = 3  # last of all: its calls may lose the worker
+CATCHES = ("computes_the_first_part_of_large_tensors.py", "torch_above_a_size.py")
 
 _BY = "large_cases"
 _MOST_BYTES = 32 << 20  # bytes read and written: the inputs of a larger case would take longer than the other probes
+_MOST_EXECUTED = 1 << 24  # operations and bytes of a case whose launches are executed
 _POISON = 0  # 0, so that counts that a withheld kernel should have written are not used as sizes
+_OTHER_POISON = 0xFF
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
-    """Observe one call of a drawn case for timing."""
+    """Observe one call of a drawn case for timing, and compare the outputs of another call."""
     cases = _cases(lab)
     if not lab.process_pool.interpreted:
         yield _not_asked("cases for timing are called when they are timed")
@@ -44,8 +47,41 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         if why:  # an honest entry may fail without the content that its kernels did not write
             message = f"sizes beyond the verified cases were not checked: {why}"
             yield Finding(check=_BY, severity=Severity.NOTE, message=message, case=case.name)
-        fact = Fact(name="case for timing", value=f"{case.name}, called once with its launches suppressed")
-        yield LayerReport(layer=LAYER, by=_BY, coverage=Coverage.CHECKED, facts=(fact,))
+        facts = [Fact(name="case for timing", value=f"{case.name}, called once with its launches suppressed")]
+        executed = _drawn_for_execution(lab, cases)
+        if executed is not None:
+            wrong = await _compare(lab, executed)
+            if wrong is not None:
+                yield wrong
+            value = f"{executed.name}, {'its output is right' if wrong is None else wrong.message}"
+            facts.append(Fact(name="case for timing", value=value))
+        yield LayerReport(layer=LAYER, by=_BY, coverage=Coverage.CHECKED, facts=tuple(facts))
+
+
+def _drawn_for_execution(lab: Lab, cases: Sequence[Case]) -> Case | None:
+    """A case whose launches take about a second; None without one, or where Triton's interpreter runs a kernel."""
+    if any(finding.check == INTERPRETER for finding in lab.reported):
+        return None
+    quick = [case for case in cases if lab.size_of(case) <= _MOST_EXECUTED]
+    return quick[lab.draws.number("executed case") % len(quick)] if quick else None
+
+
+async def _compare(lab: Lab, case: Case) -> Finding | None:
+    """Finding on the outputs of one call with its launches; None if they are right."""
+    async with lab.at(case) as session:
+        called = await session.make(poison=_OTHER_POISON, content=CallContent(fresh=False))
+        if isinstance(called, Replayed):
+            severity = Severity.NOTE if called.lost else Severity.HINT
+            return _wrong(case, severity, f"could not be verified: {called.trouble}")
+        stop = stop_of(called.executed) if called.executed is not None else None
+        if stop is not None:
+            return _wrong(case, Severity.SUSPECT, stop.message)
+        compared = await session.compare(called.returned)
+    if isinstance(compared, str):
+        return _wrong(case, Severity.SUSPECT, compared)
+    failed = next((report for report in compared.reports if report.outcome is not Outcome.PASS), None)
+    message = f"wrong where no verified case is as large: {failed.message}" if failed is not None else compared.mutated
+    return _wrong(case, Severity.SUSPECT, message) if message is not None else None
 
 
 async def _observe(lab: Lab, case: Case) -> tuple[protocol.Observed | None, str]:
@@ -72,6 +108,10 @@ def _cases(lab: Lab) -> list[Case]:
     costs = [lab.problem.cost(case) for case in timed]
     bytes_moved = [cost.bytes_read + cost.bytes_written for cost in costs]
     return [case for case, moved in zip(timed, bytes_moved, strict=True) if moved <= _MOST_BYTES]
+
+
+def _wrong(case: Case, severity: Severity, message: str) -> Finding:
+    return Finding(check=_BY, severity=severity, message=message, case=case.name)
 
 
 def _not_asked(why: str) -> LayerReport:

@@ -1,23 +1,27 @@
-"""Findings and coverage of the call on a case for timing; the calls are scripted here."""
+"""Findings and coverage of the calls on cases for timing; the calls are scripted here."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import msgspec
 import pytest
 
 from engine import protocol
 from engine.draws import Draws
-from engine.model import Case, Cost, DType, Finding, Problem, Severity, Tier, Tolerance
+from engine.model import Case, Cost, DType, Finding, Outcome, OutputReport, Problem, Severity, Tier, Tolerance
 from engine.model.layers import Coverage, LayerReport
 from engine.probes import large_cases
 from engine.probes.lab.case_session import CallContent, Replayed
+from engine.protocol.executing import Executed, MemoryFault, MemoryReport, ProgramAccess
 from tests.engine.probes.scripted import ScriptedLab, observed, passed
 
 MIB = 1 << 20
+CALLED = protocol.Called(id="c", returned=(), launches=(), elapsed_s=0.0)
+RIGHT = protocol.Compared(id="c", reports=(), repeated=None, mutated=None)
 TOLERANCE = Tolerance(relative=0.0, absolute=0.0)
 COSINE = protocol.OperatorSeen(
     name="aten::cos",
@@ -38,14 +42,20 @@ def timed(name: str = "timed", *, size: int = 4 * MIB) -> Case:
 
 @dataclass(kw_only=True)
 class TimedLab(ScriptedLab):
-    """Stands for a Lab whose problem has cases for timing; `operators` are those of the one call."""
+    """Stands for a Lab whose problem has cases for timing; `operators` are those of the call without launches.
+
+    `executed` is what comes of the call with launches, and `compared` of the comparison of its outputs.
+    """
 
     timed: tuple[Case, ...] = (timed(),)
     operators: tuple[protocol.OperatorSeen, ...] = ()
     unchecked: tuple[str, ...] = ()
     trouble: str = ""
     lost: bool = False
+    executed: protocol.Called | Replayed = CALLED
+    compared: protocol.Compared | str = RIGHT
     asked: list[tuple[str, bool, protocol.Withhold | None]] = field(default_factory=list)
+    executions: list[str] = field(default_factory=list)
 
     @property
     def problem(self) -> Problem:
@@ -60,6 +70,9 @@ class TimedLab(ScriptedLab):
             cost_by_case={**scripted.cost_by_case, **costs},
             tolerance_by_case={**scripted.tolerance_by_case, **dict.fromkeys(costs, TOLERANCE)},
         )
+
+    def size_of(self, case: Case) -> int:
+        return 2 * super().size_of(case)
 
     @contextlib.asynccontextmanager
     async def at(self, case: Case) -> AsyncIterator[TimedBench]:  # type: ignore[override]  # another bench
@@ -78,12 +91,18 @@ class TimedBench:
     name: str
 
     async def make(
-        self, *, poison: int, content: CallContent, withhold: protocol.Withhold, observe: bool
+        self, *, poison: int, content: CallContent, withhold: protocol.Withhold | None = None, observe: bool = False
     ) -> protocol.Called | Replayed:
+        if withhold is None:
+            self.lab.executions.append(self.name)
+            return self.lab.executed
         self.lab.asked.append((self.name, observe, withhold))
         if self.lab.trouble:
             return Replayed(trouble=self.lab.trouble, lost=self.lab.lost)
-        return protocol.Called(id="c", returned=(), launches=(), elapsed_s=0.0)
+        return CALLED
+
+    async def compare(self, returned: protocol.Returned) -> protocol.Compared | str:
+        return self.lab.compared
 
 
 async def reported(lab: TimedLab) -> tuple[list[Finding], LayerReport]:
@@ -148,3 +167,72 @@ async def test_case_is_drawn_among_those_small_enough() -> None:
         await reported(lab)
         drawn |= {name for name, _, _ in lab.asked}
     assert drawn == {"a", "b"}
+
+
+WRONG = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, total=9, message="return: 3 of 9 wrong")
+RACE = MemoryReport(
+    fault=MemoryFault.CONFLICTING_WRITES, kernel="k", tensor="y", index=7, elements=9, count=1,
+    access=ProgramAccess(access="store", program=(1, 0, 0), line=5),
+    other=ProgramAccess(access="store", program=(0, 0, 0), line=5),
+)  # fmt: skip
+
+
+async def test_right_output_of_a_case_for_timing_is_a_fact() -> None:
+    lab = TimedLab(passed=[passed("small")])
+    findings, report = await reported(lab)
+    assert (findings, lab.executions) == ([], ["timed"])
+    assert [fact.value for fact in report.facts] == [
+        "timed, called once with its launches suppressed",
+        "timed, its output is right",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "severity", "message"),
+    [
+        (
+            {"compared": protocol.Compared(id="c", reports=(WRONG,), repeated=None, mutated=None)},
+            Severity.SUSPECT,
+            "wrong where no verified case is as large: return: 3 of 9 wrong",
+        ),
+        (
+            {"compared": protocol.Compared(id="c", reports=(), repeated=None, mutated="x was changed")},
+            Severity.SUSPECT,
+            "x was changed",
+        ),
+        ({"compared": "no file was left"}, Severity.SUSPECT, "no file was left"),
+        ({"executed": Replayed(trouble="IndexError: 9")}, Severity.HINT, "could not be verified: IndexError: 9"),
+        ({"executed": Replayed(trouble="no answer", lost=True)}, Severity.NOTE, "could not be verified: no answer"),
+    ],
+    ids=["wrong value", "changed argument", "no answer", "error", "lost worker"],
+)
+async def test_other_outcome_of_a_case_for_timing_is_a_finding(
+    outcome: dict[str, Any], severity: Severity, message: str
+) -> None:
+    (finding,), report = await reported(TimedLab(passed=[passed("small")], **outcome))
+    assert (finding.check, finding.severity, finding.case) == ("large_cases", severity, "timed")
+    assert finding.message == message
+    assert report.facts[-1].value == f"timed, {message}"
+
+
+async def test_conflicting_writes_in_a_case_for_timing_are_suspect() -> None:
+    executed = Executed(memory=(RACE,))
+    called = protocol.Called(id="c", returned=(), launches=(), elapsed_s=0.0, executed=executed)
+    (finding,), _ = await reported(TimedLab(passed=[passed("small")], executed=called))
+    assert (finding.severity, finding.message.startswith("race ")) == (Severity.SUSPECT, True)
+
+
+@pytest.mark.parametrize(
+    "lab",
+    [
+        TimedLab(passed=[passed("small")], timed=(timed(size=12 * MIB),)),
+        TimedLab(
+            passed=[passed("small")],
+            reported=(Finding(check="interpreter", severity=Severity.NOTE, message="k ran in Triton's interpreter"),),
+        ),
+    ],
+    ids=["too large", "in Triton's interpreter"],
+)
+async def test_launches_that_take_long_are_not_executed(lab: TimedLab) -> None:
+    findings, report = await reported(lab)
+    assert (findings, lab.executions, len(lab.asked), len(report.facts)) == ([], [], 1, 1)
