@@ -19,7 +19,7 @@ import torch
 
 from engine.protocol.proof.tape import MOST_STEPS
 from engine.worker.operands import device_of, tensors_in
-from engine.worker.taping.steps import StepReceiver
+from engine.worker.taping.steps import PendingLaunch, StepReceiver
 
 UNSEEN = "a CUDA graph was replayed that was captured where its launches were not recorded"
 _is_capturing = torch.cuda.is_current_stream_capturing  # bound before a candidate can replace it
@@ -113,7 +113,7 @@ class Capture:
         self.keep(lambda: self._tape.given(operator, left, taken, integers=integers), (*left, *taken))
 
     @contextlib.contextmanager
-    def launching(self, launch: Any) -> Iterator[None]:  # Any: as Triton's launchers have it
+    def launching(self, launch: PendingLaunch) -> Iterator[None]:
         """Context in which a kernel is launched."""
 
         def put() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import struct
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import torch
@@ -47,6 +47,7 @@ from engine.worker.operands import dtype_of, elements_of, has_memory, is_meta, i
 from engine.worker.taping.copies import computing_copy, is_replayed
 from engine.worker.taping.graphs import Capture
 from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
+from engine.worker.taping.steps import PendingLaunch
 
 _MOST_DATA_BYTES = MOST_TAPE_BYTES // 2  # of constants, before they are written as base64
 _LARGEST_NUMBER = 2**63
@@ -55,35 +56,6 @@ _WORDS = (torch.int64, torch.uint64)  # that may be addresses
 _full = torch.full  # bound before a candidate can replace it
 
 # Kernels take any arguments, and torch has no public names for operators: Any throughout this file.
-
-
-class TakenLaunch(Protocol):
-    """A launch that is about to run; `values` are its arguments by parameter, constants included."""
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """The plain Python function of the kernel."""
-        ...
-
-    @property
-    def grid(self) -> tuple[int, int, int]:
-        """The number of programs along each axis."""
-        ...
-
-    @property
-    def values(self) -> Mapping[str, Any]:
-        """The arguments."""
-        ...
-
-    @property
-    def described(self) -> Launch:
-        """The record of the launch."""
-        ...
-
-    @property
-    def claimed(self) -> ClaimedKernel | None:
-        """The TTIR and arguments of the specialisation, once it was launched; None if they are not known."""
-        ...
 
 
 class TapeRecorder:
@@ -264,7 +236,7 @@ class TapeRecorder:
     # ------------------------------------------------------------ launches
 
     @contextlib.contextmanager
-    def launching(self, launch: TakenLaunch) -> Iterator[None]:
+    def launching(self, launch: PendingLaunch) -> Iterator[None]:
         """Context of a kernel launch; operators that Triton uses for it are not recorded."""
         if not self.is_on:
             yield
@@ -284,7 +256,7 @@ class TapeRecorder:
         finally:
             self.is_on = was_on
 
-    def _launch(self, taken: TakenLaunch) -> None:
+    def _launch(self, taken: PendingLaunch) -> None:
         described = taken.described
         key = specialisation(described)
         if key not in self._specialisations:

@@ -3,10 +3,44 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
+
+from engine.model import Launch
+from engine.protocol.proof.tape import ClaimedKernel
+
+# Kernels take any arguments: Any throughout this file.
+
+
+class PendingLaunch(Protocol):
+    """A launch that is about to run; `values` are its arguments by parameter, constants included."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The plain Python function of the kernel."""
+        ...
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """The number of programs along each axis."""
+        ...
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The arguments."""
+        ...
+
+    @property
+    def described(self) -> Launch:
+        """The record of the launch."""
+        ...
+
+    @property
+    def claimed(self) -> ClaimedKernel | None:
+        """The TTIR and arguments of the specialisation, once it was launched; None if they are not known."""
+        ...
 
 
 class StepReceiver(Protocol):
@@ -52,7 +86,7 @@ class StepReceiver(Protocol):
         """
         ...
 
-    def launching(self, launch: Any) -> contextlib.AbstractContextManager[None]:  # Any: as Triton's launchers have it
+    def launching(self, launch: PendingLaunch) -> contextlib.AbstractContextManager[None]:
         """Context in which a kernel is launched."""
         ...
 
