@@ -52,7 +52,7 @@ class TapedView(Message, tag_field="kind", tag="view", frozen=True):
 
 
 class TapedNumber(Message, tag_field="kind", tag="number", frozen=True):
-    """A bool or an integer argument of a kernel."""
+    """A bool or an integer argument of a kernel; one beyond the range of int64 is the negative number of its bits."""
 
     value: bool | Whole
 

@@ -50,7 +50,7 @@ from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
 from engine.worker.taping.steps import PendingLaunch
 
 _MOST_DATA_BYTES = MOST_TAPE_BYTES // 2  # of constants, before they are written as base64
-_LARGEST_NUMBER = 2**63
+_INTEGER_BITS = 64  # of the largest types that Triton passes an integer as, signed and unsigned
 _ADDRESS = struct.Struct("<q")
 _WORDS = (torch.int64, torch.uint64)  # that may be addresses
 _full = torch.full  # bound before a candidate can replace it
@@ -161,8 +161,7 @@ class TapeRecorder:
             return
         with self._within_limits(), without_modes():
             if elements_of(target):
-                element = Base.view(_full((1,), number, dtype=dtype_of(target)), torch.uint8)
-                self._add(Filled(target=view_of(target, self._used(target)), element=bytes(Base.numpy(element))))
+                self._add(Filled(target=view_of(target, self._used(target)), element=_element(number, target)))
 
     def moved(self, target: torch.Tensor, source: torch.Tensor) -> None:
         """Record that elements were copied to another tensor, which may be larger in broadcast dimensions."""
@@ -284,8 +283,8 @@ class TapeRecorder:
         """A run-time argument of a launch; None for other values."""
         if isinstance(value, bool):
             return TapedNumber(value=value)
-        if isinstance(value, int) and abs(value) <= _LARGEST_NUMBER:
-            return TapedNumber(value=value if value < _LARGEST_NUMBER else value - 2 * _LARGEST_NUMBER)
+        if isinstance(value, int):
+            return _number(value)
         if isinstance(value, float):
             return FloatSpec(hex=value.hex())
         if isinstance(value, TensorDescriptor):
@@ -360,6 +359,21 @@ class TapeRecorder:
                 return frame.f_lineno
             frame = frame.f_back
         return None
+
+
+def _element(number: Any, target: torch.Tensor) -> bytes:
+    """The bytes of a number as an element of the target; torch fills packed 4-bit floats with zeros only."""
+    if isinstance(number, int) and number == 0:
+        return bytes(Base.element_size(target))
+    return bytes(Base.numpy(Base.view(_full((1,), number, dtype=dtype_of(target)), torch.uint8)))
+
+
+def _number(value: int) -> TapedNumber | None:
+    """An integer argument as the signed number of the same bits; None if it has too many of them."""
+    smallest, end = -(1 << (_INTEGER_BITS - 1)), 1 << _INTEGER_BITS
+    if not smallest <= value < end:
+        return None
+    return TapedNumber(value=value if value < -smallest else value - end)
 
 
 def _storages_of(value: TapedValue) -> tuple[int, ...]:

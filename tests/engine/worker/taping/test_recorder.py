@@ -182,7 +182,7 @@ def test_a_launch_that_fails_leaves_nothing():
     assert (tape.steps, tape.specialisations) == ((), ())
 
 
-@pytest.mark.parametrize("number", [2**63, -(2**63)])
+@pytest.mark.parametrize("number", [2**63, 2**63 + 1, 2**64 - 1, -(2**63)])
 def test_a_large_integer_keeps_its_bits(number):
     (step,) = launched(X, X, number, 0.5, True).steps
     assert isinstance(step, Launched)
