@@ -4,7 +4,8 @@ Triton loads a kernel's binary once and gets a function of a module for it.  A l
 driver, so another kernel of the same name is not mistaken for it.
 
 Files that the candidate writes while it runs are its own as well: operator libraries generate the source of pointwise
-kernels into a cache folder and import it from there.  Files that a library writes for it are not.
+kernels into a cache folder and import it from there.  Files that a library writes for it are not, nor are files that it
+opens for writing but does not change, such as those of a library, which it may only read.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 from triton.compiler.compiler import ASTSource, CompiledKernel
 
@@ -22,8 +23,11 @@ from engine.loading.installed import is_in_folder, is_standard
 # Triton's compiler is not typed: what passes through is Any throughout this file.
 
 _WRITES = os.O_WRONLY | os.O_RDWR
-_MOST_WRITTEN = 4096
+_MOST_OPENED = 4096  # files that are followed
 _MOST_FRAMES = 64
+
+_FileState: TypeAlias = tuple[int, int]
+"""Inode and time of the last change: no process can set the latter."""
 
 
 class OwnKernels:
@@ -32,7 +36,8 @@ class OwnKernels:
     def __init__(self) -> None:
         self._file_by_function: dict[int, str] = {}
         self._folders: tuple[Path, ...] = ()
-        self._written: set[str] = set()
+        self._opened: dict[str, _FileState | None] = {}
+        """By path, the state of each file before the candidate first opened it for writing; None if there was none."""
         load = CompiledKernel._init_handles
 
         def noting(kernel: Any) -> None:
@@ -59,7 +64,14 @@ class OwnKernels:
         return self._file_by_function.get(function, "") if function is not None else ""
 
     def _is_own(self, file: str) -> bool:
-        return any(is_in_folder(file, str(folder)) for folder in self._folders) or _plain(file) in self._written
+        return any(is_in_folder(file, str(folder)) for folder in self._folders) or self._is_written(_plain(file))
+
+    def _is_written(self, path: str) -> bool:
+        """Whether the candidate made or changed this file; the event of an attempt is raised before it fails."""
+        if path not in self._opened:
+            return False
+        before = self._opened[path]
+        return before is None or before != _state_of(path)
 
     def _note(self, kernel: Any) -> None:
         """Record the kernel's function; a kernel that was not made from a Python function has no owner."""
@@ -73,15 +85,16 @@ class OwnKernels:
         if event == "open":
             path, mode, flags = args
             if (isinstance(mode, str) and set("wax+") & set(mode)) or (isinstance(flags, int) and flags & _WRITES):
-                self._note_written(path)
+                self._note_opened(path)
         elif event == "os.rename" and len(args) >= 2:
             source, target = args[:2]
-            if _is_path(source) and _is_path(target) and _plain(source) in self._written:
-                self._note_written(target)
+            if _is_path(source) and _is_path(target) and self._is_written(_plain(source)):
+                self._note_opened(target)
 
-    def _note_written(self, path: object) -> None:
-        if _is_path(path) and len(self._written) < _MOST_WRITTEN and self._is_by_the_candidate(sys._getframe(2)):
-            self._written.add(_plain(path))
+    def _note_opened(self, path: object) -> None:
+        if _is_path(path) and len(self._opened) < _MOST_OPENED and self._is_by_the_candidate(sys._getframe(2)):
+            plain = _plain(path)
+            self._opened.setdefault(plain, _state_of(plain))
 
     def _is_by_the_candidate(self, frame: FrameType | None) -> bool:
         """Whether a line of the candidate did this, with nothing but the standard library in between."""
@@ -97,6 +110,15 @@ class OwnKernels:
 
 def _is_path(path: object) -> bool:
     return isinstance(path, str | bytes | os.PathLike)
+
+
+def _state_of(path: str) -> _FileState | None:
+    """The state of a file; None if there is none that can be read."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_ctime_ns
 
 
 def _plain(path: Any) -> str:

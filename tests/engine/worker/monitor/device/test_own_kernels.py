@@ -119,3 +119,46 @@ def test_file_generated_by_generated_file_is_own(own: OwnKernels, tmp_path: Path
     code_in(first, WRITES)["write"](second, "")
     loaded(11, of_function(code_in(second, "def pointwise():\n    pass\n")["pointwise"]))
     assert own.owns(11)
+
+
+ATTEMPTS = """
+import contextlib
+import os
+
+def fail(path):
+    with contextlib.suppress(FileExistsError):
+        open(path, "x")
+
+def append_nothing(path):
+    open(path, "a").close()
+
+def rename_nothing(path):
+    unfinished = f"{path}.tmp"
+    open(unfinished, "w").close()
+    os.unlink(unfinished)
+    with contextlib.suppress(FileNotFoundError):
+        os.replace(unfinished, path)
+"""
+
+
+@pytest.mark.parametrize("attempt", ["fail", "append_nothing", "rename_nothing"])
+def test_file_opened_but_not_changed_is_not_own(own: OwnKernels, tmp_path: Path, attempt: str) -> None:
+    library, text = tmp_path / "site-packages" / "library.py", "def pointwise():\n    pass\n"
+    pointwise = code_in(library, text)["pointwise"]
+    library.write_text(text)
+    own.belong_to(tmp_path / "candidate")
+    own.follow_writes()
+    code_in(tmp_path / "candidate" / "kernel.py", ATTEMPTS)[attempt](library)
+    loaded(11, of_function(pointwise))
+    assert not own.owns(11)
+
+
+def test_file_that_the_candidate_overwrote_is_own(own: OwnKernels, tmp_path: Path) -> None:
+    generated = tmp_path / "cache" / "generated.py"
+    generated.parent.mkdir()
+    generated.write_text("")
+    own.belong_to(tmp_path / "candidate")
+    own.follow_writes()
+    code_in(tmp_path / "candidate" / "kernel.py", WRITES)["write"](generated, "def pointwise():\n    pass\n")
+    loaded(11, of_function(code_in(generated, generated.read_text())["pointwise"]))
+    assert own.owns(11)
