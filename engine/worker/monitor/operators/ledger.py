@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.overrides import _get_current_function_mode_stack as function_modes
@@ -46,6 +46,7 @@ from engine.worker.taping.recorder import TapeRecorder
 from engine.worker.taping.steps import StepReceiver
 
 _MOST_NAMES = 256
+_NAME_CHARACTERS = 200
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
 """On booleans these count as questions, as the logical operators do; `&` and `|` combine comparisons."""
 _REPORTED_BY_CASE = frozenset(
@@ -71,12 +72,21 @@ _NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
 @dataclass(kw_only=True, slots=True)
 class _Entry:
     name: str
-    kind: OperatorKind
     uses: int = 0
     largest_in: int = 0
     largest_out: int = 0
     total_in: int = 0
     total_out: int = 0
+
+
+class _Key(NamedTuple):
+    """What the uses counted in one entry have in common."""
+
+    packet: Any  # an OpOverloadPacket, which has no public name, or the name of a way out of torch
+    kind: OperatorKind  # bit operations are of two kinds
+    case: str
+    reads_inputs: bool
+    integers: bool
 
 
 class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
@@ -85,9 +95,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
     def __init__(self, recorder: TapeRecorder | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._tape = recorder or TapeRecorder()
-        self._entries: dict[
-            tuple[Any, str, bool, bool], _Entry
-        ] = {}  # Any: an OpOverloadPacket, which has no public name
+        self._entries: dict[_Key, _Entry] = {}
         self._packets: set[Any] = set()
         self._case = ""
         self._inputs: set[int] = set()
@@ -184,17 +192,17 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         return tuple(
             OperatorSeen(
                 name=entry.name,
-                kind=entry.kind,
-                case=case,
-                reads_inputs=reads_inputs,
-                integers=integers,
+                kind=key.kind,
+                case=key.case,
+                reads_inputs=key.reads_inputs,
+                integers=key.integers,
                 uses=entry.uses,
                 largest_in=entry.largest_in,
                 largest_out=entry.largest_out,
                 total_in=entry.total_in,
                 total_out=entry.total_out,
             )
-            for (_, case, reads_inputs, integers), entry in self._entries.items()
+            for key, entry in self._entries.items()
         )
 
     def entry(self, packet: Any, kind: OperatorKind, *, reads: bool = False, integers: bool = False) -> _Entry | None:
@@ -202,7 +210,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         if not self._is_noting:
             return None
         by_case = kind in _REPORTED_BY_CASE or packet in _REPORTED_BY_CASE_TOO or isinstance(packet, str)
-        key = (packet, self._case if by_case else "", by_case and reads, by_case and integers)
+        case = self._case if by_case else ""
+        key = _Key(packet, kind, case, reads_inputs=by_case and reads, integers=by_case and integers)
         entry = self._entries.get(key)
         if entry is None:
             self._packets.add(packet)
@@ -210,7 +219,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
                 self.overfull = True
                 return None
             name = packet if isinstance(packet, str) else str(packet._qualified_op_name)
-            entry = self._entries[key] = _Entry(name=name[:200], kind=kind)
+            entry = self._entries[key] = _Entry(name=name[:_NAME_CHARACTERS])
         return entry
 
     def note(

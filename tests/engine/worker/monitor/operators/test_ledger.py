@@ -77,6 +77,15 @@ def test_bits_of_fractions_are_no_integers(call: Callable[[torch.Tensor], object
     assert {one.name: one.integers for one in seen(call).values() if one.kind in computing} == integers
 
 
+def test_bit_operations_on_booleans_and_on_numbers_are_separate() -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X,)):
+        torch.bitwise_and(X > 1, X < 5)
+        torch.bitwise_and(X.view(torch.int32).clone(), 7)
+    found = [one for one in ledger.seen() if one.name == "aten::bitwise_and"]
+    assert [(one.kind, one.uses) for one in found] == [(OperatorKind.QUESTION, 1), (OperatorKind.COMPUTE, 1)]
+
+
 def _coded(x: torch.Tensor) -> torch.Tensor:
     """Memory with large integers that no operator of torch has written, as a kernel leaves them."""
     codes = torch.empty(64, dtype=torch.int64)
