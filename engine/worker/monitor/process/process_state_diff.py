@@ -41,11 +41,14 @@ from engine.worker.monitor.process.code_pages import CodePages, code_pages, rewr
 
 # Namespaces of candidates: their values are Any throughout this file.
 
-_FRAMES, _LOCALS = 32, 64
+_THREADS = Path("/proc/self/task")
+_NS_PER_S = 1e9
+_MOST_FRAMES, _MOST_LOCALS = 32, 64  # of a thread that was left, searched for tensors
 _MISSING = object()
 _FOLLOWS_A_SETTING = frozenset({"torch.Storage"})  # its value depends on the default dtype
 _PRELOADING = ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
-_LOOK_S, _BUSY_SHARE = 0.03, 0.1  # only if threads are left; a waiting thread uses no CPU time
+_BUSY_LOOK_S = 0.03  # time in which threads that were left are observed, if there are any
+_BUSY_SHARE = 0.1  # of that time on the processor, from which on a thread is busy: a waiting one uses none
 _OURS = f"{Path(__file__).parents[3]}{os.sep}"
 _LIBRARIES = tuple(f"{Path(str(module.__file__)).parent}{os.sep}" for module in (torch, triton, np))
 
@@ -89,7 +92,7 @@ class Watch:
             callbacks=_callbacks(),
             random_states=self._random_states(),
             threads=frozenset(sys._current_frames()),
-            children=_child_pids(),
+            children=child_pids(),
             code=code_pages(),
         )
 
@@ -289,18 +292,18 @@ def _new_threads(before: _Snapshot) -> Iterator[ChangeSeen]:
 def _burning() -> frozenset[int]:
     """Kernel ids of the threads that use the processor while this one does not."""
     before = _processor_s()
-    time.sleep(_LOOK_S)
+    time.sleep(_BUSY_LOOK_S)
     now = _processor_s()
     most = {task: used - before.get(task, used) for task, used in now.items() if task != threading.get_native_id()}
-    return frozenset(task for task, used in most.items() if used > _BUSY_SHARE * _LOOK_S)
+    return frozenset(task for task, used in most.items() if used > _BUSY_SHARE * _BUSY_LOOK_S)
 
 
 def _processor_s() -> dict[int, float]:
     """Processor seconds of each thread; none if the system does not report them."""
     used: dict[int, float] = {}
-    for task in Path("/proc/self/task").iterdir():
+    for thread in _THREADS.iterdir():
         with contextlib.suppress(OSError):  # it ended in the meantime
-            used[int(task.name)] = int((task / "schedstat").read_text().split()[0]) / 1e9
+            used[int(thread.name)] = int((thread / "schedstat").read_text().split()[0]) / _NS_PER_S
     return used
 
 
@@ -309,28 +312,39 @@ def _printable(text: str) -> str:
 
 
 def _locals(frame: FrameType | None) -> Iterator[object]:
-    for _ in range(_FRAMES):
+    for _ in range(_MOST_FRAMES):
         if frame is None:
             return
-        yield from list(frame.f_locals.values())[:_LOCALS]
+        yield from list(frame.f_locals.values())[:_MOST_LOCALS]
         frame = frame.f_back
 
 
 def _holds_tensor(value: object) -> bool:
     if isinstance(value, dict):
-        value = list(value.values())[:_LOCALS]
+        value = list(value.values())[:_MOST_LOCALS]
     if isinstance(value, list | tuple):
-        return any(isinstance(part, torch.Tensor) for part in value[:_LOCALS])
+        return any(isinstance(part, torch.Tensor) for part in value[:_MOST_LOCALS])
     return isinstance(value, torch.Tensor)
 
 
-def _child_pids() -> frozenset[int]:
-    tasks = Path("/proc/self/task").iterdir()
-    return frozenset(int(pid) for task in tasks for pid in (task / "children").read_text().split())
+def child_pids(threads: Path = _THREADS) -> frozenset[int]:
+    """The child processes of all threads in this folder of the system.
+
+    Raises:
+        OSError: the system does not list the children of a thread that is still there.
+    """
+    found: set[int] = set()
+    for thread in threads.iterdir():
+        try:
+            found.update(map(int, (thread / "children").read_text().split()))
+        except OSError:
+            if thread.exists():  # otherwise it has ended since it was listed
+                raise
+    return frozenset(found)
 
 
 def _children(before: _Snapshot) -> Iterator[ChangeSeen]:
-    for pid in sorted(_child_pids() - before.children):
+    for pid in sorted(child_pids() - before.children):
         try:
             name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()[:100]
         except OSError:

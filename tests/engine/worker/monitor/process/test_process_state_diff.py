@@ -20,6 +20,7 @@ import time
 import timeit
 import types
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -29,7 +30,7 @@ from triton.runtime import interpreter
 
 from engine.protocol.monitoring import ChangeKind, ChangeSeen
 from engine.worker.monitor.process.code_pages import code_pages
-from engine.worker.monitor.process.process_state_diff import Watch
+from engine.worker.monitor.process.process_state_diff import Watch, child_pids
 
 
 def pretend(*args: object, **kwargs: object) -> bool:
@@ -245,6 +246,20 @@ def test_a_process_left_running_is_reported(watch: Watch) -> None:
     assert [one for one in changes if one.kind is ChangeKind.PROCESS] == [
         ChangeSeen(kind=ChangeKind.PROCESS, name="cat")
     ]
+
+
+def test_a_thread_that_has_just_ended_has_no_child_processes(tmp_path: Path) -> None:
+    for thread, children in (("1", "11 12 "), ("2", "")):
+        (tmp_path / thread).mkdir()
+        (tmp_path / thread / "children").write_text(children)
+    (tmp_path / "3").symlink_to("ended")
+    assert child_pids(tmp_path) == {11, 12}
+
+
+def test_child_processes_that_cannot_be_listed_are_not_none(tmp_path: Path) -> None:
+    (tmp_path / "1").mkdir()
+    with pytest.raises(FileNotFoundError):
+        child_pids(tmp_path)
 
 
 def test_diff_that_never_began_reports_nothing() -> None:
