@@ -14,7 +14,7 @@ from engine.worker.monitor.operators import torch_hooks
 from engine.worker.monitor.operators.ledger import Ledger
 from engine.worker.monitor.process import planted
 from engine.worker.monitor.process.audit import Audit
-from engine.worker.monitor.process.process_state_diff import Watch
+from engine.worker.monitor.process.process_state_diff import ProcessStateDiff
 from engine.worker.taping.recorder import TapeRecorder
 
 _T = TypeVar("_T")
@@ -32,7 +32,7 @@ class Observer:
         device: torch.device,
         recorder: TapeRecorder | None = None,
     ) -> None:
-        self._watch = Watch(device)
+        self._state = ProcessStateDiff(device)
         self._audit = Audit()
         self._ledger = Ledger(recorder)
         self._unchecked: list[str] = []
@@ -41,7 +41,7 @@ class Observer:
         torch_hooks.follow_operators(self._ledger.follow, self._ledger.within)
         self._modules = planted.modules()
         # Done now: after the candidate is loaded it would delay the verdict.
-        self._try("the state before loading", self._watch.begin, None)
+        self._try("the state before loading", self._state.begin, None)
 
     @contextlib.contextmanager
     def loading(self, path: Path, folder: Path | None) -> Iterator[None]:
@@ -49,7 +49,7 @@ class Observer:
         self._audit.install(path, folder)
         with self._audit.on(loading=True):
             yield
-        self._try("the random numbers", self._watch.seeded, None)
+        self._try("the random numbers", self._state.seeded, None)
 
     @contextlib.contextmanager
     def calling(self, case: str, arguments: Sequence[object], *, operators: bool) -> Iterator[None]:
@@ -68,7 +68,7 @@ class Observer:
         """The reply to an Observe of this id."""
         self._unchecked += ["more operators were called than are noted"] if self._ledger.overfull else []
         self._unchecked += ["more was done than is noted"] if self._audit.overfull else []
-        changes: tuple[ChangeSeen, ...] = self._try("the changed state", self._watch.changes, ())
+        changes: tuple[ChangeSeen, ...] = self._try("the changed state", self._state.changes, ())
         imported: tuple[ChangeSeen, ...] = self._try("the imported modules", lambda: planted.changes(self._modules), ())
         changes += (*self._audit.bypasses(), *imported)
         return Observed(

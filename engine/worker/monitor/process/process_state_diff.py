@@ -68,7 +68,7 @@ class _Snapshot:
     code: Mapping[str, CodePages] | None
 
 
-class Watch:
+class ProcessStateDiff:
     """Compares the process with its state when `begin` was called."""
 
     def __init__(self, device: torch.device) -> None:

@@ -30,7 +30,7 @@ from triton.runtime import interpreter
 
 from engine.protocol.monitoring import ChangeKind, ChangeSeen
 from engine.worker.monitor.process.code_pages import code_pages
-from engine.worker.monitor.process.process_state_diff import Watch, child_pids
+from engine.worker.monitor.process.process_state_diff import ProcessStateDiff, child_pids
 
 
 def pretend(*args: object, **kwargs: object) -> bool:
@@ -38,11 +38,11 @@ def pretend(*args: object, **kwargs: object) -> bool:
 
 
 @pytest.fixture
-def watch() -> Watch:
-    """A watch that began just now."""
-    watch = Watch(torch.device("cpu"))
-    watch.begin()
-    return watch
+def diff() -> ProcessStateDiff:
+    """A diff that began just now."""
+    diff = ProcessStateDiff(torch.device("cpu"))
+    diff.begin()
+    return diff
 
 
 @pytest.mark.parametrize(
@@ -58,63 +58,63 @@ def watch() -> Watch:
     ],
 )  # fmt: skip
 def test_a_replaced_function_is_reported(
-    watch: Watch, monkeypatch: pytest.MonkeyPatch, owner: object, attribute: str
+    diff: ProcessStateDiff, monkeypatch: pytest.MonkeyPatch, owner: object, attribute: str
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(owner, attribute, pretend)
-        changes = watch.changes()
+        changes = diff.changes()
     assert [(one.kind, one.name.rpartition(".")[2]) for one in changes] == [(ChangeKind.FUNCTION, attribute)]
     assert changes[0].detail.startswith("pretend in line ")
-    assert watch.changes() == ()
+    assert diff.changes() == ()
 
 
-def test_operation_only_in_current_builder_is_reported(watch: Watch) -> None:
+def test_operation_only_in_current_builder_is_reported(diff: ProcessStateDiff) -> None:
     interpreter.interpreter_builder.create_fadd = pretend
     try:
-        names = [one.name for one in watch.changes()]
+        names = [one.name for one in diff.changes()]
     finally:
         del interpreter.interpreter_builder.create_fadd
     assert names == ["triton.interpreter_builder.create_fadd"]
 
 
-def test_a_callback_of_the_collector_is_reported(watch: Watch) -> None:
+def test_a_callback_of_the_collector_is_reported(diff: ProcessStateDiff) -> None:
     gc.callbacks.append(pretend)
     try:
-        changes = watch.changes()
+        changes = diff.changes()
     finally:
         gc.callbacks.remove(pretend)
     assert [one.name for one in changes] == ["gc.callbacks"]
     assert changes[0].detail.startswith("pretend in line ")
 
 
-def test_a_handler_of_a_signal_is_reported(watch: Watch) -> None:
+def test_a_handler_of_a_signal_is_reported(diff: ProcessStateDiff) -> None:
     before = signal.signal(signal.SIGALRM, lambda *_: None)
     try:
-        names = [one.name for one in watch.changes()]
+        names = [one.name for one in diff.changes()]
     finally:
         signal.signal(signal.SIGALRM, before)
     assert names == ["the handler of SIGALRM"]
 
 
-def test_a_mode_that_was_left_on_is_reported(watch: Watch) -> None:
+def test_a_mode_that_was_left_on_is_reported(diff: ProcessStateDiff) -> None:
     with BaseTorchFunctionMode():
-        names = [one.name for one in watch.changes()]
+        names = [one.name for one in diff.changes()]
     assert names == ["the modes of functions"]
 
 
-def test_a_function_with_other_code_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_with_other_code_is_reported(diff: ProcessStateDiff, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(torch.nn.functional.softmax, "__code__", pretend.__code__)
-        changes = watch.changes()
+        changes = diff.changes()
     assert [(one.name, one.detail.split(" in ")[0]) for one in changes] == [
         ("torch.nn.functional.softmax", "its code is now pretend")
     ]
 
 
-def test_removed_function_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removed_function_is_reported(diff: ProcessStateDiff, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.delattr(torch, "allclose")
-        changes = watch.changes()
+        changes = diff.changes()
     assert changes == (ChangeSeen(kind=ChangeKind.FUNCTION, name="torch.allclose", detail="removed"),)
 
 
@@ -123,14 +123,14 @@ def test_module_with_every_attribute_does_not_blind_diff(monkeypatch: pytest.Mon
         def __getattr__(self, name: str) -> object:
             return pretend
 
-    import triton.testing  # noqa: F401  # so that the watch knows it
+    import triton.testing  # noqa: F401  # so that the diff knows it
 
-    watch = Watch(torch.device("cpu"))
-    watch.begin()
+    diff = ProcessStateDiff(torch.device("cpu"))
+    diff.begin()
     with monkeypatch.context() as patched:
         patched.setitem(sys.modules, "triton.testing", Agreeable("triton.testing"))
         patched.setattr(torch, "allclose", pretend)
-        reported = {change.name for change in watch.changes()}
+        reported = {change.name for change in diff.changes()}
     assert {"torch.allclose", "triton.testing.do_bench"} <= reported
 
 
@@ -157,20 +157,22 @@ def settings() -> Iterator[None]:
         (lambda: torch.set_grad_enabled(False), "torch.is_grad_enabled", "True -> False"),
     ],
 )
-def test_a_changed_setting_is_reported(watch: Watch, change: Callable[[], object], name: str, detail: str) -> None:
+def test_a_changed_setting_is_reported(
+    diff: ProcessStateDiff, change: Callable[[], object], name: str, detail: str
+) -> None:
     change()
-    assert watch.changes() == (ChangeSeen(kind=ChangeKind.SETTING, name=name, detail=detail),)
+    assert diff.changes() == (ChangeSeen(kind=ChangeKind.SETTING, name=name, detail=detail),)
 
 
-def test_drawn_random_numbers_are_reported(watch: Watch) -> None:
+def test_drawn_random_numbers_are_reported(diff: ProcessStateDiff) -> None:
     torch.randn(3)
-    assert watch.changes() == (ChangeSeen(kind=ChangeKind.RANDOM_STATE, name="cpu"),)
+    assert diff.changes() == (ChangeSeen(kind=ChangeKind.RANDOM_STATE, name="cpu"),)
 
 
 @pytest.mark.parametrize(
     ("held", "kind"), [(torch.ones(3), ChangeKind.BUSY_THREAD), ("a queue", ChangeKind.THREAD)], ids=["tensor", "text"]
 )
-def test_running_thread_is_reported_with_its_tensors(watch: Watch, held: object, kind: ChangeKind) -> None:
+def test_running_thread_is_reported_with_its_tensors(diff: ProcessStateDiff, held: object, kind: ChangeKind) -> None:
     end = threading.Event()
 
     def wait(what: object) -> None:
@@ -179,14 +181,14 @@ def test_running_thread_is_reported_with_its_tensors(watch: Watch, held: object,
     thread = threading.Thread(target=wait, args=([held],), name="left \udc80")
     thread.start()
     try:
-        changes = watch.changes()
+        changes = diff.changes()
     finally:
         end.set()
         thread.join()
     assert changes == (ChangeSeen(kind=kind, name="left \\udc80"),)
 
 
-def test_busy_thread_is_distinguished_from_waiting(watch: Watch) -> None:
+def test_busy_thread_is_distinguished_from_waiting(diff: ProcessStateDiff) -> None:
     end, started = threading.Event(), threading.Event()
 
     def burn() -> None:
@@ -199,7 +201,7 @@ def test_busy_thread_is_distinguished_from_waiting(watch: Watch) -> None:
         thread.start()
     started.wait()
     try:
-        changes = watch.changes()
+        changes = diff.changes()
     finally:
         end.set()
         for thread in threads:
@@ -210,16 +212,16 @@ def test_busy_thread_is_distinguished_from_waiting(watch: Watch) -> None:
     }
 
 
-def test_preloaded_library_is_reported(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preloaded_library_is_reported(diff: ProcessStateDiff, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setenv("LD_PRELOAD", "/tmp/clock.so")
-        changes = watch.changes()
+        changes = diff.changes()
     assert changes == (ChangeSeen(kind=ChangeKind.PRELOADING, name="LD_PRELOAD", detail="/tmp/clock.so"),)
-    assert watch.changes() == ()
+    assert diff.changes() == ()
 
 
 @pytest.mark.skipif(code_pages() is None, reason="only Linux tells how pages of code are mapped")
-def test_machine_code_that_was_written_to_is_reported(watch: Watch) -> None:
+def test_machine_code_that_was_written_to_is_reported(diff: ProcessStateDiff) -> None:
     libc = ctypes.CDLL(None)
     address = ctypes.cast(libc.lrand48, ctypes.c_void_p).value
     assert address is not None
@@ -227,12 +229,12 @@ def test_machine_code_that_was_written_to_is_reported(watch: Watch) -> None:
     assert libc.mprotect(page, ctypes.c_size_t(size), mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) == 0
     ctypes.memmove(address, ctypes.string_at(address, 1), 1)  # the same byte, in a page of our own now
     assert libc.mprotect(page, ctypes.c_size_t(size), mmap.PROT_READ | mmap.PROT_EXEC) == 0
-    (change,) = watch.changes()
+    (change,) = diff.changes()
     assert change.name.startswith("the machine code of lib")
     assert change.detail.endswith("KiB of it were written to")
 
 
-def test_a_process_left_running_is_reported(watch: Watch) -> None:
+def test_a_process_left_running_is_reported(diff: ProcessStateDiff) -> None:
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert child.stdin is not None
     assert child.stdout is not None
@@ -240,7 +242,7 @@ def test_a_process_left_running_is_reported(watch: Watch) -> None:
     child.stdin.flush()
     child.stdout.read(1)  # it is `cat` by now, and no copy of us
     try:
-        changes = watch.changes()
+        changes = diff.changes()
     finally:
         child.communicate()
     assert [one for one in changes if one.kind is ChangeKind.PROCESS] == [
@@ -263,4 +265,4 @@ def test_child_processes_that_cannot_be_listed_are_not_none(tmp_path: Path) -> N
 
 
 def test_diff_that_never_began_reports_nothing() -> None:
-    assert Watch(torch.device("cpu")).changes() == ()
+    assert ProcessStateDiff(torch.device("cpu")).changes() == ()
