@@ -13,10 +13,10 @@ import msgspec
 
 from engine.protocol.messages import Command, Count, LineNumber, Message, Reply, Word
 
-MOST_OPERATORS, MOST_ACTIONS, MOST_CHANGES = 1024, 256, 256
+MOST_OPERATORS, MOST_ACTIONS, MOST_CHANGES, MOST_UNCHECKED = 1024, 256, 256, 16
 """Of entries in one reply."""
 INTO = ".out"
-"""Prefixes of copies into existing memory; a copy to new memory is not part of an answer."""
+"""End of the names of copies into existing memory; a copy to new memory is not part of an answer."""
 LOOKING_UP = ("index", "index_select", "gather", "embedding", "take")
 """Operators that copy elements of their first argument unchanged, at positions given by the others."""
 
@@ -122,7 +122,7 @@ class ActionKind(enum.StrEnum):
 class ChangeKind(enum.StrEnum):
     """Kind of a difference in the process between load and last call; THREAD and PROCESS are new ones.
 
-    A BUSY_THREAD holds tensors, a BURNING_THREAD uses the processor between calls.  PRELOADING makes later processes
+    A TENSOR_THREAD holds tensors, a BUSY_THREAD uses the processor between calls.  PRELOADING makes later processes
     load a library before all others.
     """
 
@@ -130,8 +130,8 @@ class ChangeKind(enum.StrEnum):
     SETTING = "setting"
     RANDOM_STATE = "random_state"
     THREAD = "thread"
+    TENSOR_THREAD = "tensor_thread"
     BUSY_THREAD = "busy_thread"
-    BURNING_THREAD = "burning_thread"
     PRELOADING = "preloading"
     PROCESS = "process"
 
@@ -144,9 +144,10 @@ class OperatorSeen(Message, frozen=True):
     """An operator of torch that verified calls used.
 
     `largest_in` and `largest_out` count the elements of all tensors of one use, taken and returned; the totals are over
-    all uses.  Neither is set for VIEW and METADATA, which make no content.  `case` is set for LIGHT and COMPUTE.
-    `reads_inputs` is whether it took an argument of the entry, or a value that torch alone made of one; `integers`
-    whether all that it took and returned were whole numbers, and none of them the bits of fractions.
+    all uses.  Neither is set for VIEW and METADATA, which make no content.  `case` is set for operators that make
+    content from other content, at random or from numbers outside of torch, and "" for the others.  `reads_inputs` is
+    whether it took an argument of the entry, or a value that torch alone made of one; `integers` whether all that it
+    took and returned were whole numbers, and none of them the bits of fractions.
     """
 
     name: Word
@@ -188,4 +189,4 @@ class Observed(Reply, tag="observed", frozen=True):
     operators: Annotated[tuple[OperatorSeen, ...], msgspec.Meta(max_length=MOST_OPERATORS)] = ()
     actions: Annotated[tuple[ActionSeen, ...], msgspec.Meta(max_length=MOST_ACTIONS)] = ()
     changes: Annotated[tuple[ChangeSeen, ...], msgspec.Meta(max_length=MOST_CHANGES)] = ()
-    unchecked: Annotated[tuple[Word, ...], msgspec.Meta(max_length=16)] = ()
+    unchecked: Annotated[tuple[Word, ...], msgspec.Meta(max_length=MOST_UNCHECKED)] = ()

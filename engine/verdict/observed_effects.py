@@ -65,8 +65,8 @@ _ACTION_WORDS = {
 }
 _CHANGES = {
     protocol.ChangeKind.FUNCTION: (Severity.SUSPECT, "replaced functions of other modules"),
-    protocol.ChangeKind.BUSY_THREAD: (Severity.SUSPECT, "threads that reference tensors were left running"),
-    protocol.ChangeKind.BURNING_THREAD: (Severity.SUSPECT, "busy threads were left running"),
+    protocol.ChangeKind.TENSOR_THREAD: (Severity.SUSPECT, "threads that reference tensors were left running"),
+    protocol.ChangeKind.BUSY_THREAD: (Severity.SUSPECT, "busy threads were left running"),
     protocol.ChangeKind.PRELOADING: (Severity.SUSPECT, "preloaded libraries"),
     protocol.ChangeKind.PROCESS: (Severity.SUSPECT, "processes were left running"),
     protocol.ChangeKind.SETTING: (Severity.HINT, "changed process-wide settings"),

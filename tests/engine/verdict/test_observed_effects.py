@@ -402,7 +402,7 @@ def test_actions_of_one_kind_are_one_finding() -> None:
     ("kind", "severity"),
     [
         (protocol.ChangeKind.FUNCTION, Severity.SUSPECT),
-        (protocol.ChangeKind.BUSY_THREAD, Severity.SUSPECT),
+        (protocol.ChangeKind.TENSOR_THREAD, Severity.SUSPECT),
         (protocol.ChangeKind.PROCESS, Severity.SUSPECT),
         (protocol.ChangeKind.SETTING, Severity.HINT),
         (protocol.ChangeKind.THREAD, Severity.NOTE),
@@ -425,12 +425,12 @@ def test_operator_that_draws_may_use_random_state() -> None:
 
 def test_facts_count_all_observations() -> None:
     operator = protocol.OperatorSeen(name="aten::empty", kind=protocol.OperatorKind.ALLOCATION, uses=3)
-    change = protocol.ChangeSeen(kind=protocol.ChangeKind.BUSY_THREAD, name="t")
+    change = protocol.ChangeSeen(kind=protocol.ChangeKind.TENSOR_THREAD, name="t")
     reported = facts(protocol.Observed(id="0" * 32, operators=(operator,), changes=(change,)))
     assert [(fact.name, fact.value) for fact in reported] == [
         ("operators of torch", "3 allocation"),
         ("side effects", "none"),
-        ("state left changed", "1 busy thread"),
+        ("state left changed", "1 tensor thread"),
     ]
 
 

@@ -280,16 +280,16 @@ def _new_threads(before: _Snapshot) -> Iterator[ChangeSeen]:
     named = {thread.ident: thread for thread in threading.enumerate()}
     frames = sys._current_frames()
     left = frames.keys() - before.threads - {threading.get_ident()}
-    burning = _burning() if left else frozenset()
+    busy = _busy_threads() if left else frozenset()
     for identifier in (identifier for identifier in frames if identifier in left):
         thread = named.get(identifier)
         held = (*_locals(frames[identifier]), *(getattr(thread, name, None) for name in ("_args", "_kwargs")))
-        kind = ChangeKind.BURNING_THREAD if thread and thread.native_id in burning else ChangeKind.THREAD
-        kind = ChangeKind.BUSY_THREAD if any(map(_holds_tensor, held)) else kind
+        kind = ChangeKind.BUSY_THREAD if thread and thread.native_id in busy else ChangeKind.THREAD
+        kind = ChangeKind.TENSOR_THREAD if any(map(_holds_tensor, held)) else kind
         yield ChangeSeen(kind=kind, name=_printable(thread.name if thread is not None else "unnamed"))
 
 
-def _burning() -> frozenset[int]:
+def _busy_threads() -> frozenset[int]:
     """Kernel ids of the threads that use the processor while this one does not."""
     before = _processor_s()
     time.sleep(_BUSY_LOOK_S)

@@ -170,7 +170,9 @@ def test_drawn_random_numbers_are_reported(diff: ProcessStateDiff) -> None:
 
 
 @pytest.mark.parametrize(
-    ("held", "kind"), [(torch.ones(3), ChangeKind.BUSY_THREAD), ("a queue", ChangeKind.THREAD)], ids=["tensor", "text"]
+    ("held", "kind"),
+    [(torch.ones(3), ChangeKind.TENSOR_THREAD), ("a queue", ChangeKind.THREAD)],
+    ids=["tensor", "text"],
 )
 def test_running_thread_is_reported_with_its_tensors(diff: ProcessStateDiff, held: object, kind: ChangeKind) -> None:
     end = threading.Event()
@@ -207,7 +209,7 @@ def test_busy_thread_is_distinguished_from_waiting(diff: ProcessStateDiff) -> No
         for thread in threads:
             thread.join()
     assert {one.name: one.kind for one in changes} == {
-        "burns": ChangeKind.BURNING_THREAD,
+        "burns": ChangeKind.BUSY_THREAD,
         "waits": ChangeKind.THREAD,
     }
 
