@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import torch
 
-from engine.protocol.monitoring import MOST_ACTIONS, MOST_CHANGES, ChangeSeen, Observed
+from engine.protocol.monitoring import MOST_ACTIONS, MOST_CHANGES, MOST_UNCHECKED, ChangeSeen, Observed
 from engine.worker.monitor.operators import torch_hooks
 from engine.worker.monitor.operators.ledger import Ledger
 from engine.worker.monitor.process import planted
@@ -18,7 +18,7 @@ from engine.worker.monitor.process.process_state_diff import ProcessStateDiff
 from engine.worker.taping.recorder import TapeRecorder
 
 _T = TypeVar("_T")
-_WORD_CHARACTERS = 500
+_REASON_CHARACTERS = 500
 
 
 class Observer:
@@ -76,12 +76,12 @@ class Observer:
             operators=self._ledger.seen(),
             actions=self._audit.seen()[:MOST_ACTIONS],
             changes=changes[:MOST_CHANGES],
-            unchecked=tuple(self._unchecked[:16]),
+            unchecked=tuple(dict.fromkeys(self._unchecked))[:MOST_UNCHECKED],  # every reply finds them again
         )
 
     def _try(self, what: str, look: Callable[[], _T], otherwise: _T) -> _T:
         try:
             return look()
         except Exception as error:  # a candidate may have replaced the functions used here
-            self._unchecked.append(f"{what}: {type(error).__name__}"[:_WORD_CHARACTERS])
+            self._unchecked.append(f"{what}: {type(error).__name__}"[:_REASON_CHARACTERS])
             return otherwise

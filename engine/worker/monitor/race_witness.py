@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,14 +18,14 @@ from engine import protocol
 _MOST_NOTED = 1 << 19  # most elements recorded for one launch
 _READERS_KEPT = 2  # two, so that one remains if the other is the writer
 
-Place = tuple[int, int, int]
+ProgramIds: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramAccess:
     """One access of one program: `values` are those of a store, None for a load."""
 
-    program: Place
+    program: ProgramIds
     line: int | None
     values: Any = None  # a numpy array, which is not typed
 
@@ -109,7 +109,7 @@ class RaceDetector:
         return False
 
     def _forget(self) -> None:
-        self._readers: dict[int, dict[Place, ProgramAccess]] = {}
+        self._readers: dict[int, dict[ProgramIds, ProgramAccess]] = {}
         self._writers: dict[int, tuple[ProgramAccess, bytes]] = {}
         self._other = None
         self._noted = 0

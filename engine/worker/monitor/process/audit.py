@@ -24,6 +24,7 @@ from engine.loading.installed import PACKAGE_FOLDERS, is_in_folder, is_in_packag
 from engine.protocol.monitoring import MOST_ACTIONS, ActionKind, ActionSeen, ChangeKind, ChangeSeen
 from engine.worker.monitor.operators.torch_hooks import HOOK_EVENT
 
+_OURS = f"{Path(__file__).parents[3]}{os.sep}"
 _MOST_FRAMES = 200
 _DETAIL_CHARACTERS = 200
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -34,10 +35,11 @@ _READABLE = tuple({
 })  # fmt: skip
 _SHARED = "/dev/shm/"
 _MEASURES = re.compile(r"/proc/(?:cpuinfo|meminfo|driver/.*|(?:self|\d+)/(?:statm?|status|limits|cgroup))")
-_BYPASSES = re.compile(
+_ON_REQUEST = re.compile(
     r"/torch/(?:serialization|hub|storage|utils/cpp_extension|multiprocessing/|_inductor/(?:codecache|cpp_builder))"
     r"|/triton/runtime/build\.py"
 )
+"""Files of torch and Triton that read, write, load or start only what their caller names: those are its actions."""
 _UNUSUAL = frozenset({
     "apex", "cuda", "cudnn", "cupy", "cutlass", "deepspeed", "fla", "flash_attn", "flashinfer", "jax", "numba",
     "pycuda", "requests", "tensorflow", "vllm", "xformers",
@@ -84,10 +86,10 @@ class Audit:
         self._is_on = False
         self._is_loading = False
         self._path = ""
-        self._room = ""
-        self._folder = ""
+        self._workspace = ""
+        self._import_folder = ""
         self._cache = f"{knobs.cache.dir}{os.sep}"
-        self._writable = (f"{tempfile.gettempdir()}{os.sep}", "/dev/shm/")
+        self._writable = (f"{tempfile.gettempdir()}{os.sep}", _SHARED)
         self._times: dict[tuple[ActionKind, str, int | None, bool], int] = {}
         self._bypasses: dict[str, int | None] = {}
         self.overfull = False
@@ -95,8 +97,8 @@ class Audit:
     def install(self, path: Path, folder: Path | None) -> None:
         """Record audit events of the candidate at `path`, and of the modules that it imports from `folder`."""
         self._path = str(path)
-        self._room = f"{path.parents[1]}{os.sep}"
-        self._folder = f"{folder}{os.sep}" if folder is not None else self._room
+        self._workspace = f"{path.parents[1]}{os.sep}"
+        self._import_folder = f"{folder}{os.sep}" if folder is not None else self._workspace
         sys.addaudithook(self._hook())
 
     @contextlib.contextmanager
@@ -182,7 +184,7 @@ class Audit:
         return None
 
     def _is_authors(self, file: str) -> bool:
-        return file.startswith(self._room) or is_in_folder(file, self._folder)
+        return file.startswith(self._workspace) or is_in_folder(file, self._import_folder)
 
     def _action(self, event: str, args: tuple[Any, ...]) -> tuple[ActionKind, str] | None:
         kind = _KINDS[event]
@@ -230,12 +232,11 @@ class Audit:
         if writes or (isinstance(flags, int) and flags & _WRITING):
             if place.startswith(self._cache):
                 return ActionKind.FILE_WRITTEN, f"in the compiler's cache: {place}"
-            is_its_own = f"{place}{os.sep}".startswith(self._room) or place == os.devnull
+            is_its_own = f"{place}{os.sep}".startswith(self._workspace) or place == os.devnull
             return None if is_its_own else (ActionKind.FILE_WRITTEN, place)
-        is_known = f"{place}{os.sep}".startswith((self._room, self._folder, *_READABLE)) and not f"{place}/".startswith(
-            _SHARED
-        )
-        if is_known or _MEASURES.fullmatch(place):
+        inside = f"{place}{os.sep}"
+        is_known = inside.startswith((self._workspace, self._import_folder, *_READABLE))
+        if (is_known and not inside.startswith(_SHARED)) or _MEASURES.fullmatch(place):
             return None
         return ActionKind.FILE_READ, place
 
@@ -251,7 +252,8 @@ def _caller() -> FrameType | None:
 
 
 def _is_machinery(file: str) -> bool:
-    if _BYPASSES.search(file):
+    """Whether this is code of torch, Triton or kgtui that acts of its own accord."""
+    if _ON_REQUEST.search(file):
         return False
     return is_in_package(file, "torch", "triton") or file.startswith(_OURS)
 
@@ -259,9 +261,6 @@ def _is_machinery(file: str) -> bool:
 def _is_made_up(file: str) -> bool:
     """Whether the code comes from a string and no file; the caller that ran the string is above it."""
     return not file.startswith(("/", "<frozen"))
-
-
-_OURS = f"{Path(__file__).parents[3]}{os.sep}"
 
 
 def _plain(value: object) -> str:
