@@ -11,7 +11,7 @@ from engine.errors import UnsupportedError
 from engine.protocol.messages import PointersSpec
 from engine.protocol.proof.tape import Addressed, Filled, Given, Launched, LookedUp, Moved, Tape
 from engine.protocol.tensors import tensors_given
-from engine.replay.checks import check_tape
+from engine.replay.checks import check_tape, views_of
 from engine.replay.device.kernels import DeviceKernels
 from engine.replay.device.memory import DeviceMemory
 
@@ -74,16 +74,20 @@ def _untimed(command: protocol.TimeTape) -> Iterator[str]:
             yield "an argument is an array of pointers, or in host memory"
     if None in command.tape.returned and set(command.tape.returned) != {None}:
         yield "it returns something other than tensors"
+    used: set[int] = set()
     for step in command.tape.steps:
         match step:
             case Given(data=None):
                 yield step.work if step.operator else "torch computes: memory that depends on the arguments"
             case Given() if command.tape.storages[step.storage].argument is not None:
                 yield "an argument is overwritten by other code"
+            case Given() if step.storage in used:
+                yield "memory is overwritten by other code"
             case LookedUp():
                 yield "torch looks up elements"
             case Addressed():
                 yield "a kernel is given an array of pointers"
+        used.update((step.storage,) if isinstance(step, Given) else (view.storage for view in views_of(step)))
 
 
 def _given(tape: Tape, device: torch.device) -> Mapping[int, torch.Tensor]:
