@@ -88,7 +88,7 @@ def _import_for_candidates() -> None:
         engine.compiler.cache_keys.name_by_version()
         engine.worker.cpu_driver.warm.warm_up(os.environ[WARM_TARGET_VARIABLE])
     else:
-        import engine.replay.device.place
+        import engine.replay.device.backend
 
         _warm_compilers()
     if backend := os.environ.get(DRIVER_VARIABLE):

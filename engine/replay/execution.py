@@ -17,7 +17,7 @@ class KernelStoppedError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
+class LaunchEffects:
     """The storages that a launch may have read or written, and those that it stored to."""
 
     used: frozenset[int]
@@ -55,7 +55,7 @@ class TapeMemory(Protocol):
         """Write numbers and the addresses of places to a storage, as 64-bit integers."""
         ...
 
-    def launch(self, step: Launched) -> Stored:
+    def launch(self, step: Launched) -> LaunchEffects:
         """Run a launch."""
         ...
 
@@ -168,7 +168,7 @@ def _add_foreign(state: Replay, storage: int, steps: frozenset[int]) -> None:
         state.foreign[storage] = state.foreign.get(storage, frozenset()) | steps
 
 
-def _note_launched(state: Replay, launched: Stored) -> None:
+def _note_launched(state: Replay, launched: LaunchEffects) -> None:
     """Record that all stores of a kernel may depend on all of its arguments."""
     foreign = _foreign_of(state, launched.used)
     depends = not state.derived.isdisjoint(launched.used)

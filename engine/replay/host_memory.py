@@ -26,7 +26,7 @@ from engine.protocol.proof.tape import (
 )
 from engine.replay.checks import TapeError
 from engine.replay.elements import cast, look_up, scalar_of, view_of
-from engine.replay.execution import KernelStoppedError, Stored
+from engine.replay.execution import KernelStoppedError, LaunchEffects
 
 _BASE, _GAP = 1 << 32, 1 << 16  # addresses that kernels see: aligned and far apart
 
@@ -107,7 +107,7 @@ class HostMemory:
         values = [word if isinstance(word, int) else self._bases[word.storage] + word.offset_bytes for word in words]
         self.content[storage][...] = np.array(values, np.int64).view(np.uint8)
 
-    def launch(self, step: Launched) -> Stored:
+    def launch(self, step: Launched) -> LaunchEffects:
         """See `TapeMemory`."""
         kernel = self._kernels[step.specialisation]
         name = self._tape.specialisations[step.specialisation].kernel
@@ -131,7 +131,7 @@ class HostMemory:
         execution = execute(kernel.module, (x, y, z), arguments, memory, measures=False)
         if not execution.is_complete:
             raise KernelStoppedError(f"{name}: {execution.findings[-1].message}")
-        return Stored(used=frozenset(used), stored=_stored(execution))
+        return LaunchEffects(used=frozenset(used), stored=_stored(execution))
 
     def _view(self, view: TapedView) -> Array:
         return view_of(self.content[view.storage], view)

@@ -18,7 +18,7 @@ from engine.protocol.proof.tape import Given, Tape
 from engine.protocol.transport.service import Line
 from engine.replay.checks import TapeError, bytes_of, check_tape
 from engine.replay.execution import KernelStoppedError, Replay, TapeMemory, replay
-from engine.replay.host import Host
+from engine.replay.host_backend import HostBackend
 from engine.replay.rearranged import rearranged_of
 from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
@@ -27,8 +27,8 @@ from engine.sandbox.variables import DEVICE_VARIABLE, MACHINE_VARIABLE
 _MESSAGE_CHARACTERS = 1000
 
 
-class Case(Protocol):
-    """The memory of one replay; `arguments` are the bytes of the arena's storages as the judge wrote them."""
+class ReplayArena(Protocol):
+    """The arena of one replay, and the memory of its tape."""
 
     @property
     def memory(self) -> TapeMemory:
@@ -37,7 +37,7 @@ class Case(Protocol):
 
     @property
     def arguments(self) -> Sequence[Array]:
-        """The storages of the arena."""
+        """The bytes of each storage of the arena."""
         ...
 
     def leave(self, state: Replay) -> tuple[protocol.ReturnedSpec, ...]:
@@ -45,8 +45,8 @@ class Case(Protocol):
         ...
 
 
-class Place(Protocol):
-    """Interface of the memory in which tapes are replayed: of the host, or of a device."""
+class Backend(Protocol):
+    """Interface of what replays tapes: in host memory, or on a device."""
 
     def hold(self, command: protocol.HoldKernel) -> None:
         """Keep a kernel under its name."""
@@ -60,8 +60,8 @@ class Place(Protocol):
         """Unload all kernels, and free memory that is kept for later."""
         ...
 
-    def open(self, command: protocol.ReplayTape, tape: Tape) -> Case:
-        """The memory of a checked tape."""
+    def open(self, command: protocol.ReplayTape, tape: Tape) -> ReplayArena:
+        """The arena and the memory of a checked tape."""
         ...
 
     def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
@@ -76,28 +76,28 @@ class Place(Protocol):
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Report that the process is ready, and carry out commands."""
     line = Line(commands, replies)
-    replayer = Replayer(limits_reading=Measure.READING in in_force, place=_place())
+    replayer = Replayer(limits_reading=Measure.READING in in_force, backend=_backend())
     versions = {"numpy": np.__version__, "python": platform.python_version()}
     line.reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
     line.serve(replayer.carry_out)
 
 
-def _place() -> Place:
+def _backend() -> Backend:
     """Host memory if kernels run on the machine, else the device of this process."""
     if os.environ.get(MACHINE_VARIABLE) == "1":
-        return Host()
-    from engine.replay.device.place import DevicePlace  # imports torch, which a replay in host memory does not need
+        return HostBackend()
+    from engine.replay.device.backend import DeviceBackend  # imports torch, which a replay in host memory does not need
 
-    return DevicePlace(os.environ[DEVICE_VARIABLE])
+    return DeviceBackend(os.environ[DEVICE_VARIABLE])
 
 
 class Replayer:
     """Carries out the commands of one process."""
 
-    def __init__(self, *, limits_reading: bool, place: Place | None = None) -> None:
-        """Replays in host memory without a `place`."""
+    def __init__(self, *, limits_reading: bool, backend: Backend | None = None) -> None:
+        """Without a `backend` it replays in host memory."""
         self._limits_reading = limits_reading
-        self._place = place or Host()
+        self._backend = backend or HostBackend()
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         """The reply to a command; errors of a tape or a module are a Failed with the reason."""
@@ -109,17 +109,17 @@ class Replayer:
                         limit_reading(command.readable)
                     return protocol.Done(id=command.id)
                 case protocol.HoldKernel():
-                    self._place.hold(command)
+                    self._backend.hold(command)
                     return protocol.Done(id=command.id)
                 case protocol.HoldBinary():
-                    self._place.hold_binary(command)
+                    self._backend.hold_binary(command)
                     return protocol.Done(id=command.id)
                 case protocol.DropKernels():
-                    self._place.drop()
+                    self._backend.drop()
                     return protocol.Done(id=command.id)
                 case protocol.ReplayTape():
                     return self._replay(command)
-            return self._place.time(command)
+            return self._backend.time(command)
         except UnsupportedError as error:
             kind, message = protocol.FailureKind.UNSUPPORTED, str(error)
         except (MachineError, KernelStoppedError) as error:
@@ -130,7 +130,7 @@ class Replayer:
             kind, message = protocol.FailureKind.OUT_OF_MEMORY, "the replay needs more memory than a worker may use"
         except Exception as error:  # process boundary: an error of the machine or of the replay
             message = f"{type(error).__name__}: {error}"
-        broken = self._place.is_lost()
+        broken = self._backend.is_lost()
         if broken and kind is protocol.FailureKind.ENGINE:  # an asynchronous error of a launch surfaces in a later step
             kind, message = protocol.FailureKind.RAISED, f"the device stopped a launch: {message}"
         return protocol.Failed(id=command.id, kind=kind, message=message[:_MESSAGE_CHARACTERS], broken=broken)
@@ -142,9 +142,9 @@ class Replayer:
         if kernels < len(command.tape.specialisations):
             raise TapeError(f"{kernels} kernels for {len(command.tape.specialisations)} specialisations")
         tape = _without(command.tape, command.without)
-        case = self._place.open(command, tape)
-        state = replay(tape, case.memory, rearranged=rearranged_of(tape, command, case.arguments))
-        returned = case.leave(state)
+        arena = self._backend.open(command, tape)
+        state = replay(tape, arena.memory, rearranged=rearranged_of(tape, command, arena.arguments))
+        returned = arena.leave(state)
         storages = _written(tape, state)
         rearranged_by, made_by_moves = _rearranged(tape, state)
         return protocol.TapeReplayed(

@@ -19,7 +19,7 @@ from engine.protocol.proof.tape import Launched, Tape, TapedDescriptor, TapedVie
 from engine.replay.device.descriptors import check_within, encode, spread
 from engine.replay.device.memory import AddressOf
 from engine.replay.device.parameters import address_bytes, packed
-from engine.replay.execution import KernelStoppedError, Stored
+from engine.replay.execution import KernelStoppedError, LaunchEffects
 from engine.replay.host_memory import values_of, view_behind
 
 _SCRATCH_PARAMETERS = 2  # global scratch memory and profiling memory
@@ -98,15 +98,15 @@ class DeviceKernels:
         for _, kernel in loaded.values():
             kernel.unload()
 
-    def launcher(self, tape: Tape, names: Sequence[str]) -> Callable[[Launched, AddressOf], Stored]:
+    def launcher(self, tape: Tape, names: Sequence[str]) -> Callable[[Launched, AddressOf], LaunchEffects]:
         """Launcher of the specialisations of a tape, whose kernels have these names."""
 
-        def launch(step: Launched, address_of: AddressOf) -> Stored:
+        def launch(step: Launched, address_of: AddressOf) -> LaunchEffects:
             return self._launch(tape, step, names[step.specialisation], address_of)
 
         return launch
 
-    def _launch(self, tape: Tape, step: Launched, name: str, address_of: AddressOf) -> Stored:
+    def _launch(self, tape: Tape, step: Launched, name: str, address_of: AddressOf) -> LaunchEffects:
         """Run a launch; returns the storages that it may have written.
 
         Raises:
@@ -117,7 +117,7 @@ class DeviceKernels:
         kernel, launch = self._held[name], tape.specialisations[step.specialisation]
         values = spread(kernel.function, values_of(step, launch.kernel, kernel.names))
         if 0 in step.grid:
-            return Stored(used=frozenset(), stored=frozenset())
+            return LaunchEffects(used=frozenset(), stored=frozenset())
         try:
             binary, loaded = self._binary(name, launch)
             sizes = binary.parameters[:-_SCRATCH_PARAMETERS]
@@ -159,12 +159,12 @@ def _load(binary: KernelBinary) -> LoadedKernel:
     return LoadedKernel(binary.code, binary.name, threads=binary.threads, shared_bytes=binary.shared_bytes)
 
 
-def _stored(kernel: HeldKernel, views: Sequence[TapedView | None], *, storages: int) -> Stored:
+def _stored(kernel: HeldKernel, views: Sequence[TapedView | None], *, storages: int) -> LaunchEffects:
     """Reads and stores of a launch, by the text of its kernel."""
     used = frozenset(view.storage for view in views if view is not None)
     if kernel.makes_pointers:
         used = frozenset(range(storages))
     if kernel.written is None:
-        return Stored(used=used, stored=used)
+        return LaunchEffects(used=used, stored=used)
     written = (views[place] for place in kernel.written)
-    return Stored(used=used, stored=frozenset(view.storage for view in written if view is not None))
+    return LaunchEffects(used=used, stored=frozenset(view.storage for view in written if view is not None))

@@ -11,10 +11,10 @@ import torch
 from engine.errors import UnsupportedError
 from engine.machine.numerics import Array
 from engine.protocol.proof.tape import Launched, LookedUp, Tape, TapedPlace, TapedView
-from engine.replay.execution import Stored
+from engine.replay.execution import LaunchEffects
 
 AddressOf: TypeAlias = Callable[[TapedView], int]
-Launch: TypeAlias = Callable[[Launched, AddressOf], Stored]
+Launch: TypeAlias = Callable[[Launched, AddressOf], LaunchEffects]
 _INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -137,7 +137,7 @@ class DeviceMemory:
         values = [word if isinstance(word, int) else starts[word.storage] + word.offset_bytes for word in words]
         self.put(storage, np.array(values, np.int64).tobytes())
 
-    def launch(self, step: Launched) -> Stored:
+    def launch(self, step: Launched) -> LaunchEffects:
         """See `TapeMemory`."""
         return self._launch(step, self.address_of)
 

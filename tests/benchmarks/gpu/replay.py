@@ -98,7 +98,7 @@ def one_launch(device: str) -> str:
         spec = protocol.ArenaSpec(
             storages=(protocol.StorageSpec(offset=0, bytes=4 * _ELEMENTS),), bytes=4 * _ELEMENTS, path=str(arena)
         )
-        replayer = Replayer(limits_reading=False, place=place(device))
+        replayer = Replayer(limits_reading=False, backend=backend(device))
         names = ("x", "y", "n")
         held = replayer.carry_out(protocol.HoldKernel(id="h", name="k", ttir=ttir, arguments=names))
         if device != "cpu":
@@ -126,13 +126,13 @@ def binary_of(ttir: str, folder: Path) -> protocol.HoldBinary:
     return protocol.HoldBinary(id="b", kernel="k", options=options, binary=compile_ttir(request, folder))
 
 
-def place(device: str):
-    """Where replays are made."""
+def backend(device: str):
+    """What replays tapes on this device; None in host memory."""
     if device == "cpu":
         return None
-    from engine.replay.device.place import DevicePlace
+    from engine.replay.device.backend import DeviceBackend
 
-    return DevicePlace(f"{device}:0")
+    return DeviceBackend(f"{device}:0")
 
 
 def double_tape() -> Tape:

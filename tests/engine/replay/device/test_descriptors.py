@@ -26,7 +26,7 @@ from engine.replay.device.descriptors import check_within, encode, spread
 from engine.replay.device.kernels import DeviceKernels, HeldKernel
 from engine.replay.device.memory import DeviceMemory
 from engine.replay.device.parameters import packed
-from engine.replay.execution import Stored
+from engine.replay.execution import LaunchEffects
 from tests.engine.replay.tapes import launch_record, tape
 
 SIGNATURE = {"source": "tensordesc<fp32[4, 8]>", "target": "tensordesc<fp32[4, 8]>", "n": "i32"}
@@ -205,7 +205,7 @@ def test_bases_and_sizes_are_parameters_before_hopper(tmp_path: Path) -> None:
 
 def test_launch_stores_through_its_own_descriptor(tmp_path: Path) -> None:
     device = _Device(tmp_path)
-    assert device.run(SOURCE, TARGET) == Stored(used=frozenset({0, 1}), stored=frozenset({1}))
+    assert device.run(SOURCE, TARGET) == LaunchEffects(used=frozenset({0, 1}), stored=frozenset({1}))
     assert device.maps == [(SOURCE, LAYOUT, 0x1010), (TARGET, LAYOUT, 0x2010)]
 
 
@@ -253,6 +253,6 @@ class _Device:
     def launch(self, grid: tuple[int, int, int], parameters: tuple[bytes, ...]) -> None:
         self.launches += 1
 
-    def run(self, source: TapedDescriptor, target: TapedDescriptor) -> Stored:
+    def run(self, source: TapedDescriptor, target: TapedDescriptor) -> LaunchEffects:
         recorded = recorded_launch(source, target)
         return self._kernels.launcher(recorded, ("k",))(recorded.launches[0], at)

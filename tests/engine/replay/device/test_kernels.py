@@ -15,7 +15,7 @@ from engine.protocol.proof.binaries import CompileOptions, KernelBinary
 from engine.protocol.proof.tape import Launched, Tape, TapedView
 from engine.replay.checks import TapeError
 from engine.replay.device.kernels import DeviceKernels, HeldKernel
-from engine.replay.execution import KernelStoppedError, Stored
+from engine.replay.execution import KernelStoppedError, LaunchEffects
 from tests.engine.replay.tapes import DOUBLE, ELEMENTS, launch_record, launched, tape, vector
 
 NAMES = ("x", "y", "n")
@@ -57,7 +57,7 @@ def at(view: TapedView) -> int:
     return 0x1000 * (view.storage + 1)
 
 
-def run(device: Device, step: Launched, recorded: Tape | None = None, *, ttir: str = DOUBLE) -> Stored:
+def run(device: Device, step: Launched, recorded: Tape | None = None, *, ttir: str = DOUBLE) -> LaunchEffects:
     device.kernels.hold("k", HeldKernel.of(ttir, NAMES))
     device.kernels.hold_binary("k", OPTIONS, binary())
     return device.kernels.launcher(recorded or tape(step), ("k",))(step, at)
@@ -75,7 +75,7 @@ def test_a_launch_gets_its_arguments_and_scratch_memory() -> None:
 
 
 def test_launch_stores_to_pointers_of_its_stores() -> None:
-    assert run(Device(), STEP) == Stored(used=frozenset({0, 1}), stored=frozenset({1}))
+    assert run(Device(), STEP) == LaunchEffects(used=frozenset({0, 1}), stored=frozenset({1}))
 
 
 def test_kernel_computing_pointers_may_use_all_memory() -> None:
@@ -112,7 +112,7 @@ def test_binary_that_the_driver_refuses_is_unsupported() -> None:
 def test_a_grid_without_programs_launches_nothing() -> None:
     device = Device()
     empty = msgspec.structs.replace(STEP, grid=(0, 1, 1))
-    assert run(device, empty) == Stored(used=frozenset(), stored=frozenset())
+    assert run(device, empty) == LaunchEffects(used=frozenset(), stored=frozenset())
     assert device.launches == []
 
 

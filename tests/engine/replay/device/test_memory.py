@@ -9,7 +9,7 @@ import torch
 from engine.errors import UnsupportedError
 from engine.protocol.proof.tape import Addressed, Filled, Given, LookedUp, Moved, Step, TapedPlace, TapedView
 from engine.replay.device.memory import DeviceMemory
-from engine.replay.execution import Replay, Stored, replay
+from engine.replay.execution import LaunchEffects, Replay, replay
 from tests.engine.replay.tapes import BYTES, content, launched, replay_on_host, tape, vector, zeros
 
 TWO = np.float32(7).tobytes()
@@ -20,7 +20,7 @@ def on_torch(*steps: Step, storages: int = 2, stored: frozenset[int] = frozenset
     recorded = tape(*steps, storages=storages)
     used = frozenset({0, 1})
     memory = DeviceMemory(
-        recorded, [torch.from_numpy(content())], launch=lambda *_: Stored(used=used, stored=stored),
+        recorded, [torch.from_numpy(content())], launch=lambda *_: LaunchEffects(used=used, stored=stored),
         noise=torch.Generator().manual_seed(1),
     )  # fmt: skip
     return replay(recorded, memory)

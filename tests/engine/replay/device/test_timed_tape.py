@@ -15,7 +15,7 @@ from engine.protocol import tensors
 from engine.protocol.proof.tape import Addressed, Filled, Given, LookedUp, Moved, Step, TapedPlace
 from engine.replay.checks import TapeError
 from engine.replay.device.timed_tape import TimedTape
-from engine.replay.execution import Stored
+from engine.replay.execution import LaunchEffects
 from tests.engine.replay.tapes import BYTES, ELEMENTS, launched, tape, vector
 
 NOISE = torch.Generator().manual_seed(1)
@@ -28,9 +28,9 @@ class Doubling:
         self.launches = 0
 
     def launcher(self, *_: object) -> Any:
-        def launch(step: object, address_of: object) -> Stored:
+        def launch(step: object, address_of: object) -> LaunchEffects:
             self.launches += 1
-            return Stored(used=frozenset(), stored=frozenset())
+            return LaunchEffects(used=frozenset(), stored=frozenset())
 
         return launch
 

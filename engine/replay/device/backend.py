@@ -15,15 +15,15 @@ from engine.errors import UnsupportedError
 from engine.machine.numerics import Array
 from engine.protocol import tensors
 from engine.protocol.proof.tape import Tape
+from engine.replay.arena_files import arena_bytes, no_tensor, returned_spec, write_out
 from engine.replay.checks import bytes_of
 from engine.replay.device.kernels import DeviceKernels, HeldKernel
 from engine.replay.device.memory import DeviceMemory, HostCopies
 from engine.replay.device.timed_tape import TimedTape
 from engine.replay.execution import KernelStoppedError, Replay
-from engine.replay.host import arena_bytes, no_tensor, returned_spec, write_out
 
 
-class DevicePlace:
+class DeviceBackend:
     """The device of this process, its kernels, and the memory that the judge shares with it."""
 
     def __init__(self, name: str) -> None:
@@ -62,7 +62,7 @@ class DevicePlace:
             self._kernels.drop()
         torch.cuda.empty_cache()
 
-    def open(self, command: protocol.ReplayTape, tape: Tape) -> DeviceCase:
+    def open(self, command: protocol.ReplayTape, tape: Tape) -> DeviceReplayArena:
         """The memory of a checked tape, whose arguments are in the arena of the command.
 
         Raises:
@@ -75,7 +75,7 @@ class DevicePlace:
         outputs = None
         if command.arena.handle and command.arena.outputs is not None:
             outputs = tensors.part(self._blocks[command.arena.handle], command.arena.outputs)
-        return DeviceCase(command=command, memory=memory, storages=arguments, outputs=outputs)
+        return DeviceReplayArena(command=command, memory=memory, storages=arguments, outputs=outputs)
 
     def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         """Carry out a command of timing: the choice of a tape, or a command that a worker supports too.
@@ -135,8 +135,8 @@ class DevicePlace:
         return [alone(tensors.part(block, storage)) for storage in arena.storages]
 
 
-class DeviceCase:
-    """The memory of one replay; `outputs` is the judge's place for them, None if they go to a file."""
+class DeviceReplayArena:
+    """The arena of one replay and the memory of its tape; `outputs` is the judge's place for them, None for a file."""
 
     def __init__(
         self,

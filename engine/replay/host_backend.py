@@ -1,10 +1,6 @@
-"""Replays in host memory: kernels as modules of the machine, and arenas in files that are shared with the judge."""
+"""Replays in host memory: kernels are modules of the machine, and arenas are files that are shared with the judge."""
 
 from __future__ import annotations
-
-import mmap
-import os
-from pathlib import Path
 
 import numpy as np
 
@@ -12,16 +8,13 @@ from engine import protocol
 from engine.errors import UnsupportedError
 from engine.machine.numerics import Array
 from engine.machine.reader import read_module
-from engine.protocol.proof.tape import Tape, TapedView
-from engine.replay.checks import TapeError
-from engine.replay.elements import view_of
+from engine.protocol.proof.tape import Tape
+from engine.replay.arena_files import arena_bytes, write_out
 from engine.replay.execution import Replay
 from engine.replay.host_memory import HostMemory, Kernel
 
-_ALIGNMENT = 16
 
-
-class Host:
+class HostBackend:
     """Holds kernels by name, and opens the memory of tapes."""
 
     def __init__(self) -> None:
@@ -53,12 +46,12 @@ class Host:
         """Drop all kernels."""
         self._kernels.clear()
 
-    def open(self, command: protocol.ReplayTape, tape: Tape) -> HostCase:
+    def open(self, command: protocol.ReplayTape, tape: Tape) -> HostReplayArena:
         """The memory of a checked tape, whose arguments are in the arena of the command."""
         kernels = {number: self._kernels[name] for number, name in enumerate(command.kernels)}
         arguments = arena_bytes(command.arena)
         memory = HostMemory(tape, arguments, kernels, poison=self._poison)
-        return HostCase(command=command, memory=memory, arguments=arguments)
+        return HostReplayArena(command=command, memory=memory, arguments=arguments)
 
     def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         """Refuse: a time in host memory is not the speed of a kernel.
@@ -76,8 +69,8 @@ class Host:
         return self._random.integers(0, 256, size_bytes, dtype=np.uint8)
 
 
-class HostCase:
-    """The memory of one replay, and the file of its outputs."""
+class HostReplayArena:
+    """The arena of one replay in a file, the memory of its tape, and the file of its outputs."""
 
     def __init__(self, *, command: protocol.ReplayTape, memory: HostMemory, arguments: list[Array]) -> None:
         self.memory = memory
@@ -87,51 +80,3 @@ class HostCase:
     def leave(self, state: Replay) -> tuple[protocol.ReturnedSpec, ...]:
         """Write the outputs to the file of the command; arguments are in the arena already."""
         return write_out(self._command, state)
-
-
-def arena_bytes(arena: protocol.ArenaSpec) -> list[Array]:
-    """The bytes of every storage of an arena file, shared with it."""
-    handle = os.open(arena.path, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        mapped = mmap.mmap(handle, max(arena.bytes, 1))
-    finally:
-        os.close(handle)
-    whole = np.frombuffer(mapped, np.uint8)
-    return [whole[storage.offset : storage.offset + storage.bytes] for storage in arena.storages]
-
-
-def write_out(command: protocol.ReplayTape, state: Replay) -> tuple[protocol.ReturnedSpec, ...]:
-    """Write outputs to the file as contiguous bytes, each at a multiple of its element's size.
-
-    Raises:
-        TapeError: they have more bytes than the command allows.
-    """
-    specs: list[protocol.ReturnedSpec] = []
-    offset = 0
-    with Path(command.outputs).open("wb") as file:
-        for view in command.tape.returned:
-            if view is None:
-                specs.append(no_tensor())
-                continue
-            elements = view_of(state.content[view.storage], view)
-            size = elements.size * elements.itemsize
-            if offset + size > command.max_output_bytes:
-                raise TapeError(f"it returns more than {command.max_output_bytes:,} bytes")
-            file.write(np.ascontiguousarray(elements).tobytes())
-            padding = -size % _ALIGNMENT
-            file.write(bytes(padding))
-            specs.append(returned_spec(view, offset, size))
-            offset += size + padding
-    return tuple(specs)
-
-
-def no_tensor() -> protocol.ReturnedSpec:
-    """Report in place of a value that a tape does not have."""
-    return protocol.ReturnedSpec(type_name="no tensor of the tape")
-
-
-def returned_spec(view: TapedView, offset: int, size: int) -> protocol.ReturnedSpec:
-    """A tensor of `size` bytes at `offset` of the outputs."""
-    return protocol.ReturnedSpec(
-        type_name="Tensor", dtype=view.dtype, shape=view.shape, offset=offset, bytes=size
-    )  # fmt: skip
