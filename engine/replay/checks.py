@@ -16,7 +16,6 @@ from engine.protocol.proof.tape import (
     Moved,
     Step,
     Tape,
-    TapedDescriptor,
     TapedView,
 )
 
@@ -141,11 +140,7 @@ def views_of(step: Step) -> Iterator[TapedView]:
         case LookedUp():
             yield from (step.target, step.source, step.positions)
         case Launched():
-            for argument in step.arguments:
-                if isinstance(argument.value, TapedDescriptor):
-                    yield argument.value.base
-                elif isinstance(argument.value, TapedView):
-                    yield argument.value
+            yield from step.views
 
 
 def _check_compact(tape: Tape, view: TapedView, where: str) -> None:

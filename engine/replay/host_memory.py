@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import UnsupportedError
 from engine.machine.executor import execute
 from engine.machine.ir import Module
 from engine.machine.memory import Address, Argument, DescriptorArgument, Memory, Storage
@@ -23,10 +22,11 @@ from engine.protocol.proof.tape import (
     TapedPlace,
     TapedValue,
     TapedView,
+    view_behind,
 )
-from engine.replay.checks import TapeError
 from engine.replay.elements import cast, look_up, scalar_of, view_of
 from engine.replay.execution import KernelStoppedError, LaunchEffects
+from engine.replay.launch_arguments import float_of, values_of
 
 _BASE, _GAP = 1 << 32, 1 << 16  # addresses that kernels see: aligned and far apart
 
@@ -41,26 +41,6 @@ class Kernel:
     module: Module
     arguments: tuple[str, ...]
     makes_pointers: bool = False
-
-
-def values_of(step: Launched, kernel: str, names: Sequence[str]) -> tuple[TapedValue, ...]:
-    """Arguments of a launch for the parameters of these names.
-
-    Raises:
-        TapeError: one of them is missing.
-    """
-    value_by_name = {argument.name: argument.value for argument in step.arguments}
-    missing = [name for name in names if name not in value_by_name]
-    if missing:
-        raise TapeError(f"a launch of {kernel} without its argument {missing[0]}")
-    return tuple(value_by_name[name] for name in names)
-
-
-def view_behind(value: TapedValue) -> TapedView | None:
-    """The view that an argument points to; None for a number."""
-    if isinstance(value, TapedDescriptor):
-        return value.base
-    return value if isinstance(value, TapedView) else None
 
 
 class HostMemory:
@@ -167,7 +147,4 @@ def _argument(value: TapedValue, used: Sequence[int]) -> Argument:
         case TapedNumber():
             return value.value
         case FloatSpec():
-            try:
-                return float.fromhex(value.hex)
-            except (ValueError, OverflowError) as error:
-                raise UnsupportedError(f"the number {value.hex[:40]!r}") from error
+            return float_of(value)

@@ -31,7 +31,6 @@ from engine.protocol.proof.tape import (
     Moved,
     Step,
     Tape,
-    TapedDescriptor,
     TapedView,
 )
 from engine.replay.checks import bytes_of
@@ -238,9 +237,7 @@ def _is_contiguous(view: TapedView) -> bool:
 
 
 def _storages_of(step: Launched) -> tuple[int, ...]:
-    values = (argument.value for argument in step.arguments)
-    views = (value.base if isinstance(value, TapedDescriptor) else value for value in values)
-    return tuple(view.storage for view in views if isinstance(view, TapedView))
+    return tuple(view.storage for view in step.views)
 
 
 def _digest(elements: Array) -> bytes:

@@ -73,6 +73,13 @@ class TapedDescriptor(Message, tag_field="kind", tag="descriptor", frozen=True):
 TapedValue: TypeAlias = TapedView | TapedNumber | FloatSpec | TapedDescriptor
 
 
+def view_behind(value: TapedValue) -> TapedView | None:
+    """The view that an argument of a launch points to; None for a number."""
+    if isinstance(value, TapedDescriptor):
+        return value.base
+    return value if isinstance(value, TapedView) else None
+
+
 class TapedArgument(Message, frozen=True):
     """An argument of a launch by the name of its parameter; "sizes.2" is a part of a tuple."""
 
@@ -151,6 +158,12 @@ class Launched(Message, tag_field="step", tag="launch", frozen=True):
     grid: Annotated[tuple[Count, ...], msgspec.Meta(min_length=3, max_length=3)]
     arguments: Annotated[tuple[TapedArgument, ...], msgspec.Meta(max_length=MOST_ARGUMENTS)]
     line: Line = None
+
+    @property
+    def views(self) -> tuple[TapedView, ...]:
+        """The views that its arguments point to."""
+        found = (view_behind(argument.value) for argument in self.arguments)
+        return tuple(view for view in found if view is not None)
 
 
 Step: TypeAlias = Filled | Moved | LookedUp | Given | Addressed | Launched

@@ -15,12 +15,12 @@ from engine.machine.plan import may_write
 from engine.machine.reader import read_module
 from engine.model import Launch
 from engine.protocol.proof.binaries import CompileOptions, KernelBinary, MapLayout
-from engine.protocol.proof.tape import Launched, Tape, TapedDescriptor, TapedView
+from engine.protocol.proof.tape import Launched, Tape, TapedDescriptor, TapedView, view_behind
 from engine.replay.device.descriptors import check_within, encode, spread
 from engine.replay.device.memory import AddressOf
 from engine.replay.device.parameters import address_bytes, packed
 from engine.replay.execution import KernelStoppedError, LaunchEffects
-from engine.replay.host_memory import values_of, view_behind
+from engine.replay.launch_arguments import values_of
 
 _SCRATCH_PARAMETERS = 2  # global scratch memory and profiling memory
 

@@ -10,6 +10,7 @@ from engine.errors import UnsupportedError
 from engine.machine.ir import Descriptor, Function, Pointer, Scalar, Type
 from engine.protocol.messages import FloatSpec
 from engine.protocol.proof.tape import TapedDescriptor, TapedNumber, TapedValue, TapedView
+from engine.replay.launch_arguments import float_of
 
 _ADDRESS_BYTES = 8
 
@@ -58,10 +59,7 @@ def _number(value: TapedValue, name: str) -> int | float:
         case TapedNumber():
             return int(value.value)
         case FloatSpec():
-            try:
-                return float.fromhex(value.hex)
-            except (ValueError, OverflowError) as error:
-                raise UnsupportedError(f"argument {name}: the number {value.hex[:40]!r}") from error
+            return float_of(value)
     raise UnsupportedError(f"argument {name}: a tensor descriptor for a parameter of another type")
 
 

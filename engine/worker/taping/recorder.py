@@ -267,15 +267,14 @@ class TapeRecorder:
             if not is_constexpr(taken.function, name):
                 parts = ((part, self._value(content)) for part, content in parts_of(name, value))
                 arguments += [TapedArgument(name=part, value=taped) for part, taped in parts if taped is not None]
-        self._add(
-            Launched(
-                specialisation=self._specialisations[key][0],
-                grid=taken.grid,
-                arguments=tuple(arguments),
-                line=self._line(),
-            )
+        launched = Launched(
+            specialisation=self._specialisations[key][0],
+            grid=taken.grid,
+            arguments=tuple(arguments),
+            line=self._line(),
         )
-        used = {number for value in arguments for number in _storages_of(value.value)}
+        self._add(launched)
+        used = {view.storage for view in launched.views}
         if used & self._memory.derived:
             self._memory.derived |= used
 
@@ -374,8 +373,3 @@ def _number(value: int) -> TapedNumber | None:
     if not smallest <= value < end:
         return None
     return TapedNumber(value=value if value < -smallest else value - end)
-
-
-def _storages_of(value: TapedValue) -> tuple[int, ...]:
-    base = value.base if isinstance(value, TapedDescriptor) else value
-    return (base.storage,) if not isinstance(base, TapedNumber | FloatSpec) else ()
