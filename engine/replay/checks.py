@@ -20,7 +20,7 @@ from engine.protocol.proof.tape import (
 )
 
 ADDRESS_BYTES = 8
-_MOST_MOVED = 64  # times the memory of a tape: an upper bound on bytes moved
+_MOST_MOVED = 64  # times the bytes of all storages: more than the moves of any real call write
 
 
 class TapeError(KgtuiError):
@@ -35,16 +35,7 @@ def check_tape(tape: Tape, argument_bytes: Sequence[int], *, most_bytes: int) ->
     Raises:
         TapeError: the message names the step and the reason.
     """
-    for number, storage in enumerate(tape.storages):
-        if storage.argument is None:
-            continue
-        if storage.argument >= len(argument_bytes):
-            raise TapeError(f"storage {number} is argument {storage.argument} of {len(argument_bytes)}")
-        if storage.bytes != argument_bytes[storage.argument]:
-            raise TapeError(f"storage {number} has {storage.bytes} bytes, not {argument_bytes[storage.argument]}")
-    held = [storage.argument for storage in tape.storages if storage.argument is not None]
-    if len(set(held)) != len(held):
-        raise TapeError("two storages are the same argument")
+    _check_arguments(tape, argument_bytes)
     total = sum(storage.bytes for storage in tape.storages)
     if total > most_bytes:
         raise TapeError(f"its storages have {total:,} bytes, more than {most_bytes:,}")
@@ -56,12 +47,41 @@ def check_tape(tape: Tape, argument_bytes: Sequence[int], *, most_bytes: int) ->
     for number, view in enumerate(tape.returned):
         if view is not None:
             _check_view(tape, view, f"output {number}")
-            _check_compact(tape, view, f"output {number}")
+            _check_size(tape, view, f"output {number}")
 
 
 def bytes_of(view: TapedView) -> int:
     """The bytes that the elements of a view have."""
     return prod(view.shape) * ELEMENT_BYTES[view.dtype]
+
+
+def views_of(step: Step) -> Iterator[TapedView]:
+    """The views in a step."""
+    match step:
+        case Filled():
+            yield step.target
+        case Moved():
+            yield step.target
+            yield step.source
+        case LookedUp():
+            yield from (step.target, step.source, step.positions)
+        case Launched():
+            yield from step.views
+
+
+def _check_arguments(tape: Tape, argument_bytes: Sequence[int]) -> None:
+    """Refuse storages of arguments that the arena does not have, or in another size, or twice."""
+    seen: set[int] = set()
+    for number, storage in enumerate(tape.storages):
+        if storage.argument is None:
+            continue
+        if storage.argument >= len(argument_bytes):
+            raise TapeError(f"storage {number} is argument {storage.argument} of {len(argument_bytes)}")
+        if storage.bytes != argument_bytes[storage.argument]:
+            raise TapeError(f"storage {number} has {storage.bytes} bytes, not {argument_bytes[storage.argument]}")
+        if storage.argument in seen:
+            raise TapeError("two storages are the same argument")
+        seen.add(storage.argument)
 
 
 def _check_step(tape: Tape, step: Step, where: str) -> None:
@@ -79,11 +99,11 @@ def _check_step(tape: Tape, step: Step, where: str) -> None:
             if step.specialisation >= len(tape.specialisations):
                 raise TapeError(f"{where}: specialisation {step.specialisation} of {len(tape.specialisations)}")
         case Filled():
-            _check_compact(tape, step.target, where)
+            _check_size(tape, step.target, where)
             if len(step.element) != ELEMENT_BYTES.get(step.target.dtype):
                 raise TapeError(f"{where}: an element of {len(step.element)} bytes is not a {step.target.dtype}")
         case Moved():
-            _check_compact(tape, step.target, where)
+            _check_size(tape, step.target, where)
             if step.target.shape != step.source.shape:
                 raise TapeError(f"{where}: shapes {step.target.shape} and {step.source.shape} differ")
         case LookedUp():
@@ -94,8 +114,8 @@ def _check_step(tape: Tape, step: Step, where: str) -> None:
 
 def _check_look_up(tape: Tape, step: LookedUp, where: str) -> None:
     """Require types and shapes of a look-up, so that a target has as many elements as the positions select."""
-    _check_compact(tape, step.target, where)
-    _check_compact(tape, step.positions, where)
+    _check_size(tape, step.target, where)
+    _check_size(tape, step.positions, where)
     if step.positions.dtype not in ("int32", "int64") or step.target.dtype != step.source.dtype:
         raise TapeError(f"{where}: positions are {step.positions.dtype}, elements {step.source.dtype}")
     before, place, positions = step.source.shape, step.dimension, step.positions.shape
@@ -129,30 +149,13 @@ def _check_addresses(tape: Tape, step: Addressed, where: str) -> None:
             raise TapeError(f"{where}: the address of byte {place.offset_bytes:,} of a storage of {size:,}")
 
 
-def views_of(step: Step) -> Iterator[TapedView]:
-    """The views in a step."""
-    match step:
-        case Filled():
-            yield step.target
-        case Moved():
-            yield step.target
-            yield step.source
-        case LookedUp():
-            yield from (step.target, step.source, step.positions)
-        case Launched():
-            yield from step.views
-
-
-def _check_compact(tape: Tape, view: TapedView, where: str) -> None:
-    """Refuse a written or returned view with more bytes than all storages of the tape: an expanded view has no end."""
-    size = ELEMENT_BYTES.get(view.dtype, 1) * prod(view.shape)
-    if view.storage < len(tape.storages) and size > _total_bytes(tape):
-        raise TapeError(f"{where}: {size:,} bytes of a storage of {tape.storages[view.storage].bytes:,}")
-
-
-def _total_bytes(tape: Tape) -> int:
-    """The bytes of all storages of a tape."""
-    return sum(storage.bytes for storage in tape.storages)
+def _check_size(tape: Tape, view: TapedView, where: str) -> None:
+    """Refuse a written or returned view with more bytes than all storages: strides of 0 can repeat elements forever."""
+    if view.storage >= len(tape.storages):
+        return  # as `_check_view` reports
+    size, own = ELEMENT_BYTES.get(view.dtype, 1) * prod(view.shape), tape.storages[view.storage].bytes
+    if size > own and size > sum(storage.bytes for storage in tape.storages):
+        raise TapeError(f"{where}: {size:,} bytes of a storage of {own:,}")
 
 
 def _check_view(tape: Tape, view: TapedView, where: str) -> None:

@@ -10,9 +10,8 @@ from engine.errors import UnsupportedError
 from engine.machine.ir import Descriptor, Function, Pointer, Scalar, Type
 from engine.protocol.messages import FloatSpec
 from engine.protocol.proof.tape import TapedDescriptor, TapedNumber, TapedValue, TapedView
+from engine.replay.checks import ADDRESS_BYTES
 from engine.replay.launch_arguments import float_of
-
-_ADDRESS_BYTES = 8
 
 
 def packed(
@@ -51,7 +50,7 @@ def packed(
 
 def address_bytes(address: int) -> bytes:
     """An address as a parameter."""
-    return address.to_bytes(_ADDRESS_BYTES, "little")
+    return address.to_bytes(ADDRESS_BYTES, "little")
 
 
 def _number(value: TapedValue, name: str) -> int | float:
