@@ -31,8 +31,8 @@ from engine.protocol.proof.tape import (
 )
 
 _NUMBER_BYTES = 8  # of a text as many characters
-_SMALL_BITS, _LARGE_BITS = 31, 62  # of integers that Triton passes as int32 and as int64
-_DIVISOR = 16  # integers are specialised by whether they are its multiples
+_SMALL_BITS, _LARGE_BITS = 31, 62  # of numbers drawn for integers that Triton passes as int32, and as int64
+_DIVISOR = 16  # Triton compiles a specialisation for integers that are multiples of this
 
 
 class Disagreement(enum.Enum):
@@ -61,7 +61,7 @@ def agreement(one: Tape, other: Tape, *, seeds_differ: bool = False) -> Agreemen
     varying = []
     seeds = 0
     if len(one.steps) != len(other.steps):
-        return Agreement(difference=Disagreement.STEPS, message=_lengths(one, other))
+        return Agreement(difference=Disagreement.STEPS, message=_of_lengths(one, other))
     for number, (step, second) in enumerate(zip(one.steps, other.steps, strict=True)):
         if isinstance(step, Given) and isinstance(second, Given):
             if (step.storage, step.operator) != (second.storage, second.operator):
@@ -71,9 +71,9 @@ def agreement(one: Tape, other: Tape, *, seeds_differ: bool = False) -> Agreemen
         elif step != second:
             alike = _with_scalars_of(step, second) if seeds_differ else step
             if alike != second:
-                return _different(one, step, second)
+                return _disagreement(one, step, second)
             seeds += sum(1 for _ in _different_scalars(step, second))
-    if _rest(one) != _rest(other):
+    if _memory_and_results(one) != _memory_and_results(other):
         return Agreement(difference=Disagreement.STEPS, message="two calls of this case use memory differently")
     return Agreement(difference=Disagreement.NONE, varying=tuple(varying), seeds=seeds)
 
@@ -112,8 +112,8 @@ def _with_seed(argument: TapedArgument, drawn: dict[int, int], draw: Callable[[s
     return msgspec.structs.replace(argument, value=TapedNumber(value=drawn[number]))
 
 
-def different_numbers(one: Tape, other: Tape) -> int:
-    """How many numbers differ that the host gave to launches, fills and moves of two tapes.
+def count_different_numbers(one: Tape, other: Tape) -> int:
+    """The number of differences between the numbers that the host gave to launches, fills and moves of two tapes.
 
     Numbers of launches are the kernel, scalars, constants, sizes of grids and descriptors, and where tensors begin;
     those of moves and of returned tensors are places, sizes and strides.  Each 8 characters of a constant, a closure or
@@ -198,20 +198,20 @@ def _is_number(argument: TapedArgument) -> bool:
     return isinstance(argument.value, TapedNumber | FloatSpec)
 
 
-def _rest(tape: Tape) -> tuple[object, ...]:
+def _memory_and_results(tape: Tape) -> tuple[object, ...]:
     return tape.storages, tape.specialisations, tape.returned
 
 
-def _lengths(one: Tape, other: Tape) -> str:
+def _of_lengths(one: Tape, other: Tape) -> str:
     first, second = len(one.launches), len(other.launches)
     if first != second:
         return f"two calls of this case launch {first} and {second} kernels"
     return f"two calls of this case take {len(one.steps)} and {len(other.steps)} steps"
 
 
-def _different(tape: Tape, step: Step, second: Step) -> Agreement:
+def _disagreement(tape: Tape, step: Step, second: Step) -> Agreement:
     if isinstance(step, Launched) and isinstance(second, Launched):
-        name = _kernel(tape, step)
+        name = _kernel_name(tape, step)
         scalar = next(_different_scalars(step, second), None)
         if scalar is not None:
             message = f"a scalar that depends on the data: argument {scalar} of kernel {name}"
@@ -223,7 +223,7 @@ def _different(tape: Tape, step: Step, second: Step) -> Agreement:
     return Agreement(difference=Disagreement.STEPS, message="two calls of this case take different steps")
 
 
-def _kernel(tape: Tape, step: Launched) -> str:
+def _kernel_name(tape: Tape, step: Launched) -> str:
     known = step.specialisation < len(tape.specialisations)
     return tape.specialisations[step.specialisation].kernel if known else "of no name"
 

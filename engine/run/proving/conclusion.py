@@ -33,8 +33,8 @@ _ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING, *_COPYING))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What the answer of a case consists of.
+class AnswerKind:
+    """The kind of content that the answer of a case has.
 
     Integers that torch computed are no part of one that `has_fractions`; moves of elements are the work of one that
     is a rearrangement of the arguments' elements.
@@ -44,7 +44,7 @@ class Answer:
     is_rearrangement: bool = False
 
 
-_ANY_ANSWER = Answer()
+_ANY_ANSWER = AnswerKind()
 
 
 def of_disagreement(case: str, tape: Tape, agreed: Agreement) -> CaseProof:
@@ -71,7 +71,7 @@ def of_answer_of_other_inputs(case: str) -> CaseProof:
 
 
 def of_refusal(
-    case: str, tape: Tape, refused: NotReplayed, varying: Collection[int] = (), *, answer: Answer = _ANY_ANSWER
+    case: str, tape: Tape, refused: NotReplayed, varying: Collection[int] = (), *, answer: AnswerKind = _ANY_ANSWER
 ) -> CaseProof:
     """Why a tape that could not be executed proves nothing; the other arguments are as in `of_mismatch`."""
     changing = _of_unknown_origin(tape, varying)
@@ -84,7 +84,7 @@ def of_refusal(
 
 
 def of_mismatch(
-    case: str, tape: Tape, replayed: Replayed, varying: Collection[int] = (), *, answer: Answer = _ANY_ANSWER
+    case: str, tape: Tape, replayed: Replayed, varying: Collection[int] = (), *, answer: AnswerKind = _ANY_ANSWER
 ) -> CaseProof:
     """Why a replay gave another answer; `varying` are the Given steps whose content depends on the call.
 
@@ -321,7 +321,7 @@ class _Weight(enum.IntEnum):
     COMPUTES = 2
 
 
-def _weight(step: Given, answer: Answer) -> _Weight:
+def _weight(step: Given, answer: AnswerKind) -> _Weight:
     name = step.operator.rpartition("::")[2].partition(".")[0]
     addressing = PLACING if answer.is_rearrangement else ADDRESSING
     if answer.has_fractions and step.integers and name in addressing:
@@ -337,7 +337,7 @@ def _is_little(tape: Tape, step: Given, replayed: Replayed) -> bool:
     return _FAR * size <= replayed.answer_bytes
 
 
-def _work(step: Given, answer: Answer) -> str:
+def _work(step: Given, answer: AnswerKind) -> str:
     """The operator of a step with its line; integers are called so only where they are addresses."""
     is_address = _weight(step, answer) is _Weight.ADDRESSES
     shown = step if is_address else msgspec.structs.replace(step, integers=False)

@@ -13,7 +13,7 @@ from engine.protocol.proof.proof_file import ProofFile, ProvenCase
 from engine.protocol.verifying import ContentDigests
 from engine.run.proving.binaries import BinaryBuilds
 from engine.run.proving.kernels import LoweredKernel
-from engine.run.proving.proof_of_tape import TapedCase, Tried, try_to_prove
+from engine.run.proving.proof_of_tape import ProofAttempt, TapedCase, try_to_prove
 from engine.run.proving.replayer import PersistentReplayer
 from engine.run.proving.replays import Replays
 
@@ -62,7 +62,7 @@ async def _replayed(replays: Replays, problem: Problem, proof: ProofFile, proven
     return _compared(final, again, proven.digests)
 
 
-def _compared(proof: CaseProof, again: Tried, recorded: ContentDigests) -> ReplayedCase:
+def _compared(proof: CaseProof, again: ProofAttempt, recorded: ContentDigests) -> ReplayedCase:
     """The proof of a case, and which parts of the recorded replay were reproduced bit for bit."""
     digests = again.replayed.digests if again.replayed is not None else None
     if digests is None:

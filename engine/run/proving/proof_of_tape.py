@@ -38,30 +38,30 @@ class TapedCase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tried:
+class ProofAttempt:
     """The proof of a case, and the replay it is based on; None if the tape could not be executed."""
 
     proof: CaseProof
     replayed: Replayed | None = None
 
 
-async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None = None) -> Tried:
+async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None = None) -> ProofAttempt:
     """Replay the tape on content of this seed, a new one by default, and once more without large constants.
 
     Raises:
         EngineError: judge or replayer failed.
     """
     name, tape = taped.case.name, taped.tape
-    answer = conclusion.Answer(has_fractions=taped.has_fractions, is_rearrangement=replays.rearrangement.is_certain)
+    answer = conclusion.AnswerKind(has_fractions=taped.has_fractions, is_rearrangement=replays.rearrangement.is_certain)
     has_tables = conclusion.may_hold_tables(tape.steps)
     replayed = await replays.replay(
         taped.case, tape, taped.kernels, without=taped.varying, seed=seed, tables=has_tables
     )
     if isinstance(replayed, NotReplayed):
-        return Tried(proof=conclusion.of_refusal(name, tape, replayed, taped.varying, answer=answer))
+        return ProofAttempt(proof=conclusion.of_refusal(name, tape, replayed, taped.varying, answer=answer))
     if replayed.mismatch:
         proof = conclusion.of_mismatch(name, tape, replayed, taped.varying, answer=answer)
-        return Tried(proof=proof, replayed=replayed)
+        return ProofAttempt(proof=proof, replayed=replayed)
     used = _constants(tape, replayed.foreign, taped.varying)
     can_hold = _can_hold_the_answer(conclusion.bytes_of_constants(used), replays, replayed)
     if used and (can_hold or replayed.looks_up_foreign):
@@ -70,8 +70,8 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
             used = ()
         elif can_hold:
             size = replayed.answer_bytes
-            return Tried(proof=conclusion.of_large_constants(name, tape, used, size), replayed=replayed)
-    return Tried(proof=_of_right_answer(replays, taped, replayed, used), replayed=replayed)
+            return ProofAttempt(proof=conclusion.of_large_constants(name, tape, used, size), replayed=replayed)
+    return ProofAttempt(proof=_of_right_answer(replays, taped, replayed, used), replayed=replayed)
 
 
 def _of_right_answer(replays: Replays, taped: TapedCase, replayed: Replayed, used: tuple[Given, ...]) -> CaseProof:
@@ -96,7 +96,7 @@ def _can_hold_the_answer(constant_bytes: int, replays: Replays, replayed: Replay
     return conclusion.can_hold_the_answer(constant_bytes, replayed)
 
 
-async def try_on_other_inputs(replays: Replays, taped: TapedCase, *, own_seed: int) -> Tried:
+async def try_on_other_inputs(replays: Replays, taped: TapedCase, *, own_seed: int) -> ProofAttempt:
     """As `try_to_prove` on new content; a tape that is wrong there is also tried on its own, that of `own_seed`.
 
     Raises:

@@ -21,7 +21,7 @@ from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.probes.lab.case_session import Lab, Passed
 from engine.protocol.proof.proof_file import ProvenRun
 from engine.protocol.proof.tape import ELEMENT_BYTES, Tape
-from engine.replay.agreement import different_numbers, with_other_seeds
+from engine.replay.agreement import count_different_numbers, with_other_seeds
 from engine.run.event_stream import EventEmitter
 from engine.run.proving import conclusion
 from engine.run.proving.kernels import LoweredKernel, NotLoweredError, are_others, claimed_kernels
@@ -37,7 +37,7 @@ from engine.run.proving.proof_of_tape import (
 from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
 from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
-from engine.run.proving.taped_calls import CallTapes, TapedCalls
+from engine.run.proving.taped_calls import CallTaper, ComparedTapes
 
 _MOST_FAILURES = 2  # engine errors before the remaining cases are left out
 _MOST_ATTEMPTS = 8  # judge, worker, compiler, replayer and two fork servers may each be found dead in another attempt
@@ -98,7 +98,7 @@ class ProvingStage:
             limits=lab.limits,
             draw_seed=lab.plan.draw_seed,
         )
-        self._tapes = CallTapes(lab)
+        self._taper = CallTaper(lab)
         self._draws = Draws(lab.plan.draw_seed, "seeds")
         self._failures = 0
         self.record = ProofRecord()
@@ -111,7 +111,7 @@ class ProvingStage:
         tasks: list[asyncio.Task[None]] = []
         try:
             for one in self._lab.passed:
-                calls = await self._within_engine(one, partial(self._tapes.of_case, one))
+                calls = await self._within_engine(one, partial(self._taper.of_case, one))
                 if len(tasks) == _CASES_IN_PROGRESS:
                     await tasks.pop(0)
                 after = tasks[-1] if tasks else None
@@ -127,7 +127,9 @@ class ProvingStage:
         self._emitter.report(report_of(self.proofs))
         self._emitter.end(Stage.PROVE, began)
 
-    async def _replayed(self, one: Passed, calls: TapedCalls | CaseProof, *, after: asyncio.Task[None] | None) -> None:
+    async def _replayed(
+        self, one: Passed, calls: ComparedTapes | CaseProof, *, after: asyncio.Task[None] | None
+    ) -> None:
         """Report whether a case with these tapes is proven, once `after` has ended."""
         if isinstance(calls, CaseProof):
             proof = calls
@@ -140,46 +142,46 @@ class ProvingStage:
         self._emitter.emit(events.CaseProven(at_s=self._emitter.now(), number=number, total=total, proof=proof))
 
     async def _within_engine(self, one: Passed, work: Callable[[], Awaitable[_T]]) -> _T | CaseProof:
-        """Result of `work`, repeated as in `done_again`; an engine error is a separate gap, never the kernel's."""
+        """Result of `work`, repeated after errors; an engine error is a separate gap, never the kernel's."""
         if self._failures >= _MOST_FAILURES:
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason="not tried: the engine failed before")
         try:
             with self._lab.profile.span("prove"):
-                return await done_again(work)
+                return await repeat_after_errors(work)
         except EngineError as error:
             self._failures += 1
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason=str(error) or "the engine failed")
 
-    async def _prove(self, one: Passed, calls: TapedCalls) -> CaseProof:
+    async def _prove(self, one: Passed, calls: ComparedTapes) -> CaseProof:
         """The proof of a case by its tapes."""
         name, size = one.case.name, _answer_bytes(one)
         other, tape, agreed = calls.other, calls.tape, calls.agreed
-        gap = None if calls.agree else conclusion.of_disagreement(name, tape, agreed)
-        if gap is not None and (
-            passed := conclusion.of_numbers(name, different_numbers(other, tape), _least_bytes(one))
-        ):
-            return passed
-        unproven: CaseProof | None = None
+        proof = None if calls.agree else conclusion.of_disagreement(name, tape, agreed)
+        if proof is not None:
+            numbers = count_different_numbers(other, tape)
+            if (holds_answer := conclusion.of_numbers(name, numbers, _least_bytes(one))) is not None:
+                return holds_answer
+        only_claimed: CaseProof | None = None  # why the kernels are those that the worker claims: they cannot prove
         try:
             kernels = await self._kernels.of_tape(tape)
         except NotLoweredError as error:
-            unproven = gap or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=str(error))
+            only_claimed = proof or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=str(error))
             kernels = claimed_kernels(tape)
             if not kernels:
-                return unproven
+                return only_claimed
         self._lab.process_pool.compiler.prepare()  # replaces the warm compiler that the first kernel took
         taped = _taped_case(one, tape, kernels, varying=agreed.varying)
         executed = claimed_kernels(tape)
         if len(executed) < len(kernels):
             reason = "the worker did not report the TTIR that it executed"
-            unproven = unproven or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=reason)
-        elif gap is None and unproven is None and are_others(executed, kernels):
-            gap = await refuted_by(self._replays, replace(taped, kernels=executed), own_seed=calls.seed)
-        gap = gap or await self._on_other_inputs(taped, calls, records=unproven is None)
-        if gap.gap in _ONLY_THESE_INPUTS and not self._lab.problem.returns_scalar:
+            only_claimed = only_claimed or CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=reason)
+        elif proof is None and only_claimed is None and are_others(executed, kernels):
+            proof = await refuted_by(self._replays, replace(taped, kernels=executed), own_seed=calls.seed)
+        proof = proof or await self._on_other_inputs(taped, calls, records=only_claimed is None)
+        if proof.gap in _ONLY_THESE_INPUTS and not self._lab.problem.returns_scalar:
             elsewhere = await computed_elsewhere(self._replays, taped, other, seed=calls.seed, answer_bytes=size)
-            gap = elsewhere or await self._in_numbers(taped, seed=calls.seed) or gap
-        return gap if unproven is None or gap.gap in COMPUTED_ELSEWHERE else unproven
+            proof = elsewhere or await self._in_numbers(taped, seed=calls.seed) or proof
+        return proof if only_claimed is None or proof.gap in COMPUTED_ELSEWHERE else only_claimed
 
     async def _in_numbers(self, taped: TapedCase, *, seed: int) -> CaseProof | None:
         """Why a tape proves nothing whose numbers contain its answer; None if they do not."""
@@ -190,7 +192,7 @@ class ProvingStage:
             return None
         return conclusion.of_answer_of_other_inputs(taped.case.name)
 
-    async def _on_other_inputs(self, taped: TapedCase, calls: TapedCalls, *, records: bool) -> CaseProof:
+    async def _on_other_inputs(self, taped: TapedCase, calls: ComparedTapes, *, records: bool) -> CaseProof:
         """The proof by a replay on inputs that the candidate never had; with `records` a proven case is recorded."""
         tried = await try_on_other_inputs(self._replays, taped, own_seed=calls.seed)
         if tried.proof.proven and tried.replayed is not None and calls.agreed.seeds:
@@ -207,7 +209,7 @@ class ProvingStage:
         return tried.proof
 
 
-async def done_again(work: Callable[[], Awaitable[_T]]) -> _T:
+async def repeat_after_errors(work: Callable[[], Awaitable[_T]]) -> _T:
     """Result of `work`, repeated after an error, with a new process.
 
     Raises:

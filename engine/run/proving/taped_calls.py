@@ -32,8 +32,8 @@ class CallOutputs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TapedCalls:
-    """The tape of a call on the content of `seed`, and how that of an `other` call on other content differs from it.
+class ComparedTapes:
+    """The tape of a call on the content of `seed`, and how that of an `other` call, on other content, differs from it.
 
     `outputs` are those of one of the two calls if they agree; of the first if launches get other seeds in each call.
     """
@@ -50,14 +50,14 @@ class TapedCalls:
         return self.agreed.difference is Disagreement.NONE
 
 
-class CallTapes:
-    """Tapes of the calls of each case that passed."""
+class CallTaper:
+    """Makes tapes of the calls of each case that passed, and compares them."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._draws = Draws(lab.plan.draw_seed, "tapes")
 
-    async def of_case(self, one: Passed) -> TapedCalls | CaseProof:
+    async def of_case(self, one: Passed) -> ComparedTapes | CaseProof:
         """Tapes of verified calls that agree, or that of the last one and of further calls until two of them agree.
 
         The last two compared if none agree; the proof's gap if a call cannot be taped.
@@ -72,16 +72,16 @@ class CallTapes:
         outputs = CallOutputs(seed=seed, digest=digest)
         if len(tapes) > 1 and not self._is_called_again():
             agreed = self._agreement(*tapes[-2:])
-            calls = TapedCalls(tape=tapes[-1], seed=seed, other=tapes[-2], agreed=agreed, outputs=outputs)
+            calls = ComparedTapes(tape=tapes[-1], seed=seed, other=tapes[-2], agreed=agreed, outputs=outputs)
             if calls.agree:
                 return calls
         return await self._with_further_calls(one, (tapes[-1], outputs))
 
     async def _with_further_calls(
         self, one: Passed, verified: tuple[Tape, CallOutputs] | None
-    ) -> TapedCalls | CaseProof:
+    ) -> ComparedTapes | CaseProof:
         """Tapes of calls made now, the first of which may agree with that of a verified call."""
-        calls: TapedCalls | None = None
+        calls: ComparedTapes | None = None
         earlier = [verified] if verified is not None else []
         seed = self._draws.number(one.case.name)
         async with self._lab.at(one.case, poison=_POISONS[0], seed=seed) as session:
@@ -96,7 +96,7 @@ class CallTapes:
                 if earlier:
                     other, outputs = self._comparable(earlier, tape)
                     agreed = self._agreement(other, tape)
-                    calls = TapedCalls(tape=tape, seed=seed, other=other, agreed=agreed, outputs=outputs)
+                    calls = ComparedTapes(tape=tape, seed=seed, other=other, agreed=agreed, outputs=outputs)
                     if calls.agree and not agreed.seeds:
                         return calls
                 compared = await self._outputs(session, returned, seed=seed)

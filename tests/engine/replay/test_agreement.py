@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from engine.protocol.proof.tape import Addressed, Filled, Given, LookedUp, Moved, TapedPlace
-from engine.replay.agreement import Agreement, Disagreement, agreement, different_numbers, with_other_seeds
+from engine.replay.agreement import Agreement, Disagreement, agreement, count_different_numbers, with_other_seeds
 from tests.engine.replay.tapes import BYTES, ELEMENTS, launch_record, launched, tape, vector
 
 PLAIN = tape(launched(vector(0), vector(1)))
@@ -97,7 +97,7 @@ LAUNCH = launched(vector(0), vector(1))
     ],
 )  # fmt: skip
 def test_numbers_passed_by_the_host_are_counted(other, numbers):
-    assert different_numbers(tape(LAUNCH), other) == numbers
+    assert count_different_numbers(tape(LAUNCH), other) == numbers
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_texts_of_specialisations_are_counted(changes, numbers):
         )
         for own in ({}, changes)
     )
-    assert different_numbers(one, other) == numbers
+    assert count_different_numbers(one, other) == numbers
 
 
 def test_generated_sources_are_counted_in_pieces_of_numbers():
@@ -129,7 +129,7 @@ def test_generated_sources_are_counted_in_pieces_of_numbers():
         )
         for text in ("0123456789abcdef" * 2, "0123456789ABCDEF0123456789abcde")
     )
-    assert different_numbers(one, other) == 2
+    assert count_different_numbers(one, other) == 2
 
 
 def with_count(number, *more):

@@ -84,14 +84,16 @@ _OFFSETS = "torch computes integers for the kernels, such as offsets: aten::__rs
 )
 def test_integer_arithmetic_makes_no_fractional_answer(recorded, has_fractions, gap, reason):
     right = replayed(*range(len(recorded)))
-    proof = conclusion.of_mismatch("c", tape(*recorded), right, answer=conclusion.Answer(has_fractions=has_fractions))
+    proof = conclusion.of_mismatch(
+        "c", tape(*recorded), right, answer=conclusion.AnswerKind(has_fractions=has_fractions)
+    )
     assert (proof.gap, proof.reason) == (gap, reason)
     assert bool(conclusion.flagging([proof])) is (gap is Gap.TORCH)
 
 
 def test_kernel_stopped_by_noise_offsets_names_integers():
     stopped = NotReplayed(reason="out of bounds", stopped=True)
-    proof = conclusion.of_refusal("c", tape(OFFSETS, LAUNCH), stopped, answer=conclusion.Answer(has_fractions=True))
+    proof = conclusion.of_refusal("c", tape(OFFSETS, LAUNCH), stopped, answer=conclusion.AnswerKind(has_fractions=True))
     assert (proof.gap, proof.reason) == (Gap.TORCH_LIGHT, _OFFSETS)
 
 
@@ -208,7 +210,7 @@ def test_tapes_that_may_hold_a_table(steps, may):
 )
 def test_move_by_torch_makes_a_rearrangement(operator, integers, is_rearrangement, gap):
     moved = Given(storage=1, operator=operator, integers=integers)
-    answer = conclusion.Answer(has_fractions=True, is_rearrangement=is_rearrangement)
+    answer = conclusion.AnswerKind(has_fractions=True, is_rearrangement=is_rearrangement)
     assert conclusion.of_mismatch("c", tape(moved), replayed(0), answer=answer).gap is gap
 
 
@@ -458,5 +460,5 @@ def test_result_that_is_replayed_as_it_was_is_no_reason(varying, name):
 @pytest.mark.parametrize("operator", ["aten::__rshift__", "aten::where"])
 def test_integers_may_be_elements_of_a_rearrangement_of_integers(operator):
     made = Given(storage=1, operator=operator, integers=True)
-    answer = conclusion.Answer(has_fractions=False, is_rearrangement=True)
+    answer = conclusion.AnswerKind(has_fractions=False, is_rearrangement=True)
     assert conclusion.of_mismatch("c", tape(made), replayed(0), answer=answer).gap is Gap.TORCH

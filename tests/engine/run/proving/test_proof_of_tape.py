@@ -13,8 +13,8 @@ from engine.model.proof import CaseProof, Gap
 from engine.protocol.proof.tape import Given
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.proof_of_tape import (
+    ProofAttempt,
     TapedCase,
-    Tried,
     gives_other_outputs,
     refuted_by,
     try_on_other_inputs,
@@ -27,12 +27,12 @@ from tests.engine.replay.tapes import launched, tape, vector
 CASE = Case(name="a", dtype=DType.FLOAT32, tier=Tier.FULL, params={})
 TAPED = TapedCase(case=CASE, tape=tape(launched(vector(0), vector(1))), kernels=())
 MISMATCH = "return: 3 of 6 wrong"
-WRONG = Tried(
+WRONG = ProofAttempt(
     proof=CaseProof(case="a", gap=Gap.NOT_REPRODUCED, reason="no step gives the answer"),
     replayed=Replayed(mismatch=MISMATCH, moved_bytes=0, foreign=(), by_kernels=True),
 )
-MEMORY = Tried(proof=CaseProof(case="a", gap=Gap.MEMORY, reason="24 bytes"), replayed=WRONG.replayed)
-PROVEN = Tried(proof=CaseProof(case="a"))
+MEMORY = ProofAttempt(proof=CaseProof(case="a", gap=Gap.MEMORY, reason="24 bytes"), replayed=WRONG.replayed)
+PROVEN = ProofAttempt(proof=CaseProof(case="a"))
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,15 @@ PROVEN = Tried(proof=CaseProof(case="a"))
     ids=["right", "memory", "wrong on its own too", "right on its own"],
 )
 async def test_gap_depends_on_the_own_inputs(
-    monkeypatch: pytest.MonkeyPatch, on_others: Tried, on_own: Tried, gap: Gap | None, seeds: list[int | None]
+    monkeypatch: pytest.MonkeyPatch,
+    on_others: ProofAttempt,
+    on_own: ProofAttempt,
+    gap: Gap | None,
+    seeds: list[int | None],
 ) -> None:
     asked: list[int | None] = []
 
-    async def replay(replays: Replays, taped: TapedCase, *, seed: int | None = None) -> Tried:
+    async def replay(replays: Replays, taped: TapedCase, *, seed: int | None = None) -> ProofAttempt:
         asked.append(seed)
         return on_others if seed is None else on_own
 
@@ -70,9 +74,9 @@ async def test_gap_depends_on_the_own_inputs(
     ids=["right", "other kernels", "wrong kernels"],
 )
 async def test_executed_kernels_refute_a_proof_unless_they_are_only_wrong(
-    monkeypatch: pytest.MonkeyPatch, on_others: Tried, on_own: Tried, gap: Gap | None, reason: str
+    monkeypatch: pytest.MonkeyPatch, on_others: ProofAttempt, on_own: ProofAttempt, gap: Gap | None, reason: str
 ) -> None:
-    async def replay(replays: Replays, taped: TapedCase, *, seed: int | None = None) -> Tried:
+    async def replay(replays: Replays, taped: TapedCase, *, seed: int | None = None) -> ProofAttempt:
         return on_others if seed is None else on_own
 
     monkeypatch.setattr("engine.run.proving.proof_of_tape.try_to_prove", replay)

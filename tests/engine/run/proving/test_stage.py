@@ -18,11 +18,11 @@ from engine.protocol.proof.tape import ClaimedKernel, Tape
 from engine.replay.agreement import agreement
 from engine.run.event_stream import EventEmitter
 from engine.run.proving.kernels import LoweredKernel
-from engine.run.proving.proof_of_tape import TapedCase, Tried
+from engine.run.proving.proof_of_tape import ProofAttempt, TapedCase
 from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
-from engine.run.proving.stage import ProvingStage, _answer_bytes, _least_bytes, _taped_case, done_again
-from engine.run.proving.taped_calls import CallOutputs, TapedCalls
+from engine.run.proving.stage import ProvingStage, _answer_bytes, _least_bytes, _taped_case, repeat_after_errors
+from engine.run.proving.taped_calls import CallOutputs, ComparedTapes
 from tests.engine.replay.tapes import DOUBLE, launched, tape, vector
 from tests.engine.toy_problem import toy_problem
 
@@ -52,8 +52,8 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> ProvingStage:
     )  # fmt: skip
     processes = SimpleNamespace(kernels=_Kernels(), replayer=None)
 
-    async def tried(replays: Replays, taped: TapedCase, *, own_seed: int) -> Tried:
-        return Tried(proof=CaseProof(case=taped.case.name))
+    async def tried(replays: Replays, taped: TapedCase, *, own_seed: int) -> ProofAttempt:
+        return ProofAttempt(proof=CaseProof(case=taped.case.name))
 
     async def gives_others(replays: Replays, taped: TapedCase, outputs: CallOutputs) -> bool:
         return outputs.digest != OUTPUTS.digest
@@ -67,7 +67,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> ProvingStage:
 async def proof_of(stage: ProvingStage, made: Tape, outputs: CallOutputs = OUTPUTS) -> CaseProof:
     """The proof of the case by two calls that left this tape and these outputs."""
     agreed = agreement(made, made)
-    return await stage._prove(PASSED, TapedCalls(tape=made, seed=1, other=made, agreed=agreed, outputs=outputs))
+    return await stage._prove(PASSED, ComparedTapes(tape=made, seed=1, other=made, agreed=agreed, outputs=outputs))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ async def test_work_is_done_again_after_a_death(errors: list[EngineError], attem
         return "proven"
 
     try:
-        outcome = await done_again(work)
+        outcome = await repeat_after_errors(work)
     except EngineError as error:
         outcome = str(error)
     assert (outcome, len(made)) == (result, attempts)

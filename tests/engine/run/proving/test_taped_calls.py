@@ -19,7 +19,7 @@ from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CallContent, Lab, Passed
 from engine.protocol.proof.tape import Tape, TapedStorage
 from engine.replay.agreement import Agreement, Disagreement
-from engine.run.proving.taped_calls import CallOutputs, CallTapes, TapedCalls, _verified_tapes
+from engine.run.proving.taped_calls import CallOutputs, CallTaper, ComparedTapes, _verified_tapes
 from tests.engine.replay.tapes import launch_record
 from tests.engine.toy_problem import toy_problem
 
@@ -83,7 +83,7 @@ class _Calls:
             plan=Plan(problem=problem, cases=(CASE,), device="cuda", target=None), problem=problem,
             passed=(None,) * cases, at=self._at, limits=Limits(),
         )  # fmt: skip
-        self.tapes_of = CallTapes(cast("Lab", lab))
+        self.tapes_of = CallTaper(cast("Lab", lab))
 
         async def taped(
             session: object, *, poison: int, content: CallContent | None
@@ -105,7 +105,7 @@ class _Calls:
 
     async def of_case(
         self, folder: Path, *tapes: Tape, seed: int | None = 1, digest: str | None = DIGEST
-    ) -> TapedCalls | CaseProof:
+    ) -> ComparedTapes | CaseProof:
         """The tapes of a case whose verified calls left these."""
         paths = tuple(folder / f"{number}.tape" for number in range(len(tapes)))
         for path, tape in zip(paths, tapes, strict=True):
@@ -113,10 +113,12 @@ class _Calls:
         passed = Passed(case=CASE, result=replace(RESULT, seed=seed), launches=(), tapes=paths, digest=digest)
         return await self.tapes_of.of_case(passed)
 
-    async def tapes(self, folder: Path, *tapes: Tape, seed: int | None = 1, digest: str | None = DIGEST) -> TapedCalls:
+    async def tapes(
+        self, folder: Path, *tapes: Tape, seed: int | None = 1, digest: str | None = DIGEST
+    ) -> ComparedTapes:
         """The calls of a case that is not called wrong."""
         calls = await self.of_case(folder, *tapes, seed=seed, digest=digest)
-        assert isinstance(calls, TapedCalls)
+        assert isinstance(calls, ComparedTapes)
         return calls
 
 
