@@ -64,11 +64,11 @@ async def _call_again(lab: Lab) -> str:
     """Call every case in a new worker, because the verifying worker's record is lost; returns why that failed."""
     await lab.renew()
     for one in lab.passed:
-        async with lab.at(one.case) as bench:
-            replayed = await bench.call(poison=_POISON, observe=True)
-        if replayed.trouble:
-            return f"its worker had exited, and another call of {one.case.name} failed: {_one_line(replayed.trouble)}"
-        if any(output.right < output.total for output in replayed.outputs):
+        async with lab.at(one.case) as session:
+            called = await session.call(poison=_POISON, observe=True)
+        if called.trouble:
+            return f"its worker had exited, and another call of {one.case.name} failed: {_one_line(called.trouble)}"
+        if any(output.right < output.total for output in called.outputs):
             return f"its worker had exited, and another call of {one.case.name} failed verification"
     return ""
 

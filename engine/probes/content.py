@@ -19,10 +19,10 @@ from engine.model import Finding, Severity
 from engine.model.counts import counted
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import Lab, Passed
+from engine.probes.lab.case_session import Lab, Passed, reason_in
 from engine.probes.lab.repeat_calls import one_larger
 from engine.probes.lab.sizes import is_large
-from engine.probes.lab.unusual_inputs import Answer, Varying
+from engine.probes.lab.unusual_inputs import VariantCaller, VariantResult
 from engine.protocol import Variant
 
 LAYER = Layer.INPUTS
@@ -46,12 +46,12 @@ _BLOCK = 16
 class _Facts:
     """Facts collected so far: the answers by case, and the reasons for missing ones."""
 
-    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    answers: dict[str, list[VariantResult]] = field(default_factory=dict)
     large: list[str] = field(default_factory=list)
     trouble: str = ""
 
     @property
-    def all(self) -> Iterator[Answer]:
+    def all(self) -> Iterator[VariantResult]:
         """Every answer."""
         return (answer for answers in self.answers.values() for answer in answers)
 
@@ -105,10 +105,10 @@ def _new_kernels(cases: Sequence[Passed]) -> Iterator[Passed]:
 async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: _Facts) -> AsyncIterator[Finding]:
     """Call variants until an answer is missing, or wrong without an overflow; yields the findings."""
     answers = facts.answers.setdefault(one.case.name, [])
-    async with lab.at(one.case) as bench:
-        with contextlib.closing(Varying(bench)) as varying:
+    async with lab.at(one.case) as session:
+        with contextlib.closing(VariantCaller(session)) as caller:
             for variant, then in zip(variants, (*variants[1:], None), strict=True):
-                answer = await varying.call(variant, then=then)
+                answer = await caller.call(variant, then=then)
                 answers.append(answer)
                 if answer.trouble:
                     facts.trouble = f"{one.case.name}, {variant}: {answer.trouble}"
@@ -119,7 +119,7 @@ async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: 
                     return
 
 
-def _finding(lab: Lab, one: Passed, answer: Answer) -> Finding:
+def _finding(lab: Lab, one: Passed, answer: VariantResult) -> Finding:
     what = f"{answer.variant} ({answer.changed})" if answer.changed else str(answer.variant)
     message = f"{counted(len(lab.passed), 'case')} passed, but wrong on {what}, where eager is correct: {answer.wrong}"
     if answer.variant is Variant.MOVED:
@@ -161,8 +161,7 @@ async def _shape_facts(lab: Lab) -> tuple[Fact, ...]:
         protocol.Describe(id=protocol.new_id(), problem=lab.problem.id, cases=names, keeps=False)
     )
     if not isinstance(described, protocol.Described):
-        said = f": {described.message}" if isinstance(described, protocol.Failed) else ""
-        raise EngineError(f"the judge could not describe the cases{said}")
+        raise EngineError(f"the judge could not describe the cases{reason_in(described)}")
     tensors = [
         [part for value in shape.arguments for part in protocol.tensor_specs(value)] for shape in described.shapes
     ]

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
-from engine.probes.lab.repeat_calls import Contrasting, repeated_outputs, smallest_first, watched
+from engine.probes.lab.case_session import CallResult, CaseSession, Lab, Passed
+from engine.probes.lab.repeat_calls import OutputReading, repeated_outputs, smallest_first, watched
 from engine.probes.lab.sizes import is_large
 
 LAYER = Layer.INPUTS
@@ -41,9 +41,9 @@ _LONGER = 2.0  # waits this many times the duration of the later calls, without 
 class _Looked:
     """An answer at three times: at the return, some time later, and after other calls."""
 
-    before: Contrasting
-    after: Contrasting
-    later: Contrasting = field(default_factory=Contrasting)
+    before: OutputReading
+    after: OutputReading
+    later: OutputReading = field(default_factory=OutputReading)
     alone_s: float = 0.0
 
     @property
@@ -83,8 +83,8 @@ async def _looks(lab: Lab, one: Passed, pause_s: float) -> _Looked:
             return alone
         for _ in range(_MORE_OF_LARGE if is_large(lab.problem, one.case) else _MORE):
             called = await session.make(poison=_POISON)
-            if isinstance(called, Replayed):
-                return replace(alone, later=Contrasting(trouble=called.trouble))
+            if isinstance(called, CallResult):
+                return replace(alone, later=OutputReading(trouble=called.trouble))
         later = await repeated_outputs(session, pause_s=0.0)
         if later.changed:
             longer = await _left_alone(session, _LONGER * (time.monotonic() - began_s))

@@ -21,7 +21,7 @@ from engine.devices import platform_named
 from engine.model import Finding, FrameworkWork, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CaseSession, Lab, Passed, Taped
+from engine.probes.lab.case_session import CaseSession, Lab, Passed, RecordedCall
 from engine.verdict.device_activity import CHECK, facts, findings
 from engine.verdict.native_symbols import NativeKernels
 
@@ -76,23 +76,23 @@ async def _record(lab: Lab) -> _Record:
         async with lab.at(one.case) as session:
             if lab.session.unrecorded:
                 return _Record(report=_report(Coverage.NOT_AVAILABLE, lab.session.unrecorded), findings=found)
-            taped = await _second_call(session)
-        if taped.recorded is None:
-            report = _report(Coverage.NOT_CHECKED, f"{one.case.name}: {taped.trouble}", facts=reported)
+            called = await _second_call(session)
+        if called.recorded is None:
+            report = _report(Coverage.NOT_CHECKED, f"{one.case.name}: {called.trouble}", facts=reported)
             return _Record(report=report, findings=found)
-        if wrong := _wrong(taped.outputs):
+        if wrong := _wrong(called.outputs):
             message = f"passed before, but {wrong} elements are wrong while launches are recorded"
             found.append(Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name))
         may_copy = FrameworkWork.COPIES in lab.problem.framework
         native = lab.native or NativeKernels()
-        found += findings(one.case.name, taped.recorded, may_copy=may_copy, native=native)
-        reported += facts(one.case.name, taped.recorded, native=native)
-        launched |= {activity.name for activity in taped.recorded.activities if activity.own}
-        replays = replays or any(activity.replayed for activity in taped.recorded.activities)
+        found += findings(one.case.name, called.recorded, may_copy=may_copy, native=native)
+        reported += facts(one.case.name, called.recorded, native=native)
+        launched |= {activity.name for activity in called.recorded.activities if activity.own}
+        replays = replays or any(activity.replayed for activity in called.recorded.activities)
     return _Record(report=_report(Coverage.CHECKED, facts=reported), findings=found, replays=replays)
 
 
-async def _second_call(session: CaseSession) -> Taped:
+async def _second_call(session: CaseSession) -> RecordedCall:
     first = await session.record()
     return await session.record() if first.recorded is not None else first
 

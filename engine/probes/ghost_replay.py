@@ -18,7 +18,7 @@ from engine import protocol
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
+from engine.probes.lab.case_session import CallResult, CaseSession, Lab, Passed
 
 LAYER = Layer.ABLATION
 TURN = 2  # after the other probes: it withholds launches in every call
@@ -145,7 +145,7 @@ def _survived(one: Passed, met: Sequence[protocol.Kernel], share: float) -> Find
 
 
 async def _alone(
-    session: CaseSession, kernels: Sequence[protocol.Kernel], together: Sequence[Replayed], facts: _Facts
+    session: CaseSession, kernels: Sequence[protocol.Kernel], together: Sequence[CallResult], facts: _Facts
 ) -> None:
     """Withhold the kernels of a call one by one, if it launches several."""
     several = len(_met(together)) > 1
@@ -164,9 +164,9 @@ async def _alone(
         facts.unclear[kernel] = f"only {_MOST_KERNELS} kernels of a case are suppressed one by one"
 
 
-async def _replays(session: CaseSession, withhold: protocol.Withhold, facts: _Facts) -> tuple[Replayed, ...]:
+async def _replays(session: CaseSession, withhold: protocol.Withhold, facts: _Facts) -> tuple[CallResult, ...]:
     """One call with each poison, until one fails."""
-    replays: list[Replayed] = []
+    replays: list[CallResult] = []
     for poison in _POISONS:
         replays.append(await session.call(poison=poison, withhold=withhold))
         if replays[-1].trouble:
@@ -176,27 +176,27 @@ async def _replays(session: CaseSession, withhold: protocol.Withhold, facts: _Fa
     return tuple(replays)
 
 
-def _met(replays: Sequence[Replayed]) -> list[protocol.Kernel]:
+def _met(replays: Sequence[CallResult]) -> list[protocol.Kernel]:
     """The kernels that a launch was withheld of, in order of occurrence."""
     return list(dict.fromkeys(entry.kernel for replay in replays for entry in replay.ledger if entry.withheld))
 
 
-def _is_informative(replay: Replayed) -> bool:
+def _is_informative(replay: CallResult) -> bool:
     return any(output.trivial < output.total for output in replay.outputs)
 
 
-def _share(replays: Sequence[Replayed]) -> float:
+def _share(replays: Sequence[CallResult]) -> float:
     """Smallest right share of an answer; elements right without computing do not count.  0 without evidence."""
     return min(_share_of(replay) for replay in replays)
 
 
-def _share_of(replay: Replayed) -> float:
+def _share_of(replay: CallResult) -> float:
     telling = sum(output.total - output.trivial for output in replay.outputs)
     right = sum(max(0, output.right - output.trivial) for output in replay.outputs)
     return right / telling if telling else 0.0
 
 
-def _torn(replays: Sequence[Replayed]) -> float:
+def _torn(replays: Sequence[CallResult]) -> float:
     """Largest right share of an output that is only partly right; elements right without computing do not count."""
     shares = [0.0]
     for outputs in zip(*(replay.outputs for replay in replays), strict=False):

@@ -16,7 +16,7 @@ from engine.errors import EngineError
 from engine.model import Case, Finding, Outcome, Severity, Tier
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CallContent, Lab, Replayed
+from engine.probes.lab.case_session import CallContent, CallResult, Lab
 from engine.verdict.executed_launches import INTERPRETER, stop_of
 from engine.verdict.observed_effects import operator_findings
 
@@ -70,7 +70,7 @@ async def _compare(lab: Lab, case: Case) -> Finding | None:
     """Finding on the outputs of one call with its launches; None if they are right."""
     async with lab.at(case) as session:
         called = await session.make(poison=_OTHER_POISON, content=CallContent(fresh=False))
-        if isinstance(called, Replayed):
+        if isinstance(called, CallResult):
             severity = Severity.NOTE if called.lost else Severity.HINT
             return _wrong(case, severity, f"could not be verified: {called.trouble}")
         stop = stop_of(called.executed) if called.executed is not None else None
@@ -90,8 +90,8 @@ async def _observe(lab: Lab, case: Case) -> tuple[protocol.Observed | None, str]
         called = await session.make(
             poison=_POISON, content=CallContent(fresh=False), withhold=protocol.Withhold(), observe=True
         )
-    why = called.trouble if isinstance(called, Replayed) else ""
-    if isinstance(called, Replayed) and called.lost:
+    why = called.trouble if isinstance(called, CallResult) else ""
+    if isinstance(called, CallResult) and called.lost:
         return None, why
     try:
         observed = await lab.ask(protocol.Observe(id=protocol.new_id()))

@@ -16,7 +16,7 @@ from engine import protocol
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CaseSession, Lab, Passed, Replayed
+from engine.probes.lab.case_session import CallResult, CaseSession, Lab, Passed
 from engine.probes.lab.repeat_calls import smallest_first
 
 LAYER = Layer.ABLATION
@@ -69,7 +69,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
 
-async def _none_computes(session: CaseSession, looked: Replayed) -> bool:
+async def _none_computes(session: CaseSession, looked: CallResult) -> bool:
     """Whether every kernel only moves data, or is one without which the answer is right."""
     if not any(entry.moved for entry in looked.ledger):
         return False
@@ -80,19 +80,19 @@ async def _none_computes(session: CaseSession, looked: Replayed) -> bool:
     return not without.trouble and _is_right(without) and any(entry.withheld for entry in without.ledger)
 
 
-def _finding(one: Passed, looked: Replayed) -> Finding:
+def _finding(one: Passed, looked: CallResult) -> Finding:
     names = ", ".join(entry.kernel.name for entry in looked.ledger if entry.moved)
     message = f"not computed by its kernels: {names} only copied data computed elsewhere"
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
 
 
-def _is_informative(looked: Replayed) -> bool:
+def _is_informative(looked: CallResult) -> bool:
     """Whether the call was right in more elements than those that are right without computing."""
     telling = sum(output.total - output.trivial for output in looked.outputs)
     return telling >= _ENOUGH and _is_right(looked)
 
 
-def _is_right(replay: Replayed) -> bool:
+def _is_right(replay: CallResult) -> bool:
     return all(output.right == output.total for output in replay.outputs)
 
 

@@ -19,7 +19,7 @@ from engine.model import Finding, Location, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed
-from engine.probes.lab.repeat_calls import Contrasting, one_larger, smallest_first, watched
+from engine.probes.lab.repeat_calls import OutputReading, one_larger, smallest_first, watched
 from engine.probes.lab.sizes import is_large
 
 LAYER = Layer.INPUTS
@@ -104,24 +104,24 @@ async def _call(
     fresh: bool = False,
     keep: bool = False,
     program_order: protocol.ProgramOrder | None = None,
-) -> Contrasting:
+) -> OutputReading:
     poison = _POISONS[facts.calls % len(_POISONS)]
-    contrasting = await watched(session, poison=poison, fresh=fresh, keep=keep, program_order=program_order)
+    reading = await watched(session, poison=poison, fresh=fresh, keep=keep, program_order=program_order)
     facts.calls += 1
-    if contrasting.trouble:
+    if reading.trouble:
         is_reordered = program_order is not None and session.lab.process_pool.interpreted
-        if is_reordered and contrasting.silent:
+        if is_reordered and reading.silent:
             facts.waited = session.case.name
         else:
             order = " in another order of its programs" if is_reordered else ""
-            facts.why = f"called again{order} in {session.case.name}: {contrasting.trouble}"
-    return contrasting
+            facts.why = f"called again{order} in {session.case.name}: {reading.trouble}"
+    return reading
 
 
-def _found(session: CaseSession, contrasting: Contrasting, what: str) -> Finding | None:
-    if contrasting.trouble or not contrasting.wrong:
+def _found(session: CaseSession, reading: OutputReading, what: str) -> Finding | None:
+    if reading.trouble or not reading.wrong:
         return None
-    message = f"{what}: {contrasting.wrong}"
+    message = f"{what}: {reading.wrong}"
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=session.case.name)
 
 
@@ -139,9 +139,9 @@ async def _race_of(session: CaseSession, program_order: protocol.ProgramOrder) -
 
 
 def _race_found(
-    session: CaseSession, contrasting: Contrasting, program_order: protocol.ProgramOrder, race: protocol.Race | None
+    session: CaseSession, reading: OutputReading, program_order: protocol.ProgramOrder, race: protocol.Race | None
 ) -> Finding | None:
-    found = _found(session, contrasting, _race(session.lab, program_order))
+    found = _found(session, reading, _race(session.lab, program_order))
     line = race and (race.second.line if race.second.stores else race.first.line)
     if found is None or race is None or not line:
         return found

@@ -16,7 +16,7 @@ from engine.errors import ChildDiedError, EngineError
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import Lab, Passed
+from engine.probes.lab.case_session import Lab, Passed, reason_in
 from engine.verdict.sanitizer_report import errors_of, is_complete
 
 LAYER = Layer.BEHAVIOUR
@@ -76,8 +76,7 @@ async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
         )  # fmt: skip
         prepared = await lab.process_pool.ask_judge(prepare)
         if not isinstance(prepared, protocol.Prepared):
-            said = f": {prepared.message}" if isinstance(prepared, protocol.Failed) else ""
-            raise EngineError(f"the judge could not make inputs of {one.case.name}{said}")
+            raise EngineError(f"the judge could not make inputs of {one.case.name}{reason_in(prepared)}")
         call = protocol.Call(
             id=protocol.new_id(), case=one.case.name, arguments=prepared.arguments, arena=prepared.arena,
             outputs=str(arena.with_suffix(".out")), max_output_bytes=lab.limits.output_bytes, poison=0,

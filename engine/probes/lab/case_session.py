@@ -47,8 +47,8 @@ class Passed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replayed:
-    """Result of one more call.
+class CallResult:
+    """What is known of one more call: its outputs, or its trouble.
 
     `ledger` is the worker's claim of its launched and withheld kernels.  `trouble` is why there are no outputs, `lost`
     that the worker exited, `silent` that it timed out; `outputs` is the judge's count of right elements.
@@ -62,8 +62,8 @@ class Replayed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taped:
-    """Result of a recorded call: the worker's claim, and the judge's count; `trouble` is the reason for neither."""
+class RecordedCall:
+    """A call with the device's record: the worker's claim and the judge's count, or the trouble."""
 
     recorded: protocol.Recorded | None = None
     outputs: tuple[protocol.CorrectCount, ...] = ()
@@ -157,7 +157,7 @@ class Lab:
         try:
             prepared = await self.process_pool.ask_judge(prepare)
             if not isinstance(prepared, protocol.Prepared):
-                raise EngineError(f"the judge could not make inputs of {case.name}{_said(prepared)}")
+                raise EngineError(f"the judge could not make inputs of {case.name}{reason_in(prepared)}")
             yield CaseSession(lab=self, case=case, prepared=prepared, outputs=arena.with_suffix(".out"))
         finally:
             with contextlib.suppress(EngineError):  # a judge that has exited holds no case
@@ -187,21 +187,23 @@ class CaseSession:
     prepared: protocol.Prepared
     outputs: Path
 
-    async def call(self, *, poison: int, withhold: protocol.Withhold | None = None, observe: bool = False) -> Replayed:
+    async def call(
+        self, *, poison: int, withhold: protocol.Withhold | None = None, observe: bool = False
+    ) -> CallResult:
         """Call the entry once more; a failure of the candidate is `trouble`, not an exception.
 
         Raises:
             EngineError: the judge failed.
         """
         called = await self.make(poison=poison, withhold=withhold, observe=observe)
-        if isinstance(called, Replayed):
+        if isinstance(called, CallResult):
             return called
-        weighed = await self._correct_counts(called.returned)
-        if isinstance(weighed, str):
-            return Replayed(ledger=called.ledger, trouble=weighed)
-        return Replayed(ledger=called.ledger, outputs=weighed)
+        counted = await self._correct_counts(called.returned)
+        if isinstance(counted, str):
+            return CallResult(ledger=called.ledger, trouble=counted)
+        return CallResult(ledger=called.ledger, outputs=counted)
 
-    async def record(self) -> Taped:
+    async def record(self) -> RecordedCall:
         """Call the entry on new content with the device's activity record.
 
         Raises:
@@ -219,15 +221,15 @@ class CaseSession:
             with self.lab.profile.span("probe"):
                 recorded = await self.lab.ask(command, verified_s=self._verified_s)
         except EngineError as error:
-            return Taped(trouble=str(error))
+            return RecordedCall(trouble=str(error))
         if isinstance(recorded, protocol.Failed):
-            return Taped(trouble=recorded.message)
+            return RecordedCall(trouble=recorded.message)
         if not isinstance(recorded, protocol.Recorded):
-            return Taped(trouble=f"a recorded call was answered with {type(recorded).__name__}")
-        weighed = await self._correct_counts(recorded.returned)
-        if isinstance(weighed, str):
-            return Taped(trouble=weighed)
-        return Taped(recorded=recorded, outputs=weighed)
+            return RecordedCall(trouble=f"a recorded call was answered with {type(recorded).__name__}")
+        counted = await self._correct_counts(recorded.returned)
+        if isinstance(counted, str):
+            return RecordedCall(trouble=counted)
+        return RecordedCall(recorded=recorded, outputs=counted)
 
     async def make(
         self,
@@ -239,7 +241,7 @@ class CaseSession:
         watch: protocol.Watch | None = None,
         observe: bool = False,
         tape: Path | None = None,
-    ) -> protocol.Called | Replayed:
+    ) -> protocol.Called | CallResult:
         """Make a call whose outputs are compared later, or return its trouble.
 
         Without `content` the memory is left unchanged.  The tape of the call goes to the file `tape`.
@@ -268,13 +270,13 @@ class CaseSession:
             with lab.profile.span("probe"):
                 called = await lab.ask(command, verified_s=self._verified_s)
         except EngineError as error:
-            return Replayed(trouble=str(error), lost=True, silent=isinstance(error, DeadlineError))
+            return CallResult(trouble=str(error), lost=True, silent=isinstance(error, DeadlineError))
         if isinstance(called, protocol.Failed):
             if called.broken:
                 await lab.renew()
-            return Replayed(ledger=called.ledger, trouble=called.message, lost=called.broken)
+            return CallResult(ledger=called.ledger, trouble=called.message, lost=called.broken)
         if not isinstance(called, protocol.Called):
-            return Replayed(trouble=f"a call was answered with {type(called).__name__}")
+            return CallResult(trouble=f"a call was answered with {type(called).__name__}")
         return called
 
     async def compare(self, returned: protocol.Returned) -> protocol.Compared | str:
@@ -296,7 +298,7 @@ class CaseSession:
         if isinstance(compared, protocol.Failed) and compared.kind is protocol.FailureKind.TAMPERED:
             return compared.message
         if not isinstance(compared, protocol.Compared):
-            raise EngineError(f"the judge could not compare the outputs of {self.case.name}{_said(compared)}")
+            raise EngineError(f"the judge could not compare the outputs of {self.case.name}{reason_in(compared)}")
         return compared
 
     @property
@@ -310,7 +312,7 @@ class CaseSession:
         )
         refilled = await self.lab.process_pool.ask_judge(refill)
         if not isinstance(refilled, protocol.Done):
-            raise EngineError(f"the judge could not make inputs of {self.case.name} again{_said(refilled)}")
+            raise EngineError(f"the judge could not make inputs of {self.case.name} again{reason_in(refilled)}")
 
     async def _correct_counts(self, returned: protocol.Returned) -> tuple[protocol.CorrectCount, ...] | str:
         """The judge's count of right elements in the returned outputs, or the reason why they are not an answer."""
@@ -321,12 +323,12 @@ class CaseSession:
             returned=returned,
             place=self.lab.place,
         )
-        weighed = await self.lab.process_pool.ask_judge(count_correct)
-        if isinstance(weighed, protocol.Failed) and weighed.kind is protocol.FailureKind.TAMPERED:
-            return weighed.message
-        if not isinstance(weighed, protocol.CorrectCounted):
-            raise EngineError(f"the judge could not count the correct outputs of {self.case.name}{_said(weighed)}")
-        return weighed.outputs
+        counted = await self.lab.process_pool.ask_judge(count_correct)
+        if isinstance(counted, protocol.Failed) and counted.kind is protocol.FailureKind.TAMPERED:
+            return counted.message
+        if not isinstance(counted, protocol.CorrectCounted):
+            raise EngineError(f"the judge could not count the correct outputs of {self.case.name}{reason_in(counted)}")
+        return counted.outputs
 
 
 def passed_of(
@@ -351,5 +353,6 @@ def passed_of(
     )
 
 
-def _said(reply: protocol.AnyReply) -> str:
+def reason_in(reply: protocol.AnyReply) -> str:
+    """The message of a Failed as the end of a sentence; "" for any other reply."""
     return f": {reply.message}" if isinstance(reply, protocol.Failed) else ""

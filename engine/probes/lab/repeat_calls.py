@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 from engine import protocol
 from engine.errors import EngineError
-from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed, Replayed
+from engine.probes.lab.case_session import CallContent, CallResult, CaseSession, Lab, Passed, reason_in
 
 _ENOUGH = 256  # fewest elements: a race or a late write affects few of them
 _MOST_TIMES = 16  # largest work of a further case, relative to the small one
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contrasting:
-    """Difference of a call's outputs, or its trouble; `lost` and `silent` are as in `Replayed`.
+class OutputReading:
+    """The outputs of a call at one time, compared, or the trouble; `lost` and `silent` are as in `CallResult`.
 
     `reordered` is the worker's claim of how many launches ran their programs in another order.
     """
@@ -42,7 +42,7 @@ class Contrasting:
 
 async def watched(
     session: CaseSession, *, poison: int, fresh: bool, keep: bool, program_order: protocol.ProgramOrder | None = None
-) -> Contrasting:
+) -> OutputReading:
     """Make a call and compare its outputs with the expected ones, and with those that were kept.
 
     Raises:
@@ -51,8 +51,8 @@ async def watched(
     called = await session.make(
         poison=poison, content=CallContent(fresh=fresh), program_order=program_order, watch=watch_of(session)
     )
-    if isinstance(called, Replayed):
-        return Contrasting(trouble=called.trouble, lost=called.lost, silent=called.silent)
+    if isinstance(called, CallResult):
+        return OutputReading(trouble=called.trouble, lost=called.lost, silent=called.silent)
     return await _contrasted(session, called.returned, keep=keep, reordered=called.reordered)
 
 
@@ -61,7 +61,7 @@ def watch_of(session: CaseSession) -> protocol.Watch:
     return protocol.Watch(positions=_written(session), returns=session.lab.problem.returns != 0)
 
 
-async def repeated_outputs(session: CaseSession, *, pause_s: float) -> Contrasting:
+async def repeated_outputs(session: CaseSession, *, pause_s: float) -> OutputReading:
     """Compare the outputs of the last watched call once more, after a pause.
 
     Raises:
@@ -70,11 +70,11 @@ async def repeated_outputs(session: CaseSession, *, pause_s: float) -> Contrasti
     try:
         reply = await session.lab.ask(protocol.RepeatOutputs(id=protocol.new_id(), pause_s=pause_s))
     except EngineError as error:
-        return Contrasting(trouble=str(error), lost=True)
+        return OutputReading(trouble=str(error), lost=True)
     if isinstance(reply, protocol.Failed):
-        return Contrasting(trouble=reply.message, lost=reply.broken)
+        return OutputReading(trouble=reply.message, lost=reply.broken)
     if not isinstance(reply, protocol.OutputsRepeated):
-        return Contrasting(trouble=f"a second reading of the outputs was answered with {type(reply).__name__}")
+        return OutputReading(trouble=f"a second reading of the outputs was answered with {type(reply).__name__}")
     return await _contrasted(session, reply.returned, keep=False)
 
 
@@ -85,7 +85,7 @@ async def measured_precision(session: CaseSession, *, poison: int) -> tuple[prot
         EngineError: the judge failed.
     """
     called = await session.make(poison=poison)
-    if isinstance(called, Replayed):
+    if isinstance(called, CallResult):
         return called.trouble
     measure_precision = protocol.MeasurePrecision(
         id=protocol.new_id(),
@@ -115,7 +115,7 @@ def one_larger(lab: Lab, cases: Sequence[Passed], *, than: Passed) -> Passed | N
 
 async def _contrasted(
     session: CaseSession, returned: tuple[protocol.ReturnedSpec, ...], *, keep: bool, reordered: int = 0
-) -> Contrasting:
+) -> OutputReading:
     contrast = protocol.Contrast(
         id=protocol.new_id(),
         outputs=str(session.outputs),
@@ -126,8 +126,8 @@ async def _contrasted(
     )
     reply = await session.lab.process_pool.ask_judge(contrast)
     if isinstance(reply, protocol.Contrasted):
-        return Contrasting(outputs=reply.outputs, reordered=reordered)
-    return Contrasting(trouble=_trouble(session, reply, "compare"))
+        return OutputReading(outputs=reply.outputs, reordered=reordered)
+    return OutputReading(trouble=_trouble(session, reply, "compare"))
 
 
 def _trouble(session: CaseSession, reply: protocol.AnyReply, action: str) -> str:
@@ -138,8 +138,7 @@ def _trouble(session: CaseSession, reply: protocol.AnyReply, action: str) -> str
     """
     if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.TAMPERED:
         return reply.message
-    said = f": {reply.message}" if isinstance(reply, protocol.Failed) else ""
-    raise EngineError(f"the judge could not {action} the outputs of {session.case.name}{said}")
+    raise EngineError(f"the judge could not {action} the outputs of {session.case.name}{reason_in(reply)}")
 
 
 def _written(session: CaseSession) -> tuple[int, ...]:

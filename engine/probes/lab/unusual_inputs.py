@@ -14,7 +14,7 @@ from pathlib import Path
 from engine import protocol
 from engine.errors import EngineError
 from engine.model import Outcome
-from engine.probes.lab.case_session import CaseSession
+from engine.probes.lab.case_session import CaseSession, reason_in
 
 _POISON = 0x7B
 _LARGER = (protocol.Variant.SCALED, protocol.Variant.LARGE)
@@ -22,7 +22,7 @@ _ITS_OWN_FAULT = (protocol.FailureKind.RAISED, protocol.FailureKind.EXITED, prot
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class VariantResult:
     """The result of one variant: right unless a field says otherwise.
 
     `dismissed` is why the variant cannot decide, in which case no call was made; `wrong` the error of the output;
@@ -45,21 +45,21 @@ class Answer:
         return not (self.dismissed or self.wrong or self.trouble)
 
 
-class Varying:
-    """Variants of one case, one after another; `close` when there are no more."""
+class VariantCaller:
+    """Calls a candidate on variants of one case, one after another; `close` when there are no more."""
 
     def __init__(self, session: CaseSession) -> None:
-        self._bench = session
+        self._session = session
         self._arena = session.prepared.arena
         self._moved: list[Path] = []
 
-    async def call(self, variant: protocol.Variant, *, then: protocol.Variant | None = None) -> Answer:
+    async def call(self, variant: protocol.Variant, *, then: protocol.Variant | None = None) -> VariantResult:
         """Lay out the variant and call the candidate on it, while the judge makes the variant `then`.
 
         Raises:
             EngineError: the judge failed.
         """
-        lab, session = self._bench.lab, self._bench
+        lab, session = self._session.lab, self._session
         varied = await lab.process_pool.ask_judge(
             protocol.LayOutVariant(
                 id=protocol.new_id(),
@@ -70,9 +70,9 @@ class Varying:
             )
         )
         if not isinstance(varied, protocol.VariantLaidOut):
-            raise EngineError(f"the judge could not make {variant} of {session.case.name}{_said(varied)}")
+            raise EngineError(f"the judge could not make {variant} of {session.case.name}{reason_in(varied)}")
         if varied.dismissed:
-            return Answer(variant=variant, dismissed=varied.dismissed, kept=varied.kept)
+            return VariantResult(variant=variant, dismissed=varied.dismissed, kept=varied.kept)
         self._arena = varied.arena
         command = protocol.Call(
             id=protocol.new_id(),
@@ -95,7 +95,7 @@ class Varying:
                 await lab.renew()
         else:
             trouble = f"a call was answered with {type(called).__name__}"
-        return Answer(
+        return VariantResult(
             variant=variant, wrong=wrong, trouble=trouble, overflows=overflows and variant in _LARGER,
             changed=varied.changed, kept=varied.kept,
         )  # fmt: skip
@@ -106,7 +106,7 @@ class Varying:
         Raises:
             EngineError: the judge failed.
         """
-        lab = self._bench.lab
+        lab = self._session.lab
         with lab.profile.span("probe"):
             called, prepared_variant = await asyncio.gather(
                 lab.ask(command), self._prepare_variant(then), return_exceptions=True
@@ -119,7 +119,7 @@ class Varying:
 
     async def _prepare_variant(self, variant: protocol.Variant | None) -> None:
         """Make or dismiss a variant that could not be made ahead, on its first use."""
-        lab = self._bench.lab
+        lab = self._session.lab
         if variant is not None and variant is not protocol.Variant.MOVED:
             await lab.process_pool.ask_judge(
                 protocol.PrepareVariant(id=protocol.new_id(), variant=variant, place=lab.place)
@@ -135,17 +135,17 @@ class Varying:
         """A new file for content that is moved; None if it is in device memory, or not moved."""
         if variant is not protocol.Variant.MOVED or self._arena.handle:
             return None
-        path = self._bench.outputs.with_name(f"{secrets.token_hex(8)}.in")
+        path = self._session.outputs.with_name(f"{secrets.token_hex(8)}.in")
         self._moved.append(path)
         return str(path)
 
     async def _compared(self, called: protocol.Called) -> tuple[str, bool]:
         """Error in the answer, "" if it is right, and whether every wrong element is an infinity or NaN."""
-        lab = self._bench.lab
+        lab = self._session.lab
         compared = await lab.process_pool.ask_judge(
             protocol.Compare(
                 id=protocol.new_id(),
-                outputs=str(self._bench.outputs),
+                outputs=str(self._session.outputs),
                 max_output_bytes=lab.limits.output_bytes,
                 returned=called.returned,
                 explain=False,
@@ -155,7 +155,7 @@ class Varying:
         if isinstance(compared, protocol.Failed) and compared.kind is protocol.FailureKind.TAMPERED:
             return compared.message, False
         if not isinstance(compared, protocol.Compared):
-            raise EngineError(f"the judge could not compare outputs of {self._bench.case.name}{_said(compared)}")
+            raise EngineError(f"the judge could not compare outputs of {self._session.case.name}{reason_in(compared)}")
         wrong = [report for report in compared.reports if report.outcome is not Outcome.PASS]
         if wrong:
             overflows = all(0 < report.mismatched == report.nonfinite_got for report in wrong)
@@ -168,7 +168,3 @@ def _of_failure(failed: protocol.Failed) -> tuple[str, str]:
     if failed.kind in _ITS_OWN_FAULT and not failed.broken:
         return f"it failed: {failed.message}", ""
     return "", failed.message
-
-
-def _said(reply: protocol.AnyReply) -> str:
-    return f": {reply.message}" if isinstance(reply, protocol.Failed) else ""

@@ -12,7 +12,7 @@ from engine.draws import Draws
 from engine.errors import EngineError, WireError
 from engine.model import Determinism
 from engine.model.proof import CaseProof, Gap
-from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed, Replayed
+from engine.probes.lab.case_session import CallContent, CallResult, CaseSession, Lab, Passed
 from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
 from engine.replay.agreement import Agreement, Disagreement, agreement
 from engine.replay.needed import needed_part
@@ -142,7 +142,7 @@ class CallTaper:
         path = session.outputs.with_suffix(".tape")
         kills = self._lab.session.kills
         called = await session.make(poison=poison, content=content, tape=path)
-        if isinstance(called, Replayed):
+        if isinstance(called, CallResult):
             if self._lab.session.kills > kills:
                 raise EngineError(called.trouble)
             return _another_call(name, f"failed: {called.trouble}")

@@ -27,7 +27,7 @@ from engine.model import (
 )
 from engine.model.layers import LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import NEW_CONTENT, CallContent, Lab, Passed, Replayed
+from engine.probes.lab.case_session import NEW_CONTENT, CallContent, CallResult, Lab, Passed
 
 ARENA = protocol.ArenaSpec(path="/nowhere", storages=(), bytes=256)
 
@@ -136,10 +136,10 @@ class ScriptedLab:
         return case.size("size")
 
     @contextlib.asynccontextmanager
-    async def at(self, case: Case) -> AsyncIterator[ScriptedBench]:
+    async def at(self, case: Case) -> AsyncIterator[ScriptedSession]:
         spec = protocol.TensorSpec(storage=0, dtype="float32", shape=(1000,), strides=(1,), first=0)
         prepared = protocol.Prepared(id="p", arguments=(spec,), arena=ARENA, elapsed_s=0.0, idle=case.name in self.idle)
-        yield ScriptedBench(lab=self, case=case, prepared=prepared)
+        yield ScriptedSession(lab=self, case=case, prepared=prepared)
 
     async def ask(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         assert isinstance(command, protocol.RepeatOutputs)
@@ -159,7 +159,7 @@ class ScriptedLab:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScriptedBench:
+class ScriptedSession:
     """Stands for one case laid out."""
 
     lab: ScriptedLab
@@ -174,13 +174,13 @@ class ScriptedBench:
         content: CallContent = NEW_CONTENT,
         program_order: protocol.ProgramOrder | None = None,
         watch: protocol.Watch | None = None,
-    ) -> protocol.Called | Replayed:
+    ) -> protocol.Called | CallResult:
         lab = self.lab
         call = Called(case=self.case.name, fresh=content.fresh, program_order=program_order, watch=watch)
         lab.came = came = lab.script(call, len(lab.called))
         lab.called.append(call)
         if came.trouble:
-            return Replayed(trouble=came.trouble, lost=came.lost, silent=came.silent)
+            return CallResult(trouble=came.trouble, lost=came.lost, silent=came.silent)
         launches = int(program_order is not None and lab.interpreted and not lab.ordered)
         return protocol.Called(id="c", returned=(), launches=(), elapsed_s=0.0, reordered=launches, race=came.race)
 

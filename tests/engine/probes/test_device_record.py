@@ -14,7 +14,7 @@ from engine import protocol
 from engine.model import Case, CaseResult, DType, Finding, Launch, Outcome, OutputReport, Severity, Tier
 from engine.model.layers import Coverage, LayerReport
 from engine.probes import device_record
-from engine.probes.lab.case_session import Lab, Passed, Taped
+from engine.probes.lab.case_session import Lab, Passed, RecordedCall
 from engine.verdict.native_symbols import NativeKernels
 
 RIGHT = (protocol.CorrectCount(name="return", total=8, right=8, trivial=0),)
@@ -45,10 +45,10 @@ def passed(name: str, *, size: int, launches: Sequence[str] = ()) -> Passed:
     return Passed(case=case, result=result, launches=reported)
 
 
-def taped(*own: str, outputs: tuple[protocol.CorrectCount, ...] = RIGHT, foreign: str = "") -> Taped:
+def taped(*own: str, outputs: tuple[protocol.CorrectCount, ...] = RIGHT, foreign: str = "") -> RecordedCall:
     seen = [protocol.ActivitySeen(kind=protocol.ActivityKind.KERNEL, name=name, own=True, device_ns=50) for name in own]
     seen += [protocol.ActivitySeen(kind=protocol.ActivityKind.KERNEL, name=foreign, device_ns=50)] if foreign else []
-    return Taped(recorded=protocol.Recorded(id="i", returned=(), activities=tuple(seen)), outputs=outputs)
+    return RecordedCall(recorded=protocol.Recorded(id="i", returned=(), activities=tuple(seen)), outputs=outputs)
 
 
 @dataclass(kw_only=True)
@@ -56,7 +56,7 @@ class FakeLab:
     """Stands for a Lab; `recorded` are the cases whose calls were, in their order."""
 
     passed: Sequence[Passed]
-    script: Callable[[str], Taped]
+    script: Callable[[str], RecordedCall]
     platform: str = "cuda"
     unrecorded: str = ""
     recorded: list[str] = field(default_factory=list)
@@ -90,7 +90,7 @@ class FakeLab:
 
     @contextlib.asynccontextmanager
     async def at(self, case: Case) -> AsyncIterator[SimpleNamespace]:
-        async def record() -> Taped:
+        async def record() -> RecordedCall:
             self.recorded.append(case.name)
             return self.script(case.name)
 
@@ -137,12 +137,12 @@ async def test_clear_record_of_batch_needs_no_worker() -> None:
     [
         taped("k", foreign="gemm"),
         taped("k", outputs=(protocol.CorrectCount(name="return", total=8, right=5, trivial=0),)),
-        Taped(trouble="it died"),
-        Taped(recorded=protocol.Recorded(id="i", returned=(), activities=(REPLAYED,)), outputs=RIGHT),
+        RecordedCall(trouble="it died"),
+        RecordedCall(recorded=protocol.Recorded(id="i", returned=(), activities=(REPLAYED,)), outputs=RIGHT),
     ],
     ids=["foreign kernel", "wrong output", "no record", "replayed graph"],
 )
-async def test_unclear_record_of_batch_is_repeated(first: Taped) -> None:
+async def test_unclear_record_of_batch_is_repeated(first: RecordedCall) -> None:
     lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k"), one_worker=True)
     lab.script = lambda name: taped("k") if lab.renewed else first
     findings, report = await reported(lab)
@@ -179,7 +179,7 @@ async def test_wrong_output_while_recording_is_suspect() -> None:
 
 
 async def test_trouble_leaves_the_layer_unchecked() -> None:
-    lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: Taped(trouble="it died"))
+    lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: RecordedCall(trouble="it died"))
     findings, report = await reported(lab)
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: it died")
     assert lab.recorded == ["c"]

@@ -28,11 +28,11 @@ from engine.model import (
 )
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import ghost_replay
-from engine.probes.lab.case_session import Lab, Passed, Replayed
+from engine.probes.lab.case_session import CallResult, Lab, Passed
 from engine.verdict.native_symbols import NativeKernels
 
 A, B = protocol.Kernel(name="a", line=3), protocol.Kernel(name="b", line=9)
-Script = Callable[[str, tuple[protocol.Kernel, ...], int], Replayed]
+Script = Callable[[str, tuple[protocol.Kernel, ...], int], CallResult]
 """From the case, the kernels that are withheld (none: all) and the poison to what comes of the call."""
 
 
@@ -62,9 +62,11 @@ def case(name: str, *, elements: int = 1000, size: int = 1, launches: Sequence[p
     return Passed(case=one, result=result, launches=reported)
 
 
-def right(share: float, *met: protocol.Kernel, withheld: bool = True, trivial: int = 0, lost: bool = False) -> Replayed:
+def right(
+    share: float, *met: protocol.Kernel, withheld: bool = True, trivial: int = 0, lost: bool = False
+) -> CallResult:
     """A call of an output of 1000 elements; `met` are the kernels that it would have launched."""
-    return Replayed(
+    return CallResult(
         ledger=tuple(protocol.Withheld(kernel=kernel, launches=1, withheld=withheld) for kernel in met),
         outputs=(protocol.CorrectCount(name="return", total=1000, right=round(1000 * share), trivial=trivial),),
     )
@@ -103,18 +105,18 @@ class FakeLab:
         return case.size("size")
 
     @contextlib.asynccontextmanager
-    async def at(self, case: Case) -> AsyncIterator[FakeBench]:
-        yield FakeBench(lab=self, case=case)
+    async def at(self, case: Case) -> AsyncIterator[FakeSession]:
+        yield FakeSession(lab=self, case=case)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FakeBench:
+class FakeSession:
     """Stands for one case laid out."""
 
     lab: FakeLab
     case: Case
 
-    async def call(self, *, poison: int, withhold: protocol.Withhold) -> Replayed:
+    async def call(self, *, poison: int, withhold: protocol.Withhold) -> CallResult:
         self.lab.called.append((self.case.name, withhold.kernels, poison))
         return self.lab.script(self.case.name, withhold.kernels, poison)
 
@@ -167,7 +169,7 @@ async def test_output_surviving_in_new_worker_is_suspect() -> None:
 
 async def test_percentage_just_below_100_is_rounded_down() -> None:
     lab = FakeLab(passed=(case("c", launches=[A]),), script=lambda *_: right(0.9999, A, trivial=0))
-    lab.script = lambda *_: Replayed(
+    lab.script = lambda *_: CallResult(
         ledger=right(0, A).ledger, outputs=(protocol.CorrectCount(name="return", total=9999, right=9998, trivial=0),)
     )
     (finding,) = await found(lab)
@@ -189,7 +191,7 @@ async def test_right_under_one_poison_only_is_not_right() -> None:
 
 
 async def test_case_right_without_computing_is_replaced_by_another() -> None:
-    def script(name: str, kernels: object, poison: object) -> Replayed:
+    def script(name: str, kernels: object, poison: object) -> CallResult:
         return right(1, A, trivial=1000) if name == "zeros" else right(0, A)
 
     lab = FakeLab(passed=(case("zeros", launches=[A]), case("c", size=5)), script=script)
@@ -246,7 +248,7 @@ async def test_kernel_without_effect_beside_needed_one_is_decoy() -> None:
 
 
 async def test_kernel_needed_by_another_case_is_not_decoy() -> None:
-    def script(name: str, kernels: tuple[protocol.Kernel, ...], poison: int) -> Replayed:
+    def script(name: str, kernels: tuple[protocol.Kernel, ...], poison: int) -> CallResult:
         return right(kernels == (B,) and name == "small", *(kernels or (A, B)))
 
     lab = FakeLab(passed=(case("small", launches=[A, B]), case("large", size=9)), script=script)
@@ -254,7 +256,7 @@ async def test_kernel_needed_by_another_case_is_not_decoy() -> None:
 
 
 async def test_kernel_of_later_case_is_withheld_there() -> None:
-    def script(name: str, kernels: object, poison: object) -> Replayed:
+    def script(name: str, kernels: object, poison: object) -> CallResult:
         return right(0, A if name == "small" else B)
 
     cases = (case("small", launches=[A]), case("between", size=5), case("large", size=9, launches=[B]))
@@ -306,7 +308,7 @@ async def test_part_of_output_without_kernel_is_suspect(share: float, trivial: i
 
 @pytest.mark.parametrize("lost", [True, False])
 async def test_lost_worker_is_trouble_and_ends_the_probe(lost: bool) -> None:
-    trouble = Replayed(ledger=right(0, A).ledger, trouble="it raised", lost=lost)
+    trouble = CallResult(ledger=right(0, A).ledger, trouble="it raised", lost=lost)
     lab = FakeLab(passed=(case("c", launches=[A]), case("d", size=2, launches=[B])), script=lambda *_: trouble)
     findings, report = await reported(lab)
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "it raised")
@@ -315,8 +317,8 @@ async def test_lost_worker_is_trouble_and_ends_the_probe(lost: bool) -> None:
 
 
 async def test_worker_lost_without_kernel_keeps_joint_count() -> None:
-    def script(name: str, kernels: tuple[protocol.Kernel, ...], number: int) -> Replayed:
-        return Replayed(trouble="an illegal memory access", lost=True) if kernels else right(0, A, B)
+    def script(name: str, kernels: tuple[protocol.Kernel, ...], number: int) -> CallResult:
+        return CallResult(trouble="an illegal memory access", lost=True) if kernels else right(0, A, B)
 
     findings, report = await reported(FakeLab(passed=(case("c", launches=[A, B]),), script=script))
     assert (findings, report.coverage, report.why) == ([], Coverage.CHECKED, "")

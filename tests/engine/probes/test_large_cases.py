@@ -15,7 +15,7 @@ from engine.draws import Draws
 from engine.model import Case, Cost, DType, Finding, Outcome, OutputReport, Problem, Severity, Tier, Tolerance
 from engine.model.layers import Coverage, LayerReport
 from engine.probes import large_cases
-from engine.probes.lab.case_session import CallContent, Replayed
+from engine.probes.lab.case_session import CallContent, CallResult
 from engine.protocol.executing import Executed, MemoryFault, MemoryReport, ProgramAccess
 from tests.engine.probes.scripted import ScriptedLab, observed, passed
 
@@ -52,7 +52,7 @@ class TimedLab(ScriptedLab):
     unchecked: tuple[str, ...] = ()
     trouble: str = ""
     lost: bool = False
-    executed: protocol.Called | Replayed = CALLED
+    executed: protocol.Called | CallResult = CALLED
     compared: protocol.Compared | str = RIGHT
     asked: list[tuple[str, bool, protocol.Withhold | None]] = field(default_factory=list)
     executions: list[str] = field(default_factory=list)
@@ -92,13 +92,13 @@ class TimedBench:
 
     async def make(
         self, *, poison: int, content: CallContent, withhold: protocol.Withhold | None = None, observe: bool = False
-    ) -> protocol.Called | Replayed:
+    ) -> protocol.Called | CallResult:
         if withhold is None:
             self.lab.executions.append(self.name)
             return self.lab.executed
         self.lab.asked.append((self.name, observe, withhold))
         if self.lab.trouble:
-            return Replayed(trouble=self.lab.trouble, lost=self.lab.lost)
+            return CallResult(trouble=self.lab.trouble, lost=self.lab.lost)
         return CALLED
 
     async def compare(self, returned: protocol.Returned) -> protocol.Compared | str:
@@ -201,8 +201,8 @@ async def test_right_output_of_a_case_for_timing_is_a_fact() -> None:
             "x was changed",
         ),
         ({"compared": "no file was left"}, Severity.SUSPECT, "no file was left"),
-        ({"executed": Replayed(trouble="IndexError: 9")}, Severity.HINT, "could not be verified: IndexError: 9"),
-        ({"executed": Replayed(trouble="no answer", lost=True)}, Severity.NOTE, "could not be verified: no answer"),
+        ({"executed": CallResult(trouble="IndexError: 9")}, Severity.HINT, "could not be verified: IndexError: 9"),
+        ({"executed": CallResult(trouble="no answer", lost=True)}, Severity.NOTE, "could not be verified: no answer"),
     ],
     ids=["wrong value", "changed argument", "no answer", "error", "lost worker"],
 )

@@ -12,7 +12,7 @@ from engine import protocol
 from engine.model import Case, Finding, Problem, Severity
 from engine.model.layers import Coverage
 from engine.probes import only_moves
-from engine.probes.lab.case_session import Replayed
+from engine.probes.lab.case_session import CallResult
 from tests.engine.probes.scripted import ScriptedLab, observed, passed
 
 COPY, WORK = protocol.Kernel(name="copy", line=3), protocol.Kernel(name="work", line=9)
@@ -22,37 +22,37 @@ def launched(kernel: protocol.Kernel, *, moved: int = 0, withheld: int = 0) -> p
     return protocol.Withheld(kernel=kernel, launches=1, withheld=withheld, moved=moved)
 
 
-def came(*ledger: protocol.Withheld, right: int = 1000, total: int = 1000, trivial: int = 0) -> Replayed:
+def came(*ledger: protocol.Withheld, right: int = 1000, total: int = 1000, trivial: int = 0) -> CallResult:
     output = protocol.CorrectCount(name="return", total=total, right=right, trivial=trivial)
-    return Replayed(ledger=ledger, outputs=(output,))
+    return CallResult(ledger=ledger, outputs=(output,))
 
 
 @dataclass(kw_only=True)
 class LookedAt(ScriptedLab):
     """Stands for a Lab; `without` comes of a call that withholds, `looked` of one that is looked at."""
 
-    looked: Callable[[str], Replayed] = lambda case: came()
-    without: Replayed = field(default_factory=came)
+    looked: Callable[[str], CallResult] = lambda case: came()
+    without: CallResult = field(default_factory=came)
     asked: list[tuple[str, protocol.Withhold]] = field(default_factory=list)
 
     @contextlib.asynccontextmanager
-    async def at(self, case: Case) -> AsyncIterator[LookedAtBench]:  # type: ignore[override]  # another bench
-        yield LookedAtBench(lab=self, name=case.name)
+    async def at(self, case: Case) -> AsyncIterator[LookedAtSession]:  # type: ignore[override]  # another session
+        yield LookedAtSession(lab=self, name=case.name)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LookedAtBench:
+class LookedAtSession:
     """Stands for one case laid out."""
 
     lab: LookedAt
     name: str
 
-    async def call(self, *, poison: int, withhold: protocol.Withhold) -> Replayed:
+    async def call(self, *, poison: int, withhold: protocol.Withhold) -> CallResult:
         self.lab.asked.append((self.name, withhold))
         return self.lab.looked(self.name) if withhold.look else self.lab.without
 
 
-async def reported(*ledger: protocol.Withheld, without: Replayed | None = None, **changes: int) -> list[Finding]:
+async def reported(*ledger: protocol.Withheld, without: CallResult | None = None, **changes: int) -> list[Finding]:
     lab = LookedAt(
         passed=[passed("c", (1,))], looked=lambda _: came(*ledger, **changes), without=without or came(right=0)
     )
@@ -93,7 +93,7 @@ async def test_unneeded_kernel_does_not_count_as_computing() -> None:
 
 
 async def test_call_failing_without_kernel_has_no_finding() -> None:
-    trouble = Replayed(trouble="no answer")
+    trouble = CallResult(trouble="no answer")
     assert await reported(launched(COPY, moved=1), launched(WORK), without=trouble) == []
 
 
@@ -107,7 +107,7 @@ async def test_candidate_without_launches_is_not_suspect() -> None:
 
 
 async def test_failing_call_leaves_layer_unchecked() -> None:
-    lab = LookedAt(passed=[passed("c", (1,))], looked=lambda _: Replayed(trouble="no answer"))
+    lab = LookedAt(passed=[passed("c", (1,))], looked=lambda _: CallResult(trouble="no answer"))
     findings, report = await observed(only_moves.probe, lab)
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "c: no answer")
 

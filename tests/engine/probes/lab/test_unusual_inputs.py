@@ -14,7 +14,7 @@ from engine import protocol
 from engine.errors import ChildDiedError, EngineError
 from engine.model import Case, DType, Limits, Outcome, OutputReport, Tier
 from engine.probes.lab.case_session import CaseSession
-from engine.probes.lab.unusual_inputs import Answer, Varying
+from engine.probes.lab.unusual_inputs import VariantCaller, VariantResult
 from engine.protocol import FailureKind, Variant
 
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
@@ -45,7 +45,7 @@ class Played:
         )
         prepared = protocol.Prepared(id="p", arguments=(), arena=self.arena, elapsed_s=0.0)
         session = SimpleNamespace(lab=lab, case=CASE, prepared=prepared, outputs=folder / "first.out")
-        self.varying = Varying(cast(CaseSession, session))  # cast: the double at the seam
+        self.varying = VariantCaller(cast(CaseSession, session))  # cast: the double at the seam
 
     async def _answer(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         self.asked.append(command)
@@ -91,7 +91,7 @@ def failed(kind: FailureKind, *, broken: bool = False) -> protocol.Failed:
 
 async def test_correct_output_reports_changed_and_kept_arguments(played: Played) -> None:
     answer = await played.varying.call(Variant.ONE_ELEMENT)
-    assert answer == Answer(variant=Variant.ONE_ELEMENT, changed="x[3] 1 became 2", kept=("table",))
+    assert answer == VariantResult(variant=Variant.ONE_ELEMENT, changed="x[3] 1 became 2", kept=("table",))
     assert answer.is_right
     assert [type(command) for command in played.asked] == [protocol.LayOutVariant, protocol.Call, protocol.Compare]
 
@@ -128,7 +128,7 @@ async def test_judge_death_while_preparing_is_engine_error(
 async def test_dismissed_variant_is_not_called(played: Played) -> None:
     played.replies(protocol.LayOutVariant, protocol.VariantLaidOut(id="v", arena=played.arena, dismissed="not finite"))
     answer = await played.varying.call(Variant.LARGE)
-    assert answer == Answer(variant=Variant.LARGE, dismissed="not finite")
+    assert answer == VariantResult(variant=Variant.LARGE, dismissed="not finite")
     assert (answer.is_right, played.calls) == (False, [])
 
 

@@ -30,7 +30,7 @@ from engine.model import (
 )
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe, is_on_demand, name_of, probes
-from engine.probes.lab.case_session import CallContent, Lab, Passed, Replayed, passed_of
+from engine.probes.lab.case_session import CallContent, CallResult, Lab, Passed, passed_of
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
@@ -98,7 +98,7 @@ class Stand:
     def count(self, kind: type[protocol.AnyCommand]) -> int:
         return sum(isinstance(command, kind) for command in self.asked)
 
-    async def call(self) -> Replayed:
+    async def call(self) -> CallResult:
         async with self.lab.at(CASE) as bench:
             return await bench.call(poison=7, withhold=WITHHOLD)
 
@@ -134,7 +134,7 @@ async def asks_once(lab: Lab) -> AsyncIterator[Observation]:
 
 
 async def test_call_gets_new_content_and_is_counted(stand: Stand) -> None:
-    assert await stand.call() == Replayed(ledger=LEDGER, outputs=(SURVIVAL,))
+    assert await stand.call() == CallResult(ledger=LEDGER, outputs=(SURVIVAL,))
     kinds = [protocol.Load, protocol.Prepare, protocol.Refill, protocol.Call, protocol.CountCorrect, protocol.Release]
     assert [type(command) for command in stand.asked] == kinds
     refill, call = (command for command in stand.asked if isinstance(command, protocol.Refill | protocol.Call))
@@ -206,7 +206,7 @@ async def test_raising_candidate_is_trouble_with_its_ledger(stand: Stand) -> Non
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="no answer", ledger=LEDGER)
 
     stand.changes = fail
-    assert await stand.call() == Replayed(ledger=LEDGER, trouble="no answer")
+    assert await stand.call() == CallResult(ledger=LEDGER, trouble="no answer")
     assert stand.session.occupied
 
 
@@ -217,7 +217,7 @@ async def test_worker_with_lost_device_is_replaced(stand: Stand) -> None:
         return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message="illegal access", broken=True)
 
     stand.changes = fail
-    assert await stand.call() == Replayed(trouble="illegal access", lost=True)
+    assert await stand.call() == CallResult(trouble="illegal access", lost=True)
     assert not stand.session.occupied
 
 
@@ -232,7 +232,7 @@ async def test_worker_lost_before_its_call_counts_as_killed(stand: Stand) -> Non
     async with stand.lab.at(CASE) as bench:
         stand.fork_server.lose_all()
         made = await bench.make(poison=7, content=None)
-    assert made == Replayed(trouble="the worker ended together with the engine's other processes", lost=True)
+    assert made == CallResult(trouble="the worker ended together with the engine's other processes", lost=True)
     assert (stand.session.kills, stand.count(protocol.Call), stand.count(protocol.Load)) == (1, 0, 1)
 
 
