@@ -18,7 +18,7 @@ _MOST_TIMES = 16  # largest work of a further case, relative to the small one
 
 @dataclass(frozen=True, kw_only=True)
 class OutputReading:
-    """The outputs of a call at one time, compared, or the trouble; `lost` and `silent` are as in `CallResult`.
+    """The outputs of a call at one time, compared, or the trouble; `silent` is as in `CallResult`.
 
     `reordered` is the worker's claim of how many launches ran their programs in another order.
     """
@@ -26,7 +26,6 @@ class OutputReading:
     outputs: tuple[protocol.Difference, ...] = ()
     reordered: int = 0
     trouble: str = ""
-    lost: bool = False
     silent: bool = False
 
     @property
@@ -52,7 +51,7 @@ async def watched(
         poison=poison, content=CallContent(fresh=fresh), program_order=program_order, watch=watch_of(session)
     )
     if isinstance(called, CallResult):
-        return OutputReading(trouble=called.trouble, lost=called.lost, silent=called.silent)
+        return OutputReading(trouble=called.trouble, silent=called.silent)
     return await _contrasted(session, called.returned, keep=keep, reordered=called.reordered)
 
 
@@ -70,9 +69,9 @@ async def repeated_outputs(session: CaseSession, *, pause_s: float) -> OutputRea
     try:
         reply = await session.lab.ask(protocol.RepeatOutputs(id=protocol.new_id(), pause_s=pause_s))
     except EngineError as error:
-        return OutputReading(trouble=str(error), lost=True)
+        return OutputReading(trouble=str(error))
     if isinstance(reply, protocol.Failed):
-        return OutputReading(trouble=reply.message, lost=reply.broken)
+        return OutputReading(trouble=reply.message)
     if not isinstance(reply, protocol.OutputsRepeated):
         return OutputReading(trouble=f"a second reading of the outputs was answered with {type(reply).__name__}")
     return await _contrasted(session, reply.returned, keep=False)

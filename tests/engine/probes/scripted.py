@@ -44,18 +44,17 @@ class Called:
 
 @dataclass(frozen=True, kw_only=True)
 class Came:
-    """What comes of a call, or of a recall: how many of 1000 elements are wrong and changed, or the trouble."""
+    """Result of a call, or of a second reading: how many of 1000 elements are wrong and changed, or the trouble."""
 
     wrong: int = 0
     changed: int = 0
     trouble: str = ""
-    lost: bool = False
     silent: bool = False
     race: protocol.Race | None = None
 
 
 Script = Callable[[Called | protocol.RepeatOutputs, int], Came]
-"""From a call, or a recall, and how many came before to what comes of it."""
+"""From a call, or a second reading, and how many were made before it, to its result."""
 
 
 def never(*_: object) -> object:
@@ -180,7 +179,7 @@ class ScriptedSession:
         lab.came = came = lab.script(call, len(lab.called))
         lab.called.append(call)
         if came.trouble:
-            return CallResult(trouble=came.trouble, lost=came.lost, silent=came.silent)
+            return CallResult(trouble=came.trouble, silent=came.silent)
         launches = int(program_order is not None and lab.interpreted and not lab.ordered)
         return protocol.Called(id="c", returned=(), launches=(), elapsed_s=0.0, reordered=launches, race=came.race)
 

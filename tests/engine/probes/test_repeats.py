@@ -98,7 +98,7 @@ async def test_other_bits_within_tolerance_are_a_fact() -> None:
 
 
 async def test_endless_call_in_other_order_gives_no_finding() -> None:
-    script = when(Came(trouble="did not reply", lost=True, silent=True), reordered=True)
+    script = when(Came(trouble="did not reply", silent=True), reordered=True)
     lab = ScriptedLab(passed=[passed("c", (4,)), passed("d", (1, 4), size=2)], script=script)
     findings, report = await observed(repeats.probe, lab)
     assert (findings, report.coverage) == ([], Coverage.CHECKED)
@@ -118,7 +118,7 @@ async def test_wrong_content_found_after_hang_in_other_order() -> None:
     def script(called: Called | protocol.RepeatOutputs, _: int) -> Came:
         assert isinstance(called, Called)
         if called.program_order is not None:
-            return Came(trouble="did not reply", lost=True, silent=True)
+            return Came(trouble="did not reply", silent=True)
         return Came(wrong=1 if called.fresh else 0)
 
     ((finding,), _) = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
@@ -133,7 +133,7 @@ async def test_failing_call_in_other_order_is_not_checked() -> None:
 
 
 async def test_endless_plain_call_is_not_checked() -> None:
-    script = when(Came(trouble="did not reply", lost=True, silent=True), reordered=False)
+    script = when(Came(trouble="did not reply", silent=True), reordered=False)
     findings, report = await observed(repeats.probe, ScriptedLab(passed=[passed("c", (4,))], script=script))
     assert (findings, report.coverage, report.why) == ([], Coverage.NOT_CHECKED, "called again in c: did not reply")
 
