@@ -155,7 +155,7 @@ def _verdict(facts: Facts) -> Verdict:
     elif facts.weakness:
         sentence = f"{sentence}, but verdicts of this operator are unreliable: {facts.weakness}"
     return Verdict(
-        outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, proven=_proven(facts),
+        outcome=outcome, sentence=sentence, passed=passed, total=facts.planned, flagged=flagged, proven=proven,
         location=location,
     )  # fmt: skip
 

@@ -76,10 +76,10 @@ _CHANGES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Weight:
+class _CaseSize:
     """Size of a case: elements of its largest output, of inputs and outputs together, and operations.
 
-    `has_answers` is whether every output is of bools, as that of a comparison, and `is_rearrangement` whether the
+    `answers_bools` is whether every output is of bools, as that of a comparison, and `is_rearrangement` whether the
     answer consists of elements of the arguments.
     """
 
@@ -88,7 +88,7 @@ class _Weight:
     operations: float
     has_arithmetic: bool
     has_fractions: bool
-    has_answers: bool = False
+    answers_bools: bool = False
     is_rearrangement: bool = False
 
 
@@ -105,7 +105,7 @@ def findings(
     Code made at run time is left out where a finding on the text, in `reported`, names the same line.
     """
     may_copy = FrameworkWork.COPIES in problem.framework
-    yield from _of_operators(_weights(problem, results), observed.operators, may_copy=may_copy, proven=proven)
+    yield from _of_operators(_case_sizes(problem, results), observed.operators, may_copy=may_copy, proven=proven)
     read = {one.location.line for one in reported if one.check == _TEXT_CHECK and one.location is not None}
     yield from _of_actions(
         [one for one in observed.actions if one.kind is not protocol.ActionKind.EXEC or one.line not in read]
@@ -120,8 +120,8 @@ def operator_findings(problem: Problem, case: Case, observed: protocol.Observed)
     """Findings on the operators of torch in a call of this case whose outputs were not compared."""
     cost = problem.cost(case)
     written = round(cost.bytes_written / case.dtype.bytes)
-    weights = {case.name: _weight(problem, case, largest_output=written)}
-    yield from _of_operators(weights, observed.operators, may_copy=FrameworkWork.COPIES in problem.framework)
+    sizes = {case.name: _case_size(problem, case, largest_output=written)}
+    yield from _of_operators(sizes, observed.operators, may_copy=FrameworkWork.COPIES in problem.framework)
 
 
 def facts(observed: protocol.Observed) -> tuple[Fact, ...]:
@@ -142,22 +142,22 @@ def facts(observed: protocol.Observed) -> tuple[Fact, ...]:
     )
 
 
-def _weights(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _Weight]:
-    weight_by_case: dict[str, _Weight] = {}
+def _case_sizes(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _CaseSize]:
+    size_by_case: dict[str, _CaseSize] = {}
     for result in results:
         totals = [output.total for output in result.outputs]
         foreign = 2.0 * sum(totals) if problem.suite is not None else None  # its inputs are unknown here
         case: Case = problem.case(result.case)
-        weight = _weight(problem, case, largest_output=max(totals, default=0), moved=foreign)
-        weight_by_case[case.name] = replace(weight, has_answers=result.answers_bools)
-    return weight_by_case
+        size = _case_size(problem, case, largest_output=max(totals, default=0), moved=foreign)
+        size_by_case[case.name] = replace(size, answers_bools=result.answers_bools)
+    return size_by_case
 
 
-def _weight(problem: Problem, case: Case, *, largest_output: int, moved: float | None = None) -> _Weight:
+def _case_size(problem: Problem, case: Case, *, largest_output: int, moved: float | None = None) -> _CaseSize:
     """Size of this case; `moved` elements are read and written, by its cost if nothing else is known."""
     cost = problem.cost(case)
     whole = (cost.bytes_read + cost.bytes_written) / case.dtype.bytes if moved is None else moved
-    return _Weight(
+    return _CaseSize(
         largest_output=largest_output,
         whole=whole,
         operations=cost.flops or whole,  # for operators that only look up, the number of elements
@@ -168,7 +168,7 @@ def _weight(problem: Problem, case: Case, *, largest_output: int, moved: float |
 
 
 def _of_operators(
-    weights: Mapping[str, _Weight],
+    sizes: Mapping[str, _CaseSize],
     seen: Sequence[protocol.OperatorSeen],
     *,
     may_copy: bool,
@@ -180,8 +180,8 @@ def _of_operators(
     of its answer, which a replay without that arithmetic gave: it may be a check of the arguments.  Nor are numbers
     from outside torch, which were the same for other inputs: they may be a table of addresses and sizes.
     """
-    large = [one for one in seen if one.case in weights and weights[one.case].whole >= _LEAST_ELEMENTS]
-    unproven = {case: weight for case, weight in weights.items() if case not in proven}
+    large = [one for one in seen if one.case in sizes and sizes[one.case].whole >= _LEAST_ELEMENTS]
+    unproven = {case: size for case, size in sizes.items() if case not in proven}
     for what, which in (
         ("data as large as the output left torch, where other code can compute it", _took_out),
         ("data as large as the output came from outside torch", _brought_in),
@@ -189,18 +189,20 @@ def _of_operators(
         ("torch evaluated more predicates than there are elements", _asked),
         ("computed by torch", _computed),
     ):
-        found = [one for one in large if which(one, weights[one.case]) and not (may_copy and which is _joined)]
+        found = [one for one in large if which(one, sizes[one.case]) and not (may_copy and which is _joined)]
         if which in (_computed, _brought_in):
             found = [one for one in found if one.case in unproven]
-        if _is_preparation([one for one in found if _is_light_on_inputs(one)], weights):
+        if _is_preparation([one for one in found if _is_light_on_inputs(one)], sizes):
             found = [one for one in found if not _is_light_on_inputs(one)]
-        if found and not _is_a_small_lookup(found, weights):
+        if found and not _is_a_small_lookup(found, sizes):
             message = f"{what}: {_uses(found)}"
             yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=found[0].case)
     left = [
-        one for one in large if _is_left(one) and one.case in unproven and not _makes_places(one, weights[one.case])
+        one
+        for one in large
+        if _is_light_on_results(one) and one.case in unproven and not _makes_places(one, sizes[one.case])
     ]
-    finished = [one for one in left if _is_comparable(one, weights[one.case])]
+    finished = [one for one in left if _is_comparable(one, sizes[one.case])]
     if finished:
         is_all = _is_whole_answer(left, unproven)
         what = (
@@ -212,103 +214,105 @@ def _of_operators(
         yield Finding(check=CHECK, severity=severity, message=f"{what}: {_uses(finished)}", case=finished[0].case)
 
 
-def _took_out(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    return one.name.startswith(_CARRIED_OUT) and _is_comparable(one, weight)
+def _took_out(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
+    return one.name.startswith(_CARRIED_OUT) and _is_comparable(one, size)
 
 
-def _brought_in(one: protocol.OperatorSeen, weight: _Weight) -> bool:
+def _brought_in(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
     """Whether half of an output came from Python or numpy, at once or element by element."""
     overwrites = one.name == "aten::fill_" or one.kind is protocol.OperatorKind.RANDOM  # whatever the content was
     is_of_numbers = overwrites or (one.kind in _MADE_OF_NUMBERS and not one.reads_inputs)
     is_single = is_of_numbers and one.uses >= _MOST_PIECES and 2 * one.uses >= one.total_out
-    return (one.name == "aten::lift_fresh" or is_single) and 2 * one.total_out >= weight.largest_output
+    return (one.name == "aten::lift_fresh" or is_single) and 2 * one.total_out >= size.largest_output
 
 
-def _joined(one: protocol.OperatorSeen, weight: _Weight) -> bool:
+def _joined(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
     is_copied_in = one.kind is protocol.OperatorKind.COPY and one.name.endswith(INTO)
     is_in_pieces = (one.name in _PIECES or is_copied_in) and one.uses >= _MOST_PIECES
-    return is_in_pieces and one.reads_inputs and _is_comparable(one, weight)
+    return is_in_pieces and one.reads_inputs and _is_comparable(one, size)
 
 
-def _asked(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    return one.kind is protocol.OperatorKind.QUESTION and one.total_out >= _QUESTIONS * weight.whole
+def _asked(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
+    return one.kind is protocol.OperatorKind.QUESTION and one.total_out >= _QUESTIONS * size.whole
 
 
-def _computed(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    if _makes_places(one, weight):
+def _computed(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
+    if _makes_places(one, size):
         return False
-    if one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, weight):
+    if one.name.startswith(_CARRIED_OUT) or _is_of_a_table(one, size):
         return False
     if one.kind is protocol.OperatorKind.QUESTION:
-        return weight.has_answers and one.reads_inputs and _is_comparable(one, weight)
+        return size.answers_bools and one.reads_inputs and _is_comparable(one, size)
     if one.kind is protocol.OperatorKind.COMPUTE:
-        return _is_comparable(one, weight) or _reduces_all(one, weight)
-    is_reduced = one.total_in >= 2 * one.total_out and _reduces_all(one, weight)
-    is_much = _is_comparable(one, weight) or is_reduced
-    return _is_light_on_inputs(one) and is_much and _HEAVY * max(one.total_in, one.total_out) >= weight.operations
+        return _is_comparable(one, size) or _reduces_all(one, size)
+    is_reduced = one.total_in >= 2 * one.total_out and _reduces_all(one, size)
+    is_much = _is_comparable(one, size) or is_reduced
+    return _is_light_on_inputs(one) and is_much and _HEAVY * max(one.total_in, one.total_out) >= size.operations
 
 
-def _makes_places(one: protocol.OperatorSeen, weight: _Weight) -> bool:
+def _makes_places(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
     """Whether it made addresses, in a case whose answer has fractions: integers may be the elements of any other.
 
     Unless the answer is a rearrangement of elements, sums of more integers than there are elements are no offsets.
     """
-    if not weight.has_fractions or weight.has_answers:
+    if not size.has_fractions or size.answers_bools:
         return False
-    if not weight.is_rearrangement and one.name == _SUMS and one.total_out > weight.whole:
+    if not size.is_rearrangement and one.name == _SUMS and one.total_out > size.whole:
         return False
-    addressing = _PLACING if weight.is_rearrangement else _ADDRESSING
+    addressing = _PLACING if size.is_rearrangement else _ADDRESSING
     return one.name == _POSITIONS or (one.integers and one.name in addressing)
 
 
-def _reduces_all(one: protocol.OperatorSeen, weight: _Weight) -> bool:
+def _reduces_all(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
     """Whether it reduced all inputs to one number for each row; a single number may be a check of the arguments.
 
     This also covers inputs that a kernel has copied or scaled before.
     """
-    return one.total_out > one.uses and 4 * one.total_in >= weight.whole
+    return one.total_out > one.uses and 4 * one.total_in >= size.whole
 
 
-def _is_of_a_table(one: protocol.OperatorSeen, weight: _Weight) -> bool:
+def _is_of_a_table(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
     """Whether it looked up fewer elements than the answer has, for arithmetic that has to follow."""
-    return one.name in _LOOKING_UP and weight.has_arithmetic and one.total_out < weight.largest_output
+    return one.name in _LOOKING_UP and size.has_arithmetic and one.total_out < size.largest_output
 
 
-def _is_a_small_lookup(found: Sequence[protocol.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
+def _is_a_small_lookup(found: Sequence[protocol.OperatorSeen], sizes: Mapping[str, _CaseSize]) -> bool:
     """Whether this is a table look-up for a kernel's arithmetic, in a tiny case in which it has the answer's size."""
     is_in_one = len({one.case for one in found}) == 1
-    return is_in_one and all(one.name in _LOOKING_UP and weights[one.case].has_arithmetic for one in found)
+    return is_in_one and all(one.name in _LOOKING_UP and sizes[one.case].has_arithmetic for one in found)
 
 
-def _is_left(one: protocol.OperatorSeen) -> bool:
+def _is_light_on_results(one: protocol.OperatorSeen) -> bool:
+    """Whether it is light work on what kernels or other operators made."""
     return one.kind is protocol.OperatorKind.LIGHT and not one.reads_inputs
 
 
-def _is_whole_answer(left: Sequence[protocol.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
+def _is_whole_answer(left: Sequence[protocol.OperatorSeen], sizes: Mapping[str, _CaseSize]) -> bool:
     """Whether this was half of the operator's arithmetic in at least two cases and a quarter of those compared."""
     work = Counter[str]()
     for one in left:
         work[one.case] += max(one.total_in, one.total_out)
-    asking = [case for case, weight in weights.items() if weight.operations and weight.whole >= _LEAST_ELEMENTS]
-    done = [case for case in asking if 2 * work[case] >= weights[case].operations]
+    asking = [case for case, size in sizes.items() if size.operations and size.whole >= _LEAST_ELEMENTS]
+    done = [case for case in asking if 2 * work[case] >= sizes[case].operations]
     return len(done) > 1 and 4 * len(done) >= len(asking)
 
 
-def _is_preparation(light: Sequence[protocol.OperatorSeen], weights: Mapping[str, _Weight]) -> bool:
+def _is_preparation(light: Sequence[protocol.OperatorSeen], sizes: Mapping[str, _CaseSize]) -> bool:
     """Whether light work on inputs is little of an operator that is heavy in most cases, as of products of matrices.
 
     It is as much as the work of a few cases, such as products with a single row.
     """
-    asking = [weight for weight in weights.values() if weight.operations and weight.whole >= _LEAST_ELEMENTS]
-    heavy = [weight for weight in asking if weight.operations > _HEAVY * weight.whole]
+    asking = [size for size in sizes.values() if size.operations and size.whole >= _LEAST_ELEMENTS]
+    heavy = [size for size in asking if size.operations > _HEAVY * size.whole]
     return 2 * len(heavy) >= len(asking) > 4 * len({one.case for one in light})
 
 
-def _is_comparable(one: protocol.OperatorSeen, weight: _Weight) -> bool:
-    if not weight.largest_output:
+def _is_comparable(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
+    """Whether it made half as much as the largest output, of a quarter of all inputs and outputs."""
+    if not size.largest_output:
         return False
     # Summed over all uses, so that computing row by row counts in full. One call of a case is recorded.
-    return 2 * one.total_out >= weight.largest_output and 4 * (one.total_in + one.total_out) >= weight.whole
+    return 2 * one.total_out >= size.largest_output and 4 * (one.total_in + one.total_out) >= size.whole
 
 
 def _is_light_on_inputs(one: protocol.OperatorSeen) -> bool:
