@@ -31,7 +31,7 @@ from engine.loading.lowering import lowered_text_of
 from engine.protocol.compiling import WarmUp
 from engine.protocol.proof.binaries import digest_of, without_folders
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS
-from engine.protocol.transport.service import Line
+from engine.protocol.transport.service import MessagePipes
 from engine.sandbox.confinement import Measure, limit_memory
 from engine.sandbox.priority import NICEST, raise_niceness
 from engine.sandbox.readable_files import limit_reading
@@ -48,13 +48,13 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Warm up, report that, and carry out commands."""
     warnings.simplefilter("ignore")  # Triton's advice to authors of compilers is not the candidate's log
     raise_niceness(_NICER)
-    line = Line(commands, replies)
+    pipes = MessagePipes(commands, replies)
     compiler = _Compiler(limits_reading=Measure.READING in in_force)
     versions = {"triton": triton.__version__}
-    line.reply(
+    pipes.reply(
         protocol.Ready(id="ready", confinement=in_force, versions=versions, launchers_for=offline.launchers_for())
     )
-    line.serve(compiler.carry_out)
+    pipes.serve(compiler.carry_out)
 
 
 def warm_up(target: str) -> None:

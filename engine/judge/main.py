@@ -35,7 +35,7 @@ from engine.model import CalledCase, Determinism, Outcome, OutputReport, Problem
 from engine.problem_source import ReferenceSource, open_source
 from engine.protocol import tensors
 from engine.protocol.messages import MOST_PLACES
-from engine.protocol.transport.service import Line
+from engine.protocol.transport.service import MessagePipes
 from engine.sandbox.untrusted_files import UntrustedFileError
 from engine.sandbox.variables import DEVICE_VARIABLE
 
@@ -49,11 +49,11 @@ _MESSAGE_CHARACTERS, _TRACE_CHARACTERS = 4000, 20_000
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Report that the judge is ready, and carry out commands."""
     torch.set_num_threads(_THREADS)
-    line = Line(commands, replies)
+    pipes = MessagePipes(commands, replies)
     judge = _Judge(torch.device(os.environ[DEVICE_VARIABLE]))
     versions = {"torch": str(torch.__version__), "python": platform.python_version()}
-    line.reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
-    line.serve(judge.carry_out)
+    pipes.reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
+    pipes.serve(judge.carry_out)
 
 
 @dataclass(kw_only=True)

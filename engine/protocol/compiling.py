@@ -93,7 +93,7 @@ class SuppressedLaunch(Message, frozen=True):
     specialisation: Text
 
 
-class LoweredKernel(Message, frozen=True):
+class PublishedKernel(Message, frozen=True):
     """The TTIR of a specialisation, with a marker in place of the worker's folder; `key` names it for other workers."""
 
     key: Digest
@@ -114,7 +114,7 @@ class DryRunDone(Reply, tag="dry_run_done", frozen=True):
 
     launches: Annotated[tuple[SuppressedLaunch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)] = ()
     is_incomplete: bool = False
-    kernels: Annotated[tuple[LoweredKernel, ...], msgspec.Meta(max_length=MOST_LAUNCHES)] = ()
+    kernels: Annotated[tuple[PublishedKernel, ...], msgspec.Meta(max_length=MOST_LAUNCHES)] = ()
 
 
 class Compiled(Reply, tag="compiled", frozen=True):

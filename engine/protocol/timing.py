@@ -28,7 +28,7 @@ _MOST_CALLS = 4096
 _MOST_KERNELS = 256
 
 ReturnedByCall: TypeAlias = Annotated[tuple[Returned, ...], msgspec.Meta(max_length=_MOST_CALLS)]
-Kernels: TypeAlias = Annotated[tuple[Word, ...], msgspec.Meta(max_length=_MOST_KERNELS)]
+KernelNames: TypeAlias = Annotated[tuple[Word, ...], msgspec.Meta(max_length=_MOST_KERNELS)]
 
 
 class How(enum.StrEnum):
@@ -220,7 +220,7 @@ class Timed(Reply, tag="timed", frozen=True):
     calls: Annotated[tuple[CallTime, ...], msgspec.Meta(max_length=_MOST_CALLS)] = ()
     returned: ReturnedByCall = ()
     kernels: Annotated[tuple[KernelTime, ...], msgspec.Meta(max_length=_MOST_KERNELS)] = ()
-    late: Kernels = ()
+    late: KernelNames = ()
     method: Word = ""
     reason: Text = ""
     elapsed_ns: Count = 0

@@ -47,7 +47,7 @@ from engine.protocol.reference import (
 )
 from engine.protocol.transport.byte_stream import ByteStream, StreamError, checked_values
 from engine.protocol.transport.byte_window import ByteWindow
-from engine.protocol.transport.service import Line
+from engine.protocol.transport.service import MessagePipes
 from engine.reference.faults import described
 from engine.reference.harness import CanBeTimed, ChecksItself, OpenedTask, UnavailableError
 from engine.reference.timing import ReferenceTimes
@@ -72,7 +72,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     torch.set_num_threads(_THREADS)
     answering = Answering(folder, limits_reading=Measure.READING in in_force)
     versions = {"torch": str(torch.__version__)}
-    Line(commands, replies).reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
+    MessagePipes(commands, replies).reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
     answer_all(stream, answering)
 
 

@@ -15,7 +15,7 @@ from engine.errors import UnsupportedError
 from engine.machine.errors import MachineError
 from engine.machine.numerics import Array
 from engine.protocol.proof.tape import Given, Tape
-from engine.protocol.transport.service import Line
+from engine.protocol.transport.service import MessagePipes
 from engine.replay.checks import TapeError, bytes_of, check_tape
 from engine.replay.execution import KernelStoppedError, Replay, TapeMemory, replay
 from engine.replay.host_backend import HostBackend
@@ -75,11 +75,11 @@ class Backend(Protocol):
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Report that the process is ready, and carry out commands."""
-    line = Line(commands, replies)
+    pipes = MessagePipes(commands, replies)
     replayer = Replayer(limits_reading=Measure.READING in in_force, backend=_backend())
     versions = {"numpy": np.__version__, "python": platform.python_version()}
-    line.reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
-    line.serve(replayer.carry_out)
+    pipes.reply(protocol.Ready(id="ready", confinement=in_force, versions=versions))
+    pipes.serve(replayer.carry_out)
 
 
 def _backend() -> Backend:

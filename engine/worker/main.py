@@ -25,7 +25,7 @@ from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
 from engine.loading.poison import Poison
 from engine.protocol import tensors
-from engine.protocol.transport.service import Line
+from engine.protocol.transport.service import MessagePipes
 from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
 from engine.sandbox.variables import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
@@ -59,12 +59,12 @@ _PARTS = 10  # parts of a pause: on a busy machine each part waits for a CPU, as
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Warm up, report that, and carry out commands."""
-    line = Line(commands, replies)
+    pipes = MessagePipes(commands, replies)
     worker = _Worker(torch.device(os.environ[DEVICE_VARIABLE]), limits_reading=Measure.READING in in_force)
     versions = {"torch": str(torch.__version__), "triton": triton.__version__, "python": platform.python_version()}
     unrecorded = worker.unrecorded[:500]
-    line.reply(protocol.Ready(id="ready", confinement=in_force, versions=versions, unrecorded=unrecorded))
-    line.serve(worker.carry_out)
+    pipes.reply(protocol.Ready(id="ready", confinement=in_force, versions=versions, unrecorded=unrecorded))
+    pipes.serve(worker.carry_out)
 
 
 def warm_up(device: torch.device) -> None:

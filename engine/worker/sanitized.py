@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from engine import protocol
-from engine.protocol.transport.service import Line
+from engine.protocol.transport.service import MessagePipes
 from engine.sandbox.confinement import Measure
 from engine.worker.one_call import LIMITS_READING
 
@@ -27,9 +27,9 @@ _UNCACHED = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}  # one allocation for each t
 
 def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
     """Report that the process is ready, then carry out sanitize commands."""
-    line = Line(commands, replies)
-    line.reply(protocol.Ready(id="ready", confinement=in_force, versions={}))
-    line.serve(lambda command: _carried_out(command, in_force))
+    pipes = MessagePipes(commands, replies)
+    pipes.reply(protocol.Ready(id="ready", confinement=in_force, versions={}))
+    pipes.serve(lambda command: _carried_out(command, in_force))
 
 
 def _carried_out(command: protocol.AnyCommand, in_force: tuple[str, ...]) -> protocol.AnyReply:

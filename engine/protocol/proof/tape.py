@@ -29,8 +29,8 @@ ELEMENT_BYTES = {
 }  # fmt: skip
 """The element types of views that are replayed, by the names of torch, with their bytes in memory."""
 
-Sizes: TypeAlias = Annotated[tuple[Count, ...], msgspec.Meta(max_length=_MOST_DIMENSIONS)]
-Line: TypeAlias = LineNumber | None
+ViewSizes: TypeAlias = Annotated[tuple[Count, ...], msgspec.Meta(max_length=_MOST_DIMENSIONS)]
+OptionalLine: TypeAlias = LineNumber | None
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-MOST_NUMBER - 1, le=MOST_NUMBER)]
 
 
@@ -47,8 +47,8 @@ class TapedView(Message, tag_field="kind", tag="view", frozen=True):
     storage: Count
     dtype: Word
     offset_bytes: Count
-    shape: Sizes
-    strides: Sizes
+    shape: ViewSizes
+    strides: ViewSizes
 
 
 class TapedNumber(Message, tag_field="kind", tag="number", frozen=True):
@@ -64,8 +64,8 @@ class TapedDescriptor(Message, tag_field="kind", tag="descriptor", frozen=True):
     """
 
     base: TapedView
-    shape: Sizes
-    strides: Sizes
+    shape: ViewSizes
+    strides: ViewSizes
     padding_is_nan: bool = False
     rounds_to_tf32: bool = False
 
@@ -126,7 +126,7 @@ class Given(Message, tag_field="step", tag="given", frozen=True):
     storage: Count
     reads: Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_ARGUMENTS)] = ()
     operator: Word = ""
-    line: Line = None
+    line: OptionalLine = None
     data: bytes | None = None
     integers: bool = False
 
@@ -157,7 +157,7 @@ class Launched(Message, tag_field="step", tag="launch", frozen=True):
     specialisation: Count
     grid: Annotated[tuple[Count, ...], msgspec.Meta(min_length=3, max_length=3)]
     arguments: Annotated[tuple[TapedArgument, ...], msgspec.Meta(max_length=MOST_ARGUMENTS)]
-    line: Line = None
+    line: OptionalLine = None
 
     @property
     def views(self) -> tuple[TapedView, ...]:
@@ -180,7 +180,7 @@ class HostRead(Message, frozen=True):
     """The host read content of a tensor: by `operator`, at a line of the candidate."""
 
     operator: Word
-    line: Line = None
+    line: OptionalLine = None
 
 
 class Tape(Message, frozen=True):

@@ -9,7 +9,7 @@ from engine import protocol
 from engine.errors import WireError
 
 
-class Line:
+class MessagePipes:
     """Two pipes with one JSON object a line."""
 
     def __init__(self, commands: int, replies: int) -> None:
@@ -36,7 +36,7 @@ class Line:
 
 
 def _line_of(message: protocol.AnyReply) -> bytes:
-    """Line of a reply within the size limit; type names of a candidate are unbounded in length and number."""
+    """The line of a reply within the size limit; type names of a candidate are unbounded in length and number."""
     try:
         line = protocol.encode(message)
         protocol.decode_reply(line)

@@ -17,7 +17,7 @@ from engine.errors import EngineError
 from engine.model import Case, Plan
 from engine.processes.candidate_session import CandidateSession
 from engine.profile import Profile
-from engine.protocol.compiling import LoweredKernel
+from engine.protocol.compiling import PublishedKernel
 
 FIRST_CASES = 1
 """Cases that the worker has begun before anything can be published for them."""
@@ -106,7 +106,7 @@ class LoweringAhead:
         return described.shapes
 
 
-def publish(folder: Path, kernel: LoweredKernel) -> None:
+def publish(folder: Path, kernel: PublishedKernel) -> None:
     """Write a module to the folder, in one step: a worker may look for it now."""
     place = folder / kernel.filename(kernel.key)
     unfinished = place.with_suffix(".part")

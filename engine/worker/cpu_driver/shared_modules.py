@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from engine.protocol.compiling import LoweredKernel
+from engine.protocol.compiling import PublishedKernel
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS
 
 # Triton's sources, targets and options are not typed: they are Any throughout this file.
@@ -42,10 +42,10 @@ class SharedModules:
         """Keep what is made here from now on, for `take`."""
         self._collected = {}
 
-    def take(self) -> tuple[LoweredKernel, ...]:
+    def take(self) -> tuple[PublishedKernel, ...]:
         """What was kept since the last time."""
         kept, self._collected = self._collected or {}, {}
-        return tuple(LoweredKernel(key=key, ttir=ttir) for key, ttir in kept.items())
+        return tuple(PublishedKernel(key=key, ttir=ttir) for key, ttir in kept.items())
 
     def key_of(self, source: Any, target: Any, options: Any) -> str:
         """The name of a specialisation; "" where nothing is looked up or kept, or Triton has no hash for it.
@@ -65,7 +65,7 @@ class SharedModules:
         """The text by this key, with the names of this worker's files; None if there is none."""
         for folder in self._folders if key else ():
             try:
-                return (folder / LoweredKernel.filename(key)).read_text().replace(_MARKER, self._prefix)
+                return (folder / PublishedKernel.filename(key)).read_text().replace(_MARKER, self._prefix)
             except OSError:
                 continue
         return None

@@ -22,7 +22,7 @@ ProgramIds: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProgramAccess:
+class MemoryAccess:
     """One access of one program: `values` are those of a store, None for a load."""
 
     program: ProgramIds
@@ -41,7 +41,7 @@ class RaceDetector:
     def __init__(self) -> None:
         self.on = False
         self._first: protocol.Race | None = None
-        self._other: ProgramAccess | None = None
+        self._other: MemoryAccess | None = None
         self._forget()
 
     @contextlib.contextmanager
@@ -63,7 +63,7 @@ class RaceDetector:
         """Forget the accesses of the last launch: launches are ordered, so their programs do not conflict."""
         self._forget()
 
-    def note(self, access: ProgramAccess, addresses: Any) -> int | None:
+    def note(self, access: MemoryAccess, addresses: Any) -> int | None:
         """Record an access; the first address that conflicts with another program's.
 
         None if there is none, or a conflict was recorded before.
@@ -79,7 +79,7 @@ class RaceDetector:
         pairs = zip(flat, contents, strict=True)
         return next((address for address, content in pairs if self._conflicts_on_store(access, address, content)), None)
 
-    def record(self, kernel: str, tensor: str, index: int, access: ProgramAccess) -> None:
+    def record(self, kernel: str, tensor: str, index: int, access: MemoryAccess) -> None:
         """Keep the conflict that `note` has found, with the name of the accessed tensor."""
         assert self._other is not None
         other = self._other
@@ -87,7 +87,7 @@ class RaceDetector:
             kernel=kernel, tensor=tensor, index=index, first=_access(other), second=_access(access)
         )
 
-    def _conflicts_on_load(self, access: ProgramAccess, address: int) -> bool:
+    def _conflicts_on_load(self, access: MemoryAccess, address: int) -> bool:
         written = self._writers.get(address)
         if written is not None and written[0].program != access.program:
             self._other = written[0]
@@ -97,7 +97,7 @@ class RaceDetector:
             readers.setdefault(access.program, access)
         return False
 
-    def _conflicts_on_store(self, access: ProgramAccess, address: int, content: bytes) -> bool:
+    def _conflicts_on_store(self, access: MemoryAccess, address: int, content: bytes) -> bool:
         written = self._writers.get(address)
         others = [reader for program, reader in self._readers.get(address, {}).items() if program != access.program]
         if written is not None and written[0].program != access.program and written[1] != content:
@@ -109,11 +109,11 @@ class RaceDetector:
         return False
 
     def _forget(self) -> None:
-        self._readers: dict[int, dict[ProgramIds, ProgramAccess]] = {}
-        self._writers: dict[int, tuple[ProgramAccess, bytes]] = {}
+        self._readers: dict[int, dict[ProgramIds, MemoryAccess]] = {}
+        self._writers: dict[int, tuple[MemoryAccess, bytes]] = {}
         self._other = None
         self._noted = 0
 
 
-def _access(access: ProgramAccess) -> protocol.Access:
+def _access(access: MemoryAccess) -> protocol.Access:
     return protocol.Access(stores=access.is_store, program=access.program, line=access.line)

@@ -21,7 +21,7 @@ from triton.runtime.interpreter import GridExecutor, InterpretedFunction
 from engine.loading.raised import InterpreterLimitError, OutOfBoundsError
 from engine.model import Location, OutOfBounds
 from engine.worker.launches.records import is_constexpr, parts_of
-from engine.worker.monitor.race_witness import ProgramAccess, RaceDetector
+from engine.worker.monitor.race_witness import MemoryAccess, RaceDetector
 from engine.worker.triton_interpreter import bfloat16, combining, float_arguments, libdevice, loop_values
 from engine.worker.triton_interpreter.language import interpreting
 from engine.worker.triton_interpreter.program_order import ProgramOrder
@@ -160,7 +160,7 @@ class Interpreter:
         """Record the elements of this program's access, and report a conflict with another program."""
         chosen = np.broadcast_to(True if mask is None else mask, addresses.shape)
         line = self._line()
-        action = ProgramAccess(
+        action = MemoryAccess(
             program=_program(builder),
             line=line.line if line else None,
             values=None if values is None else np.broadcast_to(values, addresses.shape)[chosen],

@@ -13,7 +13,7 @@ import torch
 from engine import protocol
 from engine.judge import main
 from engine.model import Outcome, ProblemId
-from engine.protocol.transport.service import Line
+from engine.protocol.transport.service import MessagePipes
 
 if TYPE_CHECKING:
     from tests.engine.judge.conftest import Bench
@@ -157,7 +157,7 @@ def test_unreadable_message_is_answered_and_case_kept(bench: Bench, tmp_path: Pa
         for name, count in (("a", 100_000), ("b", 1))
     )
     asked.write_bytes(b"".join(map(protocol.encode, compares)))
-    Line(os.open(asked, os.O_RDONLY), os.open(reported, os.O_CREAT | os.O_WRONLY)).serve(bench.judge.carry_out)
+    MessagePipes(os.open(asked, os.O_RDONLY), os.open(reported, os.O_CREAT | os.O_WRONLY)).serve(bench.judge.carry_out)
     refused, compared = map(protocol.decode_reply, reported.read_bytes().splitlines())
     assert (refused.id, *failed(refused)) == (
         "a",

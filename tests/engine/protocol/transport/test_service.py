@@ -12,7 +12,7 @@ import pytest
 
 from engine import protocol
 from engine.model import ProblemId
-from engine.protocol.transport.service import Line
+from engine.protocol.transport.service import MessagePipes
 
 Answer = Callable[[protocol.AnyCommand], protocol.AnyReply]
 Replies = Callable[..., list[Any]]  # Any: of whatever kind each test expects
@@ -30,7 +30,7 @@ def replies_to(tmp_path: Path) -> Replies:
         asked, reported = tmp_path / "commands", tmp_path / "replies"
         asked.write_bytes(b"".join(lines))
         out = os.open(reported, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
-        Line(os.open(asked, os.O_RDONLY), out).serve(carry_out)
+        MessagePipes(os.open(asked, os.O_RDONLY), out).serve(carry_out)
         os.close(out)
         return [protocol.decode_reply(line) for line in reported.read_bytes().splitlines(keepends=True)]
 

@@ -13,7 +13,7 @@ from engine import protocol
 from engine.model import Candidate, Case, DType, Limits, Plan, Tier
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
-from engine.protocol.compiling import LoweredKernel
+from engine.protocol.compiling import PublishedKernel
 from engine.run.ahead.lowering import LoweringAhead, is_useful, publish
 from tests.engine.conftest import Employ
 from tests.engine.toy_problem import toy_problem
@@ -23,8 +23,8 @@ PLAN = Plan(problem=toy_problem(*CASES), cases=CASES, device="cpu", target=None)
 Answer = Callable[[protocol.RunDry], protocol.AnyReply | None]
 
 
-def kernel(name: str) -> LoweredKernel:
-    return LoweredKernel(key=f"{ord(name):064x}", ttir=f"module of {name}")
+def kernel(name: str) -> PublishedKernel:
+    return PublishedKernel(key=f"{ord(name):064x}", ttir=f"module of {name}")
 
 
 def lowered(command: protocol.RunDry) -> protocol.AnyReply:

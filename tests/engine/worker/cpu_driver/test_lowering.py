@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine import protocol
-from engine.protocol.compiling import LoweredKernel
+from engine.protocol.compiling import PublishedKernel
 from engine.worker.cpu_driver.lowering import LoweringRun
 from engine.worker.cpu_driver.shared_modules import SharedModules
 
@@ -30,7 +30,7 @@ class Tuning:
 
 
 COMMAND = protocol.RunDry(id="a", case="one", arguments=(protocol.ScalarSpec(value=3),), storages=(16,))
-KERNEL = LoweredKernel(key="1" * 64, ttir="module {}")
+KERNEL = PublishedKernel(key="1" * 64, ttir="module {}")
 
 
 def test_kernels_made_before_an_error_are_returned() -> None:

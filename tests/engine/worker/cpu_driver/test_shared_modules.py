@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.protocol.compiling import LoweredKernel
+from engine.protocol.compiling import PublishedKernel
 from engine.worker.cpu_driver.shared_modules import SharedModules
 
 
@@ -28,7 +28,7 @@ class Options:
     num_warps: int = 4
 
 
-def made_by(workspace: str, ttir: str) -> LoweredKernel:
+def made_by(workspace: str, ttir: str) -> PublishedKernel:
     """What a worker with this folder hands on of a module that its frontend made."""
     maker = SharedModules()
     maker.read_from((), Path(workspace))
@@ -80,7 +80,7 @@ def test_each_module_is_taken_once() -> None:
     maker.read_from((), Path("/tmp/maker"))
     maker.collect()
     maker.keep("1" * 64, "module {}")
-    assert maker.take() == (LoweredKernel(key="1" * 64, ttir="module {}"),)
+    assert maker.take() == (PublishedKernel(key="1" * 64, ttir="module {}"),)
     assert maker.take() == ()
 
 

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from engine import protocol
-from engine.worker.monitor.race_witness import ProgramAccess, RaceDetector
+from engine.worker.monitor.race_witness import MemoryAccess, RaceDetector
 
 FIRST, SECOND = (0, 0, 0), (0, 1, 0)
 WITNESS = protocol.ProgramOrder(witness=True)
 
 
-def stores(program: tuple[int, int, int], value: float, line: int = 7) -> ProgramAccess:
-    return ProgramAccess(program=program, line=line, values=np.array([value], dtype=np.float32))
+def stores(program: tuple[int, int, int], value: float, line: int = 7) -> MemoryAccess:
+    return MemoryAccess(program=program, line=line, values=np.array([value], dtype=np.float32))
 
 
-def loads(program: tuple[int, int, int], line: int = 6) -> ProgramAccess:
-    return ProgramAccess(program=program, line=line)
+def loads(program: tuple[int, int, int], line: int = 6) -> MemoryAccess:
+    return MemoryAccess(program=program, line=line)
 
 
-def meet(*actions: ProgramAccess) -> list[int | None]:
+def meet(*actions: MemoryAccess) -> list[int | None]:
     """What is said of each of these accesses to element 64."""
     race_detector = RaceDetector()
     with race_detector.during(WITNESS):
@@ -36,7 +36,7 @@ def meet(*actions: ProgramAccess) -> list[int | None]:
         (stores(FIRST, 0.0), stores(SECOND, -0.0)),
     ],
 )
-def test_programs_conflict_if_one_stores(actions: tuple[ProgramAccess, ProgramAccess]) -> None:
+def test_programs_conflict_if_one_stores(actions: tuple[MemoryAccess, MemoryAccess]) -> None:
     assert meet(*actions) == [None, 64]
 
 
@@ -50,7 +50,7 @@ def test_programs_conflict_if_one_stores(actions: tuple[ProgramAccess, ProgramAc
         (stores(FIRST, float("nan")), stores(SECOND, float("nan"))),
     ],
 )
-def test_reads_and_equal_stores_do_not_conflict(actions: tuple[ProgramAccess, ...]) -> None:
+def test_reads_and_equal_stores_do_not_conflict(actions: tuple[MemoryAccess, ...]) -> None:
     assert set(meet(*actions)) == {None}
 
 
