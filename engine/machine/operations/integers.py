@@ -71,7 +71,8 @@ def _divide_floor(left: Array, right: Array) -> Array:
 
 
 def _divide_ceil(left: Array, right: Array) -> Array:
-    return np.where(right == 0, np.array(-1, left.dtype), -np.floor_divide(-left, right))
+    floored = np.floor_divide(left, right)
+    return np.where(right == 0, np.array(-1, left.dtype), floored + (left != floored * right))
 
 
 def _divide_unsigned(left: Array, right: Array) -> Array:

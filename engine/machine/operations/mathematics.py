@@ -70,6 +70,15 @@ def _log_of_gamma(number: float) -> float:
     return math.inf if number <= 0 and (math.isinf(number) or number == int(number)) else math.lgamma(number)
 
 
+def _gamma(number: float) -> float:
+    """Infinite at 0, with its sign."""
+    return math.copysign(math.inf, number) if number == 0 else math.gamma(number)
+
+
+def _reciprocal(numbers: Array) -> Array:
+    return np.array(1, numbers.dtype) / numbers
+
+
 def _reciprocal_root(numbers: Array) -> Array:
     return np.array(1, numbers.dtype) / np.sqrt(numbers)
 
@@ -141,28 +150,39 @@ _LIBDEVICE_ONLY: dict[str, Compute] = {
     "round": _round_half_away,
     "erfc": _by_library(math.erfc),
     "lgamma": _by_library(_log_of_gamma),
-    "tgamma": _by_library(math.gamma),
+    "tgamma": _by_library(_gamma),
     "normcdf": _logistic_tail,
     "rcbrt": lambda x: 1 / np.cbrt(x),
     "sinpi": lambda x: np.sin(x.astype(np.float64) * math.pi).astype(x.dtype),
     "cospi": lambda x: np.cos(x.astype(np.float64) * math.pi).astype(x.dtype),
-    "fdim": lambda x, y: np.where(x > y, x - y, np.array(0, x.dtype)),
+    "fdim": lambda x, y: np.where(x <= y, np.array(0, x.dtype), x - y),  # NaN if one of them is
+    "saturate": lambda x: np.clip(np.nan_to_num(x, nan=0.0), 0, 1).astype(x.dtype),
     "fast_exp": np.exp,
+    "fast_exp10": _FUNCTIONS["exp10"],
     "fast_log": np.log,
+    "fast_log2": np.log2,
+    "fast_log10": np.log10,
     "fast_sin": np.sin,
     "fast_cos": np.cos,
     "fast_tan": np.tan,
     "fast_pow": _power,
-    "fast_divide": np.divide,
+    "fast_fdivide": np.divide,
     "fast_tanh": np.tanh,
-    "div_rn": np.divide,
-    "add_rn": np.add,
-    "sub_rn": np.subtract,
-    "mul_rn": np.multiply,
-    "sqrt_rn": np.sqrt,
-    "rsqrt_rn": _reciprocal_root,
+    "frsqrt_rn": lambda x: _reciprocal_root(x.astype(np.float64)).astype(x.dtype),
     "fma_rn": _fused,
-    "rcp_rn": lambda x: np.array(1, x.dtype) / x,
+    "fmaf_rn": _fused,
+    **{
+        f"{kind}{name}_rn": compute
+        for kind in ("f", "d")  # of float32 and of float64
+        for name, compute in (
+            ("add", np.add),
+            ("sub", np.subtract),
+            ("mul", np.multiply),
+            ("div", np.divide),
+            ("rcp", _reciprocal),
+            ("sqrt", np.sqrt),
+        )
+    },
 }
 _TESTS: dict[str, Compute] = {
     "isinf": np.isinf,
@@ -176,7 +196,7 @@ _TESTS: dict[str, Compute] = {
 def library_function(symbol: str) -> Compute | None:
     """The function of a libdevice symbol: `__nv_tanhf`, `__ocml_tanh_f32`; None if the machine has none."""
     name = symbol
-    for prefix in ("__nv_", "__ocml_", "__imf_"):
+    for prefix in ("__nv_", "__ocml_", "__imf_", "__triton_hip_"):
         name = name.removeprefix(prefix)
     name = name.removesuffix("_f32").removesuffix("_f64").removesuffix("_f16")
     for candidate in (name, name.removesuffix("f"), name.removesuffix("d"), name.removeprefix("native_")):

@@ -27,6 +27,8 @@ BINARY_INTEGERS = {
     "minsi": min,
     "maxsi": max,
     "divsi": lambda a, b: -1 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1),
+    "floordivsi": lambda a, b: -1 if b == 0 else a // b,
+    "ceildivsi": lambda a, b: -1 if b == 0 else -(-a // b),
     "remsi": lambda a, b: a if b == 0 else int(math.copysign(abs(a) % abs(b), a)) if abs(a) < 2**52 else None,
 }
 UNSIGNED_INTEGERS = {
@@ -188,6 +190,56 @@ def test_library_function_by_symbol(symbol):
     numbers = np.linspace(-2, 2, 64, dtype=np.float32)
     result = compute("tt.extern_elementwise", [(F32, numbers)], F32, symbol=symbol)
     np.testing.assert_allclose(result, np.tanh(numbers.astype(np.float64)), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "formula"),
+    [
+        ("__nv_fast_fdividef", np.divide),
+        ("__triton_hip_fast_fdividef", np.divide),
+        ("__nv_fdiv_rn", np.divide),
+        ("__nv_fadd_rn", np.add),
+        ("__nv_fsub_rn", np.subtract),
+        ("__nv_fmul_rn", np.multiply),
+        ("__nv_frcp_rn", lambda x: 1 / x),
+        ("__nv_fsqrt_rn", np.sqrt),
+        ("__nv_frsqrt_rn", lambda x: 1 / np.sqrt(x)),
+        ("__nv_fmaf_rn", lambda x, y, z: x * y + z),
+        ("__nv_fast_log2f", np.log2),
+        ("__nv_fast_log10f", np.log10),
+        ("__nv_fast_exp10f", lambda x: 10**x),
+        ("__nv_fast_tanf", np.tan),
+        ("__nv_saturatef", lambda x: np.clip(x, 0, 1)),
+    ],
+)
+def test_library_function_has_its_formula(symbol, formula):
+    numbers = [np.linspace(first, first + 3, 64, dtype=np.float32) for first in (0.25, 1.5, -1.0)]
+    numbers = numbers[: formula.nin if isinstance(formula, np.ufunc) else formula.__code__.co_argcount]
+    result = compute("tt.extern_elementwise", [(F32, part) for part in numbers], F32, symbol=symbol)
+    np.testing.assert_allclose(result, formula(*(part.astype(np.float64) for part in numbers)), rtol=1e-6, atol=1e-7)
+
+
+def test_double_library_function_is_rounded_once():
+    numbers = np.array([1.0, 2.0, 10.0])
+    result = compute("tt.extern_elementwise", [(F64, numbers), (F64, numbers + 2)], F64, symbol="__nv_ddiv_rn")
+    assert result.tolist() == [1 / 3, 0.5, 10 / 12]
+
+
+def test_gamma_is_infinite_at_zero_with_its_sign():
+    numbers = np.array([0.0, -0.0, -1.0, 5.0], np.float64)
+    result = compute("tt.extern_elementwise", [(F64, numbers)], F64, symbol="__nv_tgamma")
+    assert [str(number) for number in result.tolist()] == ["inf", "-inf", "nan", "24.0"]
+
+
+def test_positive_difference_of_nan_is_nan():
+    left, right = np.array([np.nan, 1.0, 3.0, np.inf], np.float32), np.array([1.0, np.nan, 2.0, np.inf], np.float32)
+    result = compute("tt.extern_elementwise", [(F32, left), (F32, right)], F32, symbol="__nv_fdimf")
+    np.testing.assert_array_equal(result, np.array([np.nan, np.nan, 1.0, 0.0], np.float32))
+
+
+def test_saturation_of_nan_is_zero():
+    result = compute("tt.extern_elementwise", [(F32, np.array([np.nan], np.float32))], F32, symbol="__nv_saturatef")
+    assert result.tolist() == [0.0]
 
 
 def test_missing_library_function_is_named_with_line():
