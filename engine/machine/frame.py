@@ -18,7 +18,7 @@ from engine.machine.errors import LimitError
 from engine.machine.ir import Operation, Value
 from engine.machine.numerics import Array
 from engine.machine.results import Limits, kernel_line
-from engine.machine.values import Val, select, take
+from engine.machine.values import Val, select
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,10 +146,6 @@ class Frame:
         """Define values."""
         for value, result in zip(values, results, strict=True):
             self.values[value.index] = result
-
-    def narrow(self, array: Array, chosen: Array) -> Array:
-        """Rows of an array for some of the programs."""
-        return take(array, chosen)
 
     def run(self, block: BlockPlan, arguments: Sequence[Val]) -> list[Val]:
         """Execute a block; returns the operands of its terminator."""

@@ -52,7 +52,7 @@ def plan_module(module: Module, limits: Limits) -> ModulePlan:
             functions=functions,
             largest_elements=_largest_tensor(module),
             waits=waits_for_programs(module),
-            written=may_write(module, module.kernel),
+            written=may_write(module.kernel),
         )
     return plans[limits]
 
@@ -100,7 +100,7 @@ def _may_repeat(function: Function) -> bool:
     )
 
 
-def may_write(module: Module, function: Function) -> frozenset[int] | None:
+def may_write(function: Function) -> frozenset[int] | None:
     """Indices of the arguments that stores may go through; None if a store may go anywhere.
 
     Pointer values that occur together in an operation, a loop or a branch are one class; a class with an integer

@@ -12,6 +12,7 @@ from engine.protocol.proof.tape import Tape
 from engine.replay.arena_files import arena_bytes, write_out
 from engine.replay.execution import Replay
 from engine.replay.host_memory import HostMemory, Kernel
+from engine.replay.launch_arguments import makes_pointers
 
 
 class HostBackend:
@@ -31,7 +32,7 @@ class HostBackend:
         self._kernels[command.name] = Kernel(
             module=read_module(command.ttir),
             arguments=command.arguments,
-            makes_pointers="tt.int_to_ptr" in command.ttir,
+            makes_pointers=makes_pointers(command.ttir),
         )
 
     def hold_binary(self, command: protocol.HoldBinary) -> None:

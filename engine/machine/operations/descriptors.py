@@ -22,6 +22,8 @@ from engine.machine.values import (
     shape_of,
 )
 
+NAN_PADDING = 2  # of Triton's PaddingOption: 1 pads with zeros
+
 
 def nan_pattern(scalar: Scalar) -> int:
     """The bits of a NaN."""
@@ -83,7 +85,7 @@ def _make_descriptor(frame: Frame, step: Step, operands: list[Val]) -> Val:
         base=base,
         shape=tuple(numbers[:rank]),
         strides=tuple(numbers[rank:]),
-        padding_is_nan=step.operation.attributes.get("padding", 1) == 2,
+        padding_is_nan=step.operation.attributes.get("padding") == NAN_PADDING,
     )
 
 
@@ -143,7 +145,7 @@ def _reduce(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
     return ()
 
 
-def _rows(frame: Frame, descriptor: Val, rows: Array, column: Array, columns: int) -> tuple[Pointers, Array | None]:
+def _rows(descriptor: Val, rows: Array, column: Array, columns: int) -> tuple[Pointers, Array | None]:
     """Addresses of rows of a matrix, from a column on."""
     if not isinstance(descriptor, TensorDescriptor) or len(descriptor.shape) != 2:
         raise UnsupportedError("rows are addressed through a descriptor that does not have two dimensions")
@@ -157,14 +159,14 @@ def _rows(frame: Frame, descriptor: Val, rows: Array, column: Array, columns: in
 
 def _gather(frame: Frame, step: Step, operands: list[Val]) -> Val:
     kind = step.operation.results[0].type
-    pointers, mask = _rows(frame, operands[0], as_array(operands[1]), as_array(operands[2]), shape_of(kind)[1])
+    pointers, mask = _rows(operands[0], as_array(operands[1]), as_array(operands[2]), shape_of(kind)[1])
     padding = _padding(operands[0], scalar_of(kind), 2)
     return _rounded(operands[0], scalar_of(kind), frame.services.memory.load(frame, step, pointers, mask, padding))
 
 
 def _scatter(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
     kind = step.operation.operands[-1].type
-    pointers, mask = _rows(frame, operands[0], as_array(operands[1]), as_array(operands[2]), shape_of(kind)[1])
+    pointers, mask = _rows(operands[0], as_array(operands[1]), as_array(operands[2]), shape_of(kind)[1])
     frame.services.memory.store(frame, step, pointers, full(as_array(operands[3]), shape_of(kind)), mask)
     return ()
 

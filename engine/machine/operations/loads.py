@@ -7,7 +7,7 @@ import numpy as np
 from engine.machine.frame import Frame, Handler, Step, as_array
 from engine.machine.ir import Scalar
 from engine.machine.numerics import Array, constant
-from engine.machine.operations.descriptors import block_addresses, nan_pattern
+from engine.machine.operations.descriptors import NAN_PADDING, block_addresses, nan_pattern
 from engine.machine.values import BlockPointer, Pointers, Val, elements_of, full, scalar_of, shape_of
 
 
@@ -51,7 +51,7 @@ def _block(frame: Frame, step: Step, pointer: BlockPointer) -> tuple[Pointers, A
     dimensions = frozenset(axis for axis in checked if isinstance(axis, int))
     pointers, mask = block_addresses(pointer, pointer.offsets, shape_of(kind), dimensions)
     scalar = scalar_of(kind)
-    is_nan = step.operation.attributes.get("padding") == 2 and scalar.is_float
+    is_nan = step.operation.attributes.get("padding") == NAN_PADDING and scalar.is_float
     padding = constant(scalar, (nan_pattern(scalar) if is_nan else 0,))
     return pointers, mask, padding.reshape((1,) * (1 + len(shape_of(kind))))
 

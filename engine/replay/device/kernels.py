@@ -10,7 +10,7 @@ import torch
 from engine.devices.hardware.device_memory import DeviceMemoryError
 from engine.devices.hardware.loaded_kernel import LoadedKernel
 from engine.errors import UnsupportedError
-from engine.machine.ir import Function, Module
+from engine.machine.ir import Function
 from engine.machine.plan import may_write
 from engine.machine.reader import read_module
 from engine.model import Launch
@@ -20,7 +20,7 @@ from engine.replay.device.descriptors import check_within, encode, spread
 from engine.replay.device.memory import AddressOf
 from engine.replay.device.parameters import address_bytes, packed
 from engine.replay.execution import KernelStoppedError, LaunchEffects
-from engine.replay.launch_arguments import values_of
+from engine.replay.launch_arguments import makes_pointers, values_of
 
 _SCRATCH_PARAMETERS = 2  # global scratch memory and profiling memory
 
@@ -47,14 +47,13 @@ class HeldKernel:
             UnsupportedError: an operation, type or form that the reader does not support.
             MachineError: it is malformed, or exceeds a limit.
         """
-        module: Module = read_module(ttir)
-        function = module.kernel
+        function = read_module(ttir).kernel
         return cls(
             ttir=ttir,
             function=function,
             names=names,
-            written=may_write(module, function),
-            makes_pointers="tt.int_to_ptr" in ttir,
+            written=may_write(function),
+            makes_pointers=makes_pointers(ttir),
         )
 
 
