@@ -62,7 +62,7 @@ def call_once(request: protocol.Sanitize, device: torch.device) -> Any:  # Any: 
     modules = Path(load.modules) if load.modules is not None else None
     found, _ = loader.load(Path(load.path), folder, load.entry, modules)
     arguments = [tensors.argument_of(spec, storages) for spec in call.arguments]
-    return bound(forms.entry_of(found, load.form), arguments)()
+    return bound(forms.entry_of(found, load.form, fp4=load.fp4), arguments)()
 
 
 def _contents(arena: protocol.ArenaSpec) -> list[bytes]:
