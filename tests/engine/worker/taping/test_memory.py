@@ -12,9 +12,9 @@ CPU = torch.device("cpu")
 
 
 def test_memory_of_verified_call_is_taped_without_its_zone() -> None:
-    with GuardZones(0xFF, CPU) as edges:
+    with GuardZones(0xFF, CPU) as zones:
         counters = torch.zeros(4, dtype=torch.int32)
-    edges.check()
+    zones.check()
     recorder = TapeRecorder()
     with recorder.of_call((), __file__):
         recorder.taken((counters,))

@@ -42,29 +42,29 @@ def needed(tensor: torch.Tensor) -> int:
 
 @pytest.mark.parametrize("allocate", ALLOCATIONS)
 def test_a_store_behind_a_tensor_is_reported(allocate: Callable[[], torch.Tensor]) -> None:
-    with GuardZones(0xFF, CPU) as edges, Poison(0xFF):
+    with GuardZones(0xFF, CPU) as zones, Poison(0xFF):
         made = allocate()
         store(made, needed(made))
         store(made, needed(made) + ZONE_BYTES - 1)
     with pytest.raises(StrayStoreError, match=r"the entry made, was written \(bytes: 2\): a store without"):
-        edges.check()
+        zones.check()
 
 
 @pytest.mark.parametrize("allocate", ALLOCATIONS)
 def test_a_store_within_a_tensor_is_its_own(allocate: Callable[[], torch.Tensor]) -> None:
-    with GuardZones(0xFF, CPU) as edges, Poison(0xFF):
+    with GuardZones(0xFF, CPU) as zones, Poison(0xFF):
         made = allocate()
         for at in range(needed(made)):
             store(made, at)
-    edges.check()
+    zones.check()
 
 
 def test_stray_write_is_named_with_its_place() -> None:
-    with GuardZones(0x7B, CPU) as edges:
+    with GuardZones(0x7B, CPU) as zones:
         first, second = torch.empty(2, 3), torch.empty(5, dtype=torch.int64)
         store(second, needed(second))
     with pytest.raises(StrayStoreError) as reported:
-        edges.check()
+        zones.check()
     assert str(reported.value) == (
         "memory past the end of a tensor of (5,) int64, which the entry made, was written (bytes: 1): "
         "a store without a mask, or with a wrong one"
@@ -80,11 +80,11 @@ def test_content_is_kept_and_new_memory_is_poisoned() -> None:
 
 
 def test_tensor_enlarged_in_place_has_no_guard() -> None:
-    with GuardZones(0xFF, CPU) as edges:
+    with GuardZones(0xFF, CPU) as zones:
         within, beyond = torch.empty(5), torch.empty(5)
         within.resize_(10).zero_()
         beyond.resize_(2 * ZONE_BYTES).zero_()
-    edges.check()
+    zones.check()
 
 
 def test_enlarged_tensors_leave_room_for_guards_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,16 +104,16 @@ def test_derived_tensor_has_no_guard() -> None:
 
 
 def test_an_empty_tensor_has_no_edge() -> None:
-    with GuardZones(0xFF, CPU) as edges:
+    with GuardZones(0xFF, CPU) as zones:
         assert torch.empty(0, 5).untyped_storage().nbytes() == 0
-    edges.check()
+    zones.check()
 
 
 def test_guarded_tensors_and_bytes_are_limited() -> None:
-    with GuardZones(0xFF, CPU) as edges:
+    with GuardZones(0xFF, CPU) as zones:
         many = [torch.empty(1) for _ in range(70)]
     assert [one.untyped_storage().nbytes() > 4 for one in many] == [True] * 64 + [False] * 6
-    edges.check()
+    zones.check()
     with GuardZones(0xFF, CPU):
         assert torch.empty(257 << 20, dtype=torch.uint8).untyped_storage().nbytes() == 257 << 20
 
