@@ -19,10 +19,11 @@ from engine.model import Finding, Severity
 from engine.model.counts import counted
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import Lab, Passed, reason_in
+from engine.probes.lab.case_session import Lab, Passed
 from engine.probes.lab.repeat_calls import one_larger
 from engine.probes.lab.sizes import is_large
 from engine.probes.lab.unusual_inputs import VariantCaller, VariantResult
+from engine.processes.judge_requests import reason_in
 from engine.protocol import Variant
 
 LAYER = Layer.INPUTS

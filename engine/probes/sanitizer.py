@@ -6,7 +6,6 @@ candidate: they are evidence against the candidate, and no report clears it; so 
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 from collections.abc import AsyncIterator, Iterator
 
@@ -16,7 +15,8 @@ from engine.errors import ChildDiedError, EngineError
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import Lab, Passed, reason_in
+from engine.probes.lab.case_session import Lab, Passed
+from engine.processes.judge_requests import prepared_case
 from engine.verdict.sanitizer_report import errors_of, is_complete
 
 LAYER = Layer.BEHAVIOUR
@@ -74,25 +74,21 @@ async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
             id=protocol.new_id(), problem=lab.problem.id, case=one.case.name, poison=0, arena_path=str(arena),
             place=lab.place, draw_seed=lab.draws.seed_of(one.case.name), expects=False,
         )  # fmt: skip
-        prepared = await lab.process_pool.ask_judge(prepare)
-        if not isinstance(prepared, protocol.Prepared):
-            raise EngineError(f"the judge could not make inputs of {one.case.name}{reason_in(prepared)}")
-        call = protocol.Call(
-            id=protocol.new_id(), case=one.case.name, arguments=prepared.arguments, arena=prepared.arena,
-            outputs=str(arena.with_suffix(".out")), max_output_bytes=lab.limits.output_bytes, poison=0,
-        )  # fmt: skip
-        command = protocol.Sanitize(
-            id=protocol.new_id(), sanitizer=lab.process_pool.sanitizer, tools=_TOOLS,
-            load=lab.session.load_command(process), call=call, most_bytes=_MOST_BYTES,
-            writable=(str(process.workspace.folder), str(process.workspace.shared)),
-        )  # fmt: skip
-        with lab.profile.span("sanitize"):
-            return await process.child.ask(command, deadline_s=_LIMIT_S)
+        async with prepared_case(lab.process_pool, prepare) as prepared:
+            call = protocol.Call(
+                id=protocol.new_id(), case=one.case.name, arguments=prepared.arguments, arena=prepared.arena,
+                outputs=str(arena.with_suffix(".out")), max_output_bytes=lab.limits.output_bytes, poison=0,
+            )  # fmt: skip
+            command = protocol.Sanitize(
+                id=protocol.new_id(), sanitizer=lab.process_pool.sanitizer, tools=_TOOLS,
+                load=lab.session.load_command(process), call=call, most_bytes=_MOST_BYTES,
+                writable=(str(process.workspace.folder), str(process.workspace.shared)),
+            )  # fmt: skip
+            with lab.profile.span("sanitize"):
+                return await process.child.ask(command, deadline_s=_LIMIT_S)
     except ChildDiedError as error:
         raise EngineError(f"the process of compute-sanitizer: {error}") from error
     finally:
-        with contextlib.suppress(EngineError):  # a judge that has exited holds no case
-            await lab.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), place=lab.place))
         await process.end()
 
 

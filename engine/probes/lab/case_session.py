@@ -17,6 +17,7 @@ from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, CaseResult, Finding, Launch, Limits, Plan, Problem
 from engine.processes.candidate_session import CandidateSession
+from engine.processes.judge_requests import prepared_case, reason_in
 from engine.processes.process_pool import ProcessPool
 from engine.profile import Profile
 from engine.verdict.native_symbols import NativeKernels
@@ -155,13 +156,9 @@ class Lab:
             expects=False,
         )
         try:
-            prepared = await self.process_pool.ask_judge(prepare)
-            if not isinstance(prepared, protocol.Prepared):
-                raise EngineError(f"the judge could not make inputs of {case.name}{reason_in(prepared)}")
-            yield CaseSession(lab=self, case=case, prepared=prepared, outputs=arena.with_suffix(".out"))
+            async with prepared_case(self.process_pool, prepare) as prepared:
+                yield CaseSession(lab=self, case=case, prepared=prepared, outputs=arena.with_suffix(".out"))
         finally:
-            with contextlib.suppress(EngineError):  # a judge that has exited holds no case
-                await self.process_pool.ask_judge(protocol.Release(id=protocol.new_id(), place=self.place))
             for path in (arena, arena.with_suffix(".out")):
                 with contextlib.suppress(OSError):
                     path.unlink()
@@ -351,8 +348,3 @@ def passed_of(
         )
         for result in results
     )
-
-
-def reason_in(reply: protocol.AnyReply) -> str:
-    """The message of a Failed as the end of a sentence; "" for any other reply."""
-    return f": {reply.message}" if isinstance(reply, protocol.Failed) else ""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from engine import protocol
 from engine.errors import EngineError
-from engine.probes.lab.case_session import CallContent, CallResult, CaseSession, Lab, Passed, reason_in
+from engine.probes.lab.case_session import CallContent, CallResult, CaseSession, Lab, Passed
+from engine.processes.judge_requests import reason_in
 
 _ENOUGH = 256  # fewest elements: a race or a late write affects few of them
 _MOST_TIMES = 16  # largest work of a further case, relative to the small one

@@ -14,7 +14,8 @@ from pathlib import Path
 from engine import protocol
 from engine.errors import EngineError
 from engine.model import Outcome
-from engine.probes.lab.case_session import CaseSession, reason_in
+from engine.probes.lab.case_session import CaseSession
+from engine.processes.judge_requests import reason_in
 
 _POISON = 0x7B
 _LARGER = (protocol.Variant.SCALED, protocol.Variant.LARGE)

@@ -21,6 +21,7 @@ from engine import protocol
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, Launch, Plan
 from engine.processes.candidate_session import CandidateSession, LoadError
+from engine.processes.judge_requests import reason_in
 from engine.profile import Profile
 
 _CASE_S = 20.0
@@ -139,7 +140,7 @@ class DryRun:
                 protocol.Describe(id=protocol.new_id(), problem=self._problem.id, cases=names, keeps=self._keeps)
             )
         if not isinstance(reply, protocol.Described):
-            raise EngineError("the judge could not describe the cases")
+            raise EngineError(f"the judge could not describe the cases{reason_in(reply)}")
         return reply.shapes
 
     async def _run_dry(self, case: Case, shape: protocol.Shape, *, tunes: bool = False) -> None:

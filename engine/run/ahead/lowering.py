@@ -16,6 +16,7 @@ from engine import protocol
 from engine.errors import EngineError
 from engine.model import Case, Plan
 from engine.processes.candidate_session import CandidateSession
+from engine.processes.judge_requests import reason_in
 from engine.profile import Profile
 from engine.protocol.compiling import PublishedKernel
 
@@ -102,7 +103,7 @@ class LoweringAhead:
         describe = protocol.Describe(id=protocol.new_id(), problem=self._plan.problem.id, cases=names, keeps=False)
         described = await self._ask_judge(describe)
         if not isinstance(described, protocol.Described):
-            raise EngineError(f"the judge could not describe {', '.join(names)}")
+            raise EngineError(f"the judge could not describe {', '.join(names)}{reason_in(described)}")
         return described.shapes
 
 

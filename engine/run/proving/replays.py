@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from engine import protocol
 from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, Limits, Outcome, Problem, Rearrangement
+from engine.processes.judge_requests import prepared_case, reason_in
 from engine.processes.process_pool import ProcessPool
 from engine.protocol.messages import MOST_PLACES
 from engine.protocol.proof.tape import ELEMENT_BYTES, Tape
@@ -122,19 +122,15 @@ class Replays:
             seed=seed, place=place, expects=False,
         )  # fmt: skip
         try:
-            prepared = await self._process_pool.ask_judge(prepare)
-            if not isinstance(prepared, protocol.Prepared):
-                raise EngineError(f"the judge could not make inputs of {case.name}")
-            command = protocol.ReplayTape(
-                id=protocol.new_id(), tape=tape, kernels=tuple(kernel.name for kernel in kernels),
-                arena=prepared.arena, outputs=str(arena.with_suffix(".out")),
-                max_output_bytes=self._limits.output_bytes, most_bytes=self._limits.memory_bytes // 2,
-                without=without, arguments=prepared.arguments, rearrangement=self._problem.rearrangement,
-            )  # fmt: skip
-            return await self._executed(command, place=place, seed=seed, tables=tables, other_seed=other_seed)
+            async with prepared_case(self._process_pool, prepare) as prepared:
+                command = protocol.ReplayTape(
+                    id=protocol.new_id(), tape=tape, kernels=tuple(kernel.name for kernel in kernels),
+                    arena=prepared.arena, outputs=str(arena.with_suffix(".out")),
+                    max_output_bytes=self._limits.output_bytes, most_bytes=self._limits.memory_bytes // 2,
+                    without=without, arguments=prepared.arguments, rearrangement=self._problem.rearrangement,
+                )  # fmt: skip
+                return await self._executed(command, place=place, seed=seed, tables=tables, other_seed=other_seed)
         finally:
-            with contextlib.suppress(EngineError):
-                await self._process_pool.ask_judge(protocol.Release(id=protocol.new_id(), place=place))
             self._free_places.put_nowait(place)
             for path in (arena, arena.with_suffix(".out")):
                 path.unlink(missing_ok=True)
@@ -158,7 +154,7 @@ class Replays:
         )  # fmt: skip
         compared = await self._process_pool.ask_judge(compare)
         if not isinstance(compared, protocol.Compared):
-            raise EngineError("the judge could not compare the outputs of a replay")
+            raise EngineError(f"the judge could not compare the outputs of a replay{reason_in(compared)}")
         return Replayed(
             mismatch=mismatch_of(compared),
             moved_bytes=reply.moved_bytes,
