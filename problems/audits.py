@@ -5,9 +5,7 @@ An audit applies to one version of a problem; a file that has changed since then
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from engine.model import ProblemId
+from problems.whole_files import write_whole
 
 
 class _Audit(msgspec.Struct, frozen=True):
@@ -60,22 +59,11 @@ class Audits:
         Raises:
             OSError: the file cannot be written.
         """
-        import tempfile  # only for a new audit
-
         known = {
             **self._known,
             **{_key(problem): _Audit(version=problem.version, weaknesses=texts) for problem, texts in found.items()},
         }
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.json.encode(known))
-            Path(name).replace(self._path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                Path(name).unlink()
-            raise
+        write_whole(self._path, msgspec.json.encode(known))
         self.__dict__["_known"] = known
 
 

@@ -20,6 +20,7 @@ import engine.model.problems.category
 import engine.problem_source
 import problems.reading
 from engine.problem_source import ProblemDescription
+from problems.whole_files import write_whole
 
 _READERS = (engine.model.problems.case, engine.model.problems.category, engine.problem_source, problems.reading)
 
@@ -65,14 +66,9 @@ class DescriptionCache:
         """Write the descriptions to the cache if any of them is new."""
         if self._now == self._before:
             return
-        import tempfile  # only for a cache that changes
-
         content = msgspec.json.encode(_Kept(readers=self._readers, entries=self._now), enc_hook=str)
         with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self._path.parent, delete=False) as file:
-                file.write(content)
-            Path(file.name).replace(self._path)
+            write_whole(self._path, content)
 
     def _read(self) -> dict[str, _Entry]:
         try:

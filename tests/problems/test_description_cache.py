@@ -10,6 +10,7 @@ import pytest
 from problems import description_cache
 from problems.folder import Folder
 from problems.index import ProblemIndex
+from tests.full_disks import full_disk
 from tests.problems.test_folder import ROPE
 
 
@@ -75,3 +76,10 @@ def test_other_reader_version_ignores_the_cache(folder: Path, cache: Path, monke
 def test_unwritable_cache_is_ignored(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert summaries(folder, tmp_path / "file" / "descriptions.json") == ["x*sigmoid(x)"]
+
+
+def test_full_disk_leaves_no_file_of_the_cache(folder: Path, cache: Path) -> None:
+    cache.parent.mkdir()
+    with full_disk():
+        ProblemIndex((Folder(folder),), cache=cache).descriptions()
+    assert list(cache.parent.iterdir()) == []
