@@ -49,6 +49,7 @@ class TerminalApp(App[None]):
     """The exception that ended the application."""
 
     _painted = False
+    _is_ending = False  # from the call of `exit` on
     _is_suspended = False  # while another program uses the terminal
     _key_modes: list[Any] | None = None  # terminal modes of this application; Any: numbers and a list of them
     _wanted_end: Callable[[], None] | None = None
@@ -87,8 +88,13 @@ class TerminalApp(App[None]):
             timer.wake()
 
     async def on_event(self, event: Event) -> None:
-        """Resume idle work on input, and drop input whose effect could not be seen."""
+        """Resume idle work on input, and drop input whose effect could not be seen.
+
+        While exiting no input has an effect: a screen that it opened would stay empty, and fail to draw.
+        """
         if isinstance(event, InputEvent):
+            if self._is_ending:
+                return
             self.wake()
         if not is_dropped(self, event):
             await super().on_event(event)
@@ -106,6 +112,7 @@ class TerminalApp(App[None]):
         """Exit, but not before the first screen is complete: Textual adds nothing to a screen while exiting."""
         if return_code and self.before_end is not None:
             self.before_end()
+        self._is_ending = True
         if self._painted:
             super().exit(result, return_code, message)
         else:
