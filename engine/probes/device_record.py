@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from engine import protocol
 from engine.devices import platform_named
 from engine.model import Finding, FrameworkWork, Severity
+from engine.model.counts import counted
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CaseSession, Lab, Passed, RecordedCall
@@ -81,7 +82,8 @@ async def _record(lab: Lab) -> _Record:
             report = _report(Coverage.NOT_CHECKED, f"{one.case.name}: {called.trouble}", facts=reported)
             return _Record(report=report, findings=found)
         if wrong := _wrong(called.outputs):
-            message = f"passed before, but {wrong} elements are wrong while launches are recorded"
+            elements = f"{counted(wrong, 'element')} {'is' if wrong == 1 else 'are'}"
+            message = f"passed before, but {elements} wrong while launches are recorded"
             found.append(Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name))
         may_copy = FrameworkWork.COPIES in lab.problem.framework
         native = lab.native or NativeKernels()

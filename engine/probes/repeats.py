@@ -215,7 +215,8 @@ def _report(lab: Lab, facts: _Facts, left_out: Sequence[Passed]) -> LayerReport:
         why = f"a call of {facts.waited} in another order did not end: its programs appear to wait for each other"
         reported.append(Fact(name="order", value=f"inconclusive: {why}"))
     elif facts.reordered:
-        reported.append(Fact(name="order", value=f"{facts.reordered} launches with their programs in another order"))
+        launches = "1 launch with its" if facts.reordered == 1 else f"{facts.reordered:,} launches with their"
+        reported.append(Fact(name="order", value=f"{launches} programs in another order"))
     elif lab.process_pool.interpreted and not facts.why:
         reported.append(Fact(name="order", value="no launch has programs whose order can change"))
     reported += [Fact(name="left out", value=f"{one.case.name}: only a few calls were verified") for one in left_out]

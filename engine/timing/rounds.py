@@ -11,6 +11,7 @@ from collections.abc import Callable
 from engine import protocol
 from engine.model import Outcome, Problem
 from engine.model.benchmark import Method
+from engine.model.counts import counted
 from engine.timing.bursts import calls_of_a_stretch, round_trips
 from engine.timing.candidate_side import WorkerParticipant
 from engine.timing.exchange import CaseEnded, Exchange
@@ -144,7 +145,7 @@ async def rounds(
         if number == LEAST_ROUNDS:
             on_least()
     if number < LEAST_ROUNDS:
-        table.candidate.facts.notes.append(f"only {number} rounds, since they take too long")
+        table.candidate.facts.notes.append(f"only {counted(number, 'round')}: more would take too long")
 
 
 async def _await_record(table: Table) -> None:

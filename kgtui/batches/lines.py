@@ -31,7 +31,7 @@ def ending_text(batch: int, results: Sequence[Result], *, is_running: bool = Fal
         text += f", {otherwise} with another result under the suite's own rule"
     if weak := weak_text(results):
         text += f"; {weak}"
-    advice = "" if is_running else ", the same command with --resume runs them"
+    advice = "" if is_running else ", the same command with --resume runs the rest"
     return f"{text}; {left} left{advice}" if left else text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.model.counts import counted
 from kgtui.batches.figures.agreement import Agreement, rule_text
 from kgtui.batches.figures.summary import Group, Summary
 from kgtui.batches.results import Result
@@ -68,7 +69,7 @@ def _result_row(result: Result) -> tuple[str, ...]:
 
 def _rates_table(summary: Summary) -> Table:
     ours = summary.all.not_counted
-    left_out = f"; {ours} candidates without a verdict are not counted" if ours else ""
+    left_out = f"; not counted: {counted(ours, 'candidate')} without a verdict" if ours else ""
     return Table(
         title="Summary",
         header=("group", *_RATES),

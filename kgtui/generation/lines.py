@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.model import Outcome
+from engine.model.counts import counted
 from kgtui.generation.budget import usd_text
 from kgtui.generation.events import (
     AnswerStored,
@@ -85,7 +86,7 @@ def ending_text(progress: Progress) -> str:
     }[ended.ending if ended else None]
     reason = f": {ended.message}" if ended is not None and ended.message else ""
     counts = (
-        f"{progress.answered} answers, {progress.passed} passed, {progress.flagged} flagged, "
+        f"{counted(progress.answered, 'answer')}, {progress.passed} passed, {progress.flagged} flagged, "
         f"{progress.without_code} without code"
     )
     return f"batch {progress.number} {words}{reason}: {counts}, {money_text(progress)}"

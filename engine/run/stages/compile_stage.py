@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable
 
 from engine.model import CompiledKernel, Finding, Launch, Location, Outcome, Severity, Stage
+from engine.model.counts import counted
 from engine.run.compile_queue import Builder
 from engine.run.event_stream import EventEmitter
 from engine.verdict.decide import NOT_BUILT_HERE
@@ -58,7 +59,7 @@ class CompilingStage:
         if failed is not None:
             self._emitter.end(Stage.COMPILE, began, failed.outcome, failed.message, failed.location)
         elif builder.unfinished:
-            message = f"the run ended with {builder.unfinished} kernels still to compile"
+            message = f"the run ended with {counted(builder.unfinished, 'kernel')} still to compile"
             self._emitter.end(Stage.COMPILE, began, Outcome.CANCELLED, message)
         elif not builder.kernels:
             message = "no expected kernel builds, and none was launched"

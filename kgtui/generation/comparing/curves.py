@@ -10,6 +10,7 @@ import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from engine.model.counts import counted
 from kgtui.generation.comparing.comparison import Cell, Comparison, is_attempt
 from kgtui.generation.comparing.rates import best_speedup, is_correct
 from kgtui.generation.comparing.statistics import Average, average, mean
@@ -66,8 +67,7 @@ def curve_of(model: str, cells: Sequence[Cell], quantity: Quantity, spent: Spent
         return Curve(model=model, points=(), why="no verdict")
     unpriced = sum(cell.cost.unpriced for cell in tried)
     if spent is Spent.COST and unpriced:
-        answers = "1 answer" if unpriced == 1 else f"{unpriced} answers"
-        return Curve(model=model, points=(), why=f"the cost of {answers} is unknown")
+        return Curve(model=model, points=(), why=f"the cost of {counted(unpriced, 'answer')} is unknown")
     if quantity is Quantity.SPEEDUP and all(cell.speedup is None for cell in tried):
         return Curve(model=model, points=(), why="no speed-up")
     steps = sorted(_steps(tried, spent), key=lambda step: step.spent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from engine.model.counts import counted
 from kgtui.generation.batch import BatchRequest
 from kgtui.generation.budget import usd_text
 from kgtui.generation.comparing.statistics import estimated_total
@@ -17,15 +18,16 @@ def estimate_lines(request: BatchRequest, rows: Sequence[GenerationRow], *, answ
     """A line for each model: "210 operators with openai:m, 210 answers: $41.00 to $58.00"."""
     each = answers // len(request.models)
     for model in request.models:
-        yield f"{len(request.operators)} operators with {model}, {each} answers: {_estimate(model, rows, each)}"
+        batch = f"{counted(len(request.operators), 'operator')} with {model}, {counted(each, 'answer')}"
+        yield f"{batch}: {_estimate(model, rows, each)}"
 
 
 def _estimate(model: ModelName, rows: Sequence[GenerationRow], answers: int) -> str:
     settled = [row for row in rows if row.state is GenerationState.SETTLED and row.model_name == str(model)]
     known = [row.cost_microusd for row in settled if row.cost_microusd is not None]
     if len(known) < LEAST_SAMPLE:
-        why = f"{len(settled)} answers of it are stored, {len(known)} of known cost"
-        return f"unknown: {why}; generate {LEAST_SAMPLE} operators first"
+        why = f"{counted(len(settled), 'stored answer')}, {len(known)} of known cost"
+        return f"cost unknown: {why}; generate {LEAST_SAMPLE} operators first"
     total = estimated_total(known, jobs=answers)
     assert total is not None, "there are enough of them"
     return f"{usd_text(round(total.low))} to {usd_text(round(total.high))} (from {len(known)} stored answers)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from engine.model import Outcome
+from engine.model.counts import counted
 from engine.reports.targets import Ports, TargetReport
 from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import Glyphs, State, outcome_tone, outcome_words
@@ -96,5 +97,4 @@ def _builds(report: TargetReport, glyphs: Glyphs) -> Span:
 
 
 def _launches(ports: Ports) -> str:
-    noun = "specialisation" if ports.launches == 1 else "specialisations"
-    return f"{ports.launches} {noun}, {len(ports.targets)} targets"
+    return f"{counted(ports.launches, 'specialisation')}, {counted(len(ports.targets), 'target')}"

@@ -178,6 +178,13 @@ async def test_wrong_output_while_recording_is_suspect() -> None:
     assert finding.message == "passed before, but 3 elements are wrong while launches are recorded"
 
 
+async def test_one_wrong_element_while_recording_is_singular() -> None:
+    wrong = (protocol.CorrectCount(name="return", total=8, right=7, trivial=0),)
+    lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: taped("k", outputs=wrong))
+    (finding,), _ = await reported(lab)
+    assert finding.message == "passed before, but 1 element is wrong while launches are recorded"
+
+
 async def test_trouble_leaves_the_layer_unchecked() -> None:
     lab = FakeLab(passed=[passed("c", size=1)], script=lambda name: RecordedCall(trouble="it died"))
     findings, report = await reported(lab)

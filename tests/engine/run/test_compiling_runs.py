@@ -116,7 +116,7 @@ async def test_compile_stage_ends_when_run_is_cancelled(device_run: DeviceRun) -
     await asked.wait()
     cancelled.set()
     await listening
-    assert compiling(emitted) == [(Outcome.CANCELLED, "the run ended with 1 kernels still to compile")]
+    assert compiling(emitted) == [(Outcome.CANCELLED, "the run ended with 1 kernel still to compile")]
     assert verdict(emitted) is Outcome.CANCELLED
     assert isinstance(emitted[-1], events.RunFinished)
 

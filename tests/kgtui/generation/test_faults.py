@@ -33,7 +33,7 @@ class Fault:
 
 
 FAULTS = {
-    "none": Fault(replies=(Reply(),), spent=PAID_ONCE, reads="finished: 1 answers, 1 passed"),
+    "none": Fault(replies=(Reply(),), spent=PAID_ONCE, reads="finished: 1 answer, 1 passed"),
     "429 once": Fault(replies=(BUSY, Reply()), requests=2, spent=PAID_ONCE, reads="{name} answered 429: slow down"),
     "500 once": Fault(
         replies=(Reply(status=500, body="{}"), Reply()), requests=2, spent=PAID_ONCE, reads="{name} answered 500"

@@ -9,6 +9,7 @@ import msgspec
 
 from engine.errors import EngineError, UsageError
 from engine.model import Problem, ProblemId
+from engine.model.counts import counted
 from kgtui.cli.argument_groups import add_json, add_problems, positive_integer
 from kgtui.cli.batches.progress_line import ProgressLine
 from kgtui.cli.command_parser import CommandParser
@@ -125,7 +126,7 @@ def _summary(found: Mapping[str, Health]) -> str:
     weak = sum(bool(one.weaknesses) for one in found.values())
     failed = sum(bool(one.error) for one in found.values())
     rest = f", {failed} not audited" if failed else ""
-    return f"{len(found)} operators: {len(found) - weak - failed} healthy, {weak} with weaknesses{rest}"
+    return f"{counted(len(found), 'operator')}: {len(found) - weak - failed} healthy, {weak} with weaknesses{rest}"
 
 
 def _plain(health: Health) -> dict[str, object]:

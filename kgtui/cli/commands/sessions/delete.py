@@ -6,6 +6,7 @@ import argparse
 
 from engine.artefacts import ArtefactStore
 from engine.errors import UsageError
+from engine.model.counts import counted
 from kgtui.cli.argument_groups import positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
@@ -52,6 +53,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
             admin.delete_run(number)
             console.say(f"deleted run #{number}")
         else:
-            runs = admin.delete_session(session).runs
-            console.say(f"deleted session {session} with {runs} runs; `kgtui sessions compact` shrinks the file")
+            runs = counted(admin.delete_session(session).runs, "run")
+            console.say(f"deleted session {session} with {runs}; `kgtui sessions compact` shrinks the file")
     return Exit.PASSED

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.errors import UsageError
+from engine.model.counts import counted
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.suites import known_suites
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         preferences = load_quietly(options, console)
         text = os.pathsep.join(map(str, (*known, path)))
         write_changed(edited(preferences.config, {"suites": text}), before=preferences)
-    console.say(f"{path}: {source.format.title}, {len(source.names())} problems")
+    console.say(f"{path}: {source.format.title}, {counted(len(source.names()), 'problem')}")
     return Exit.PASSED
 
 

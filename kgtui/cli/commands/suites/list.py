@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from engine.errors import UsageError
+from engine.model.counts import counted
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.suites import known_suites
@@ -25,9 +26,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for path in known:
         try:
             source = suite_at(path)
-            count = len(source.names())
+            count = counted(len(source.names()), "problem")
             left_out = f", {source.left_out} left out" if source.left_out else ""
-            console.say(f"{path}  {source.format.title}, {count} problems{left_out}")
+            console.say(f"{path}  {source.format.title}, {count}{left_out}")
         except UsageError as error:
             console.warn(f"{error}; `kgtui suites remove {path}` removes it")
     if not known:

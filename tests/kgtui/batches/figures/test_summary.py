@@ -153,10 +153,15 @@ def test_results_are_counted_by_word():
 
 def test_summary_names_remaining_candidates():
     assert ending_text(7, [result(outcome=Outcome.CANCELLED)]) == (
-        "batch 7: 0/1 candidates: 0 passed, 1 not run; 1 left, the same command with --resume runs them"
+        "batch 7: 0/1 candidates: 0 passed, 1 not run; 1 left, the same command with --resume runs the rest"
     )
     running = ending_text(7, [result(outcome=Outcome.CANCELLED)], is_running=True)
     assert running == "batch 7: 0/1 candidates: 0 passed, 1 not run; 1 left"
+
+
+def test_one_candidate_without_verdict_is_singular():
+    text = as_text([result(), result(outcome=Outcome.CANCELLED, place=2)])
+    assert "; not counted: 1 candidate without a verdict)" in text
 
 
 def test_time_left_follows_the_rate_of_new_results():

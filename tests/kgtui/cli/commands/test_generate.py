@@ -57,7 +57,7 @@ def test_answer_is_verified_and_shown_in_matrix(generated, console):
     assert generated(*refine("silu")) == 0
     out = printed(console)
     assert "[1/2] aten::silu replay:alpha round-1: passed (run #1): as prepared" in out
-    assert "batch 1 finished: 1 answers, 1 passed" in out
+    assert "batch 1 finished: 1 answer, 1 passed" in out
 
 
 def test_failed_answer_is_refined_and_fails(generated, console, engine):
@@ -202,7 +202,7 @@ class TestReading:
 
     def test_too_few_answers_give_no_estimate(self, generated, console):
         assert generated(*refine("aten::*"), "--estimate") == 0
-        assert "unknown: 1 answers of it are stored, 0 of known cost" in printed(console)
+        assert "cost unknown: 1 stored answer, 0 of known cost" in printed(console)
 
 
 def test_the_prompt_of_an_operator_is_shown(typed):

@@ -210,7 +210,7 @@ def test_a_run_is_deleted_when_that_is_confirmed(typed, two_runs):
 
 def test_a_session_is_deleted_with_its_runs(typed, two_runs):
     assert typed("sessions", "delete", "--session", "2", "--yes").out == (
-        "deleted session 2 with 1 runs; `kgtui sessions compact` shrinks the file\n"
+        "deleted session 2 with 1 run; `kgtui sessions compact` shrinks the file\n"
     )
     assert [line.split()[0] for line in typed("sessions").out.splitlines()[1:]] == ["1"]
 

@@ -23,9 +23,9 @@ def suite(tmp_path: Path) -> Path:
 def test_added_suite_known_until_removed(typed, suite):
     assert typed("suites").out.startswith("no suites are known")
     added = typed("suites", "add", str(suite))
-    assert added.out == f"{suite}: KernelBench, 1 problems\n"
+    assert added.out == f"{suite}: KernelBench, 1 problem\n"
     assert "24_Broken.py:1: syntax error" in added.err
-    assert typed("suites", "list").out.splitlines()[0] == f"{suite}  KernelBench, 1 problems, 1 left out"
+    assert typed("suites", "list").out.splitlines()[0] == f"{suite}  KernelBench, 1 problem, 1 left out"
     assert "kernelbench::level1/23_Softmax" in typed("problems").out
     assert typed("suites", "remove", str(suite)).exit_code == 0
     assert "kernelbench::" not in typed("problems").out
@@ -40,13 +40,13 @@ def test_suite_under_second_path_is_refused(typed, suite, tmp_path, place):
     assert ended.exit_code == 2
     assert f"{other}: 1 of its 1 problems are those of {suite}, which is already added" in ended.err
     assert f"kgtui suites remove {suite}" in ended.err
-    assert typed("suites", "list").out.count("KernelBench, 1 problems") == 1
+    assert typed("suites", "list").out.count("KernelBench, 1 problem") == 1
 
 
 def test_suite_added_twice_stays_once(typed, suite):
     typed("suites", "add", str(suite))
     assert typed("suites", "add", str(suite)).exit_code == 0
-    assert typed("suites", "list").out.count("KernelBench, 1 problems") == 1
+    assert typed("suites", "list").out.count("KernelBench, 1 problem") == 1
 
 
 def test_typed_link_to_known_suite_lists_it_once(typed, suite, tmp_path):
