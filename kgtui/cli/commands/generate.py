@@ -32,10 +32,13 @@ def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui generate`."""
     from kgtui.generation.strategies import DEFAULT, strategy_names
 
-    parser.usage = f"{parser.prog} OP [OP ...] | --suite PATH [OP ...] --model PROVIDER:MODEL [--model ...] [options]"
+    parser.usage = (
+        f"{parser.prog} OP [OP ...] --model PROVIDER:MODEL [--model ...] [options]\n"
+        f"       {parser.prog} --suite PATH [OP ...] --model PROVIDER:MODEL [--model ...] [options]"
+    )
     parser.epilog = (
-        "keys come from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY; a local server is openai:MODEL@URL. "
-        "`kgtui manual models` describes strategies, budgets and prices."
+        "keys come from the environment: OPENAI_API_KEY, ANTHROPIC_API_KEY; a local server is\n"
+        "openai:MODEL@URL. `kgtui manual models` describes strategies, budgets and prices."
     )
     parser.add_argument(
         "ops", metavar="OP", nargs="*", help="operators, or patterns such as 'aten::*' (default: all of --suite)"

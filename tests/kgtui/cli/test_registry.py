@@ -145,6 +145,11 @@ def test_command_line_selects_one_command(line, command):
     assert parse(line.split()).options.command == command
 
 
+@pytest.mark.parametrize("parser", [program_parser(), *command_parsers()], ids=lambda parser: parser.prog)
+def test_help_lines_have_at_most_100_characters(parser):
+    assert [line for line in parser.format_help().splitlines() if len(line) > 100] == []
+
+
 @pytest.mark.parametrize("words", [["--help"], ["sessions", "--help"], ["sessions", "show", "-h"], ["--version"]])
 def test_help_and_version_end_with_0(words, capsys):
     with pytest.raises(SystemExit) as ended:
