@@ -20,6 +20,9 @@ from engine.static.source import SourceError, decode, directives, unknown_direct
 from kgtui.files import disk
 from problems.index import ProblemIndex
 
+FILES_OF_CANDIDATES = (".json", ".jsonl", ".txt", ".md")
+"""Suffixes of files that hold many candidates, or none in Python; no command runs one as a kernel file."""
+
 NO_TARGET = "none"
 SAMPLE_OPERATOR = "aten::softmax"
 SAMPLE = Path(__file__).parent.parent / "samples" / "softmax.py"

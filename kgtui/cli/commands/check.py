@@ -25,6 +25,7 @@ from kgtui.cli.argument_groups import (
     add_storage,
 )
 from kgtui.cli.choices import (
+    FILES_OF_CANDIDATES,
     SAMPLE,
     SAMPLE_OPERATOR,
     KernelFile,
@@ -48,7 +49,6 @@ GROUP = Group.KERNELS
 STARTS_ENGINE = True
 
 LABEL = "check"
-_OF_CANDIDATES = (".json", ".jsonl", ".txt", ".md")
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -131,7 +131,7 @@ def _require_source(options: argparse.Namespace, console: Console) -> None:
             f"{printable(str(options.file))} is a folder; a candidate is one Python file, "
             f"and --candidates {printable(str(options.file))} verifies a folder of them"
         )
-    if str(options.file).endswith(_OF_CANDIDATES):
+    if str(options.file).endswith(FILES_OF_CANDIDATES):
         raise UsageError(f"FILE must be a Python file; --candidates {options.file} reads answers, rows and Solutions")
 
 

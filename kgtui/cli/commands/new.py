@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
+from engine.errors import UsageError
 from kgtui.cli.argument_groups import add_problems
-from kgtui.cli.choices import kernel_path, shown_from
+from kgtui.cli.choices import FILES_OF_CANDIDATES, kernel_path, shown_from
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.index import problem_index
@@ -31,10 +33,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Create the file and print the next step.
 
     Raises:
-        UsageError: there is no such operator, or the file exists or cannot be created.
+        UsageError: there is no such operator, or the file exists, cannot be created or would be no Python file.
     """
     problem = problem_index(options, console).find(options.op)
     kernels = kernels_of(settled(options, console), console.folder)
+    if options.file and options.file.endswith(FILES_OF_CANDIDATES):
+        name = Path(options.file).with_suffix(".py")
+        raise UsageError(f"FILE must be a Python file, such as {name}; got {options.file}")
     path = absolute(options.file, console.folder) if options.file else kernel_path(problem, kernels)
     shown = options.file or shown_from(path, console.folder)
     write_new(path, scaffold(problem), shown=shown)

@@ -19,6 +19,12 @@ def test_the_file_may_be_named(typed, folder):
     assert (folder / "deep" / "mine.py").is_file()
 
 
+def test_name_that_no_command_runs_is_refused(typed, folder):
+    ended = typed("new", "silu", "silu.txt")
+    assert (ended.exit_code, ended.err) == (2, "kgtui: FILE must be a Python file, such as silu.py; got silu.txt\n")
+    assert list(folder.iterdir()) == []
+
+
 def test_existing_file_is_unchanged(typed, folder):
     (folder / "silu.py").write_text("mine\n")
     ended = typed("new", "silu", "silu.py")
