@@ -179,12 +179,12 @@ def _mode(strip_context: StripContext, status: Status, glyphs: Glyphs) -> tuple[
 
 def _explained(text: str, view: RunRecord) -> str:
     """A sentence that ends with the first failed case, with its diagnosis in place of its numbers."""
-    first = view.failed[0] if view.failed else None
-    named = f"first {first.case}: " if first else ""
-    before, found, _ = text.partition(named) if first else (text, "", "")
-    for report in first.outputs if first and found else ():
-        for diagnosis in report.explanation.diagnoses[:1] if report.explanation else ():
-            return f"{before}{named}{diagnosis.sentence}"
+    for first in view.failed[:1]:
+        named = f"first {first.case}: " if len(view.failed) > 1 else f"case {first.case} failed: "
+        before, found, _ = text.partition(named)
+        for report in first.outputs if found else ():
+            for diagnosis in report.explanation.diagnoses[:1] if report.explanation else ():
+                return f"{before}{named}{diagnosis.sentence}"
     return text
 
 

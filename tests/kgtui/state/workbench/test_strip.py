@@ -149,6 +149,18 @@ def test_strip_states_symptom_of_first_failure(candidate: Candidate, plan: Plan)
     assert "failed so far, first 127x128 f32: only the end is wrong" in plain_text((sentence(halfway, CONTEXT),))
 
 
+def test_strip_states_symptom_of_only_failure(candidate: Candidate, plan: Plan) -> None:
+    view = view_of(fakes.some_fail(candidate, plan))
+    looks = Diagnosis(
+        kind=DiagnosisKind.TAIL_MASK, sentence="only the end is wrong", evidence="e", explained=1, wrong=1
+    )
+    first = view.failed[0]
+    wrong = replace(first, outputs=(replace(first.outputs[0], explanation=Explanation(diagnoses=(looks,))),))
+    said = f"case {first.case} failed: {first.message}"
+    alone = replace(view, planned=1, cases=(wrong,), verdict=replace(view.verdict, sentence=said))
+    assert plain_text((sentence(alone, CONTEXT),)) == "case 127x128 f32 failed: only the end is wrong"
+
+
 def test_running_strip_in_ascii(candidate: Candidate, plan: Plan) -> None:
     view, strip_context = (
         view_of(fakes.stops_half_way(candidate, plan)),
