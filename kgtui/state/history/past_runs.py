@@ -79,10 +79,11 @@ def run_details(listed: ListedRun, way: Sequence[Milestone], *, file: str, glyph
     cases = "+".join(run.tiers) or "selected cases"
     unended = "no verdict yet" if run.state is RunState.RUNNING else "kgtui exited before the verdict"
     said = one_line(run.sentence or unended)
+    said = "" if said == word else f"  {said}"
     reviewed = Span(f"  {run.review} by you" if run.review else "", Tone.STRONG)
     marked = [muted("tag "), Span(run.tag, Tone.LINK) if run.tag else muted(glyphs.dash), muted("   note ")]
     return (
-        line(strong(f"#{run.id}  "), Span(f"{glyphs.state(state)} {word}", TONES[state]), reviewed, f"  {said}"),
+        line(strong(f"#{run.id}  "), Span(f"{glyphs.state(state)} {word}", TONES[state]), reviewed, said),
         line(run.problem, muted(dot), file, muted(f"{dot}{where}{dot}{cases}{dot}{run.policy} policy")),
         line(
             muted(

@@ -25,7 +25,7 @@ HISTORY_COLUMNS = (
     Column(label="run", width=7),
     Column(label="when", width=12),
     Column(label="outcome", width=16),
-    Column(label="right", width=9),
+    Column(label="cases", width=9),
     Column(label="where", width=16, rank=1),
     Column(label="source", width=9, rank=3),
     Column(label="took", width=8, rank=2),

@@ -118,6 +118,12 @@ def test_details_hold_values_missing_in_row() -> None:
     ]
 
 
+def test_sentence_that_repeats_the_state_is_left_out() -> None:
+    listed = changed(outcome=Outcome.CANCELLED, sentence="cancelled")
+    first, *_ = plain_text(run_details(listed, (step(42),), file="k.py", glyphs=UNICODE)).splitlines()
+    assert first == "#42  ⊘ cancelled"
+
+
 class TestWay:
     def test_best_speedup_so_far_is_drawn(self) -> None:
         way = (step(1, speedup=1.0), step(2, speedup=0.5), step(3), step(4, speedup=2.0))
