@@ -28,7 +28,7 @@ COLUMNS = (
     Column(label="category", width=15, most=25),
     Column(label="last verdict", width=16),
     Column(label="touched", width=11),
-    Column(label="runs", width=4),
+    Column(label="runs", width=5),
 )
 RAIL_COLUMNS = (Column(label="operator", width=26), Column(label="", width=3))
 
@@ -179,7 +179,7 @@ def progress_line(problems: tuple[ProblemDescription, ...], last: Known) -> Line
 
 
 def facet_line(facets: Facets, shown: int, total: int) -> Line:
-    """Current filters of the list, and the number of shown operators."""
+    """Current filters of the list, and the number of shown operators; a chosen value stands without its name."""
     parts: list[Span] = [strong(f"{shown}"), muted(f" of {total}   ")]
     for key, name, value in (
         ("s", "source", facets.source),
@@ -187,7 +187,8 @@ def facet_line(facets: Facets, shown: int, total: int) -> Line:
         ("d", "dtype", facets.dtype),
         ("t", "state", facets.progress),
     ):
-        parts += [Span(key, Tone.LINK), muted(f" {name} "), strong(value) if value else muted("all"), Span("   ")]
+        chosen = (Span(" "), strong(value)) if value else (muted(f" {name} all"),)
+        parts += [Span(key, Tone.LINK), *chosen, Span("   ")]
     return tuple(parts[:-1])
 
 

@@ -18,9 +18,11 @@ from kgtui.ports.protocols import LastRun, PastRun
 from kgtui.state.format.glyphs import UNICODE, State
 from kgtui.state.format.lines import Tone, plain_text
 from kgtui.state.operators import (
+    COLUMNS,
     Facets,
     Progress,
     choices,
+    facet_line,
     operator_rows,
     preview,
     progress_line,
@@ -43,6 +45,20 @@ def test_targets_are_chosen_round_and_round() -> None:
 def test_operators_are_found_by_few_letters() -> None:
     found = choices(fakes.descriptions(), (), {}, Facets(query="rms"))
     assert [choice.problem.name for choice in found] == ["vllm::rms_norm"]
+
+
+@pytest.mark.parametrize("place", range(len(COLUMNS)))
+def test_column_has_a_gap_behind_its_label(place: int) -> None:
+    assert COLUMNS[place].width > len(COLUMNS[place].label)  # a scroll bar covers the gap of the last one
+
+
+def test_chosen_facets_fit_into_80_columns() -> None:
+    facets = Facets(source="cublas", category="pointwise_inplace", dtype="complex", progress=Progress.UNTRIED)
+    said = plain_text((facet_line(facets, 110, 210),))
+    assert said == "110 of 210   s cublas   c pointwise_inplace   d complex   t untried"
+    assert plain_text((facet_line(Facets(), 210, 210),)) == (
+        "210 of 210   s source all   c category all   d dtype all   t state all"
+    )
 
 
 def test_facet_cycles_through_values_and_all() -> None:
