@@ -15,6 +15,7 @@ from engine.machine.ir import Scalar
 from engine.machine.memory import Address, Argument, DescriptorArgument, Memory, Storage
 from engine.machine.numerics import Array
 from engine.worker.cpu_driver.allocations import Allocations
+from engine.worker.launches.plain_arguments import plain_number, tensor_of
 from engine.worker.launches.records import leaves_of
 
 # Triton accepts arguments of any type: Any throughout this file.
@@ -112,20 +113,16 @@ def arguments_of(
     return arguments, memory
 
 
-def tensor_of(value: Any) -> torch.Tensor | None:
-    """The tensor that an argument points to: itself, or that of a descriptor or of `triton.reinterpret`.
-
-    None for other arguments.
-    """
-    if isinstance(value, torch.Tensor):
-        return value
-    base = getattr(value, "base", None)
+def _pointed_to(value: Any) -> torch.Tensor | None:
+    """The tensor that an argument points to, also where its class computes which; None for other arguments."""
+    tensor = tensor_of(value)
+    base = getattr(value, "base", None) if tensor is None else tensor
     return base if isinstance(base, torch.Tensor) else None
 
 
 def _collect(collected: LaunchMemory, name: str, value: Any) -> int | None:
     """Address that an argument points to; None for a number."""
-    tensor = tensor_of(value)
+    tensor = _pointed_to(value)
     if tensor is None:
         return collected.add_foreign(name, value.data_ptr()) if hasattr(value, "data_ptr") else None
     return collected.add(name, tensor)
@@ -133,13 +130,13 @@ def _collect(collected: LaunchMemory, name: str, value: Any) -> int | None:
 
 def _argument(value: Any, first: int | None, memory: Memory) -> Argument:
     if first is None:
-        number: int | float = value
+        number: int | float = plain_number(value)
         return number
     if hasattr(value, "block_shape") and hasattr(value, "strides"):
         return DescriptorArgument(
             base=_address(first, memory),
-            shape=tuple(value.shape),
-            strides=tuple(value.strides),
+            shape=tuple(map(plain_number, value.shape)),
+            strides=tuple(map(plain_number, value.strides)),
             padding_is_nan=getattr(value, "padding", "zero") == "nan",
             rounds_to_tf32=getattr(value, "round_f32_to_tf32", False) is True,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,8 @@ from engine.protocol.tensors import dtype_name
 from engine.worker.kept_storages import requested_bytes
 from engine.worker.operands import dtype_of
 
-_empty = torch.empty  # bound before a candidate can replace it
+_MOST_KEPT_BYTES = 1 << 20  # of one storage; comparing is several times faster than hashing
+_empty, _digest = torch.empty, hashlib.blake2b  # bound before a candidate can replace them
 
 
 class OverfullError(Exception):
@@ -33,7 +35,8 @@ class _Known:
 class TapedMemory:
     """The storages of a tape, by the address of their bytes, without guard zones of earlier calls.
 
-    `derived` are the numbers of those whose content may depend on the arguments.
+    `derived` are the numbers of those whose content may depend on the arguments.  In host memory, content is kept after
+    each step that writes it: other code in the process can change it without a step.
     """
 
     def __init__(self, arguments: Iterable[torch.Tensor]) -> None:
@@ -41,6 +44,7 @@ class TapedMemory:
         self.storages: list[TapedStorage] = []
         self.derived: set[int] = set()
         self._known: dict[int, _Known] = {}
+        self._kept: dict[int, tuple[torch.UntypedStorage, bytes]] = {}
         self._empty: int | None = None
         for number, content in enumerate(arguments):
             storage = Base.untyped_storage(content)
@@ -81,12 +85,25 @@ class TapedMemory:
 
     def bytes_of(self, tensor: torch.Tensor) -> bytes:
         """Current bytes of the whole storage of a tensor."""
-        storage = Base.untyped_storage(tensor)
-        with without_modes():
-            whole = _empty(0, dtype=torch.uint8, device=storage.device)
-            return bytes(
-                Base.numpy(Base.cpu(Base.clone(Base.set_(whole, storage, 0, (requested_bytes(storage),), (1,)))))
-            )
+        return _bytes_of(Base.untyped_storage(tensor))
+
+    def keep(self, numbers: Iterable[int] | None = None) -> None:
+        """Keep the content of these storages, or of all, as that of the last step that wrote them."""
+        chosen = None if numbers is None else set(numbers)
+        for known in self._known.values():
+            if (chosen is None or known.number in chosen) and known.storage.device.type == "cpu":
+                self._kept[known.number] = known.storage, _summary(known.storage)
+
+    def is_changed(self, number: int) -> bool:
+        """Whether the content of a storage is another than the one that was kept."""
+        if number not in self._kept:
+            return False
+        storage, summary = self._kept[number]
+        return _summary(storage) != summary
+
+    def covers(self, address: int) -> bool:
+        """Whether a storage of the tape has the byte at this address."""
+        return any(start <= address < start + known.bytes for start, known in self._known.items())
 
     def with_places(self, words: Sequence[int]) -> tuple[TapedPlace | int, ...] | None:
         """The words with the place in a storage of the tape for each that is its address; None if none is.
@@ -117,6 +134,20 @@ class TapedMemory:
         if size:
             self._known[storage.data_ptr()] = _Known(number=number, storage=storage, bytes=size)
         return number
+
+
+def _bytes_of(storage: torch.UntypedStorage) -> bytes:
+    with without_modes():
+        whole = _empty(0, dtype=torch.uint8, device=storage.device)
+        whole = Base.set_(whole, storage, 0, (requested_bytes(storage),), (1,))
+        # Of a copy: torch does not resize a storage that an array of numpy has viewed.
+        return bytes(Base.numpy(Base.cpu(Base.clone(whole))))
+
+
+def _summary(storage: torch.UntypedStorage) -> bytes:
+    """The content of a storage, or its digest where it is large."""
+    content = _bytes_of(storage)
+    return content if len(content) <= _MOST_KEPT_BYTES else _digest(content).digest()
 
 
 def view_of(tensor: torch.Tensor, storage: int) -> TapedView:

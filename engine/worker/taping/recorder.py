@@ -42,18 +42,18 @@ from engine.protocol.proof.tape import (
     TapedValue,
     TapedView,
 )
+from engine.worker.launches.plain_arguments import is_opaque, plain_number, tensor_of
 from engine.worker.launches.records import is_constexpr, parts_of
 from engine.worker.operands import dtype_of, elements_of, has_memory, is_meta, is_strided, tensors_in
 from engine.worker.taping.copies import computing_copy, is_replayed
 from engine.worker.taping.graphs import Capture
 from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
+from engine.worker.taping.numbers import element_of, number_of
 from engine.worker.taping.steps import PendingLaunch
 
 _MOST_DATA_BYTES = MOST_TAPE_BYTES // 2  # of constants, before they are written as base64
-_INTEGER_BITS = 64  # of the largest types that Triton passes an integer as, signed and unsigned
 _ADDRESS = struct.Struct("<q")
 _WORDS = (torch.int64, torch.uint64)  # that may be addresses
-_full = torch.full  # bound before a candidate can replace it
 
 # Kernels take any arguments, and torch has no public names for operators: Any throughout this file.
 
@@ -99,6 +99,7 @@ class TapeRecorder:
             if self._memory.number_of(copy) is None:  # on the CPU it is the view itself
                 self.allocated(copy)
                 self.moved(copy, content)
+        self._memory.keep()
         self.is_on = True
         try:
             yield
@@ -136,7 +137,7 @@ class TapeRecorder:
             or Base.is_neg(value)
         ):
             return None
-        return view_of(value, self._used(value))
+        return view_of(value, self._unchanged(value))
 
     # ------------------------------------------------------------ operators
 
@@ -145,14 +146,14 @@ class TapeRecorder:
         with self._within_limits():
             for tensor in tensors:
                 if has_memory(tensor):
-                    self._used(tensor)
+                    self._unchanged(tensor)
 
     def allocated(self, result: object) -> None:
         """Record that an operator allocated memory without content."""
         with self._within_limits():
             for tensor in tensors_in((result,)):
                 if has_memory(tensor) and self._memory.number_of(tensor) is None:
-                    self._memory.add(tensor)
+                    self._memory.keep((self._memory.add(tensor),))
 
     def filled(self, target: torch.Tensor, number: Any) -> None:
         """Record that every element of a tensor was set to this number."""
@@ -161,7 +162,7 @@ class TapeRecorder:
             return
         with self._within_limits(), without_modes():
             if elements_of(target):
-                self._add(Filled(target=view_of(target, self._used(target)), element=_element(number, target)))
+                self._add(Filled(target=view_of(target, self._used(target)), element=element_of(number, target)))
 
     def moved(self, target: torch.Tensor, source: torch.Tensor) -> None:
         """Record that elements were copied to another tensor, which may be larger in broadcast dimensions."""
@@ -246,6 +247,7 @@ class TapeRecorder:
         was_on, self.is_on = self.is_on, False
         try:
             yield
+            self._memory.keep(self._written_by(launch))
             if len(self._specialisations) > len(known) and (claim := launch.claimed) is not None:
                 self._claimed.append(claim)
         except BaseException:  # a failed configuration that an autotuner skips has launched nothing
@@ -278,29 +280,40 @@ class TapeRecorder:
         if used & self._memory.derived:
             self._memory.derived |= used
 
+    def _written_by(self, launch: PendingLaunch) -> Iterable[int] | None:
+        """The storages that the last launch may have written; None for all of the tape."""
+        claimed, step = launch.claimed, self._steps[-1] if self._steps else None
+        makes_pointers = claimed is None or "tt.int_to_ptr" in claimed.ttir
+        return {view.storage for view in step.views} if isinstance(step, Launched) and not makes_pointers else None
+
     def _value(self, value: Any) -> TapedValue | None:
         """A run-time argument of a launch; None for other values."""
+        value = plain_number(value)
         if isinstance(value, bool):
             return TapedNumber(value=value)
         if isinstance(value, int):
-            return _number(value)
+            if self._memory.covers(value):
+                self.leave_incomplete("a launch gets the address of memory as a number")
+            return number_of(value)
         if isinstance(value, float):
             return FloatSpec(hex=value.hex())
-        if isinstance(value, TensorDescriptor):
+        tensor = tensor_of(value)
+        if tensor is not None and isinstance(value, TensorDescriptor):
             return TapedDescriptor(
-                base=self._view(value.base),
-                shape=tuple(map(int, value.shape)),
-                strides=tuple(map(int, value.strides)),
+                base=self._view(tensor),
+                shape=tuple(map(plain_number, value.shape)),
+                strides=tuple(map(plain_number, value.strides)),
                 padding_is_nan=getattr(value, "padding", "zero") == "nan",
                 rounds_to_tf32=getattr(value, "round_f32_to_tf32", False) is True,
             )
-        base = value if isinstance(value, torch.Tensor) else getattr(value, "base", None)
-        return self._view(base) if isinstance(base, torch.Tensor) else None
+        if is_opaque(value):
+            self.leave_incomplete(f"an argument of the class {type(value).__name__}, which computes what it points to")
+        return self._view(tensor) if tensor is not None else None
 
     def _view(self, tensor: torch.Tensor) -> TapedView:
         """A tensor argument of a launch; one without elements has no address in the storage that it views."""
         if elements_of(tensor):
-            return view_of(tensor, self._used(tensor))
+            return view_of(tensor, self._unchanged(tensor))
         return msgspec.structs.replace(view_of(tensor, self._memory.add_empty()), offset_bytes=0)
 
     # ------------------------------------------------------------ parts
@@ -308,8 +321,9 @@ class TapeRecorder:
     def _used(self, tensor: torch.Tensor) -> int:
         """The number of a tensor's storage; memory of unknown origin is recorded with its content."""
         number = self._memory.number_of(tensor)
-        if self.is_in_graph and self._memory.is_divided_otherwise(tensor):
-            self.leave_incomplete("a CUDA graph works on memory that has other bounds now")
+        if (number is None or self.is_in_graph) and self._memory.is_divided_otherwise(tensor):
+            where = "a CUDA graph works on" if self.is_in_graph else "a tensor is in"
+            self.leave_incomplete(f"{where} memory that has other bounds now")
         if number is None:
             data = self._data(tensor)
             words = self._words(tensor, data)
@@ -318,6 +332,13 @@ class TapeRecorder:
                 self._add(Addressed(storage=number, words=words))
             elif self._memory.storages[number].bytes:
                 self._add(Given(storage=number, line=self._line(), data=data))
+        return number
+
+    def _unchanged(self, tensor: torch.Tensor) -> int:
+        """The number of a tensor's storage; content that no step of the tape has left is of unknown origin."""
+        number = self._used(tensor)
+        if self._memory.is_changed(number):
+            self._add(Given(storage=number, line=self._line(), data=self._data(tensor)))
         return number
 
     def _words(self, tensor: torch.Tensor, data: bytes | None) -> tuple[TapedPlace | int, ...] | None:
@@ -336,6 +357,11 @@ class TapeRecorder:
         if len(self._steps) == MOST_STEPS:
             raise OverfullError(f"more than {MOST_STEPS} steps")
         self._steps.append(step)
+        match step:
+            case Filled() | Moved() | LookedUp():
+                self._memory.keep((step.target.storage,))
+            case Given() | Addressed():
+                self._memory.keep((step.storage,))
 
     @contextlib.contextmanager
     def _within_limits(self) -> Iterator[None]:
@@ -358,18 +384,3 @@ class TapeRecorder:
                 return frame.f_lineno
             frame = frame.f_back
         return None
-
-
-def _element(number: Any, target: torch.Tensor) -> bytes:
-    """The bytes of a number as an element of the target; torch fills packed 4-bit floats with zeros only."""
-    if isinstance(number, int) and number == 0:
-        return bytes(Base.element_size(target))
-    return bytes(Base.numpy(Base.view(_full((1,), number, dtype=dtype_of(target)), torch.uint8)))
-
-
-def _number(value: int) -> TapedNumber | None:
-    """An integer argument as the signed number of the same bits; None if it has too many of them."""
-    smallest, end = -(1 << (_INTEGER_BITS - 1)), 1 << _INTEGER_BITS
-    if not smallest <= value < end:
-        return None
-    return TapedNumber(value=value if value < -smallest else value - end)

@@ -152,7 +152,7 @@ def test_captured_operations_are_not_steps(worker: Worker) -> None:
     def entry(live: torch.Tensor) -> torch.Tensor:
         y = torch.empty(ELEMENTS)
         worker.captured(lambda: (y.copy_(live), worker.launch(live, y)))
-        return y
+        return live  # here the captured copy is carried out, so the content of y is not what a device would have
 
     assert worker.call(entry, given()).steps == ()
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 import triton
 import triton.language as tl
+from triton.runtime.jit import TensorWrapper
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from engine.protocol.messages import FloatSpec
@@ -127,6 +128,92 @@ def test_a_descriptor_has_its_shape_and_strides():
     (step,) = launched(descriptor, X, 7, 0.5, True).steps
     base = TapedView(storage=0, dtype="float32", offset_bytes=0, shape=(2, 4), strides=(4, 1))
     assert step.arguments[0].value == TapedDescriptor(base=base, shape=(2, 4), strides=(4, 1))
+
+
+class OtherFloat(float):
+    def hex(self):
+        return (0.0).hex()
+
+
+class OtherInt(int):
+    def __index__(self):
+        return 0
+
+    __int__ = __index__
+
+    def __lt__(self, other):
+        return False
+
+    def __sub__(self, other):
+        return 0
+
+
+def test_numbers_of_other_classes_are_recorded_as_kernels_get_them():
+    (step,) = launched(X, (X, OtherInt(5)), OtherInt(7), OtherFloat(0.5), True).steps
+    values = {argument.name: argument.value for argument in step.arguments}
+    assert (values["sizes.1"], values["n"]) == (TapedNumber(value=5), TapedNumber(value=7))
+    assert values["eps"] == FloatSpec(hex=(0.5).hex())
+
+
+def test_wrapper_of_a_tensor_is_recorded_as_a_view_of_it():
+    (step,) = launched(TensorWrapper(X, torch.int32), X, 7, 0.5, True).steps
+    assert step.arguments[0].value == WHOLE
+
+
+class Computed(TensorWrapper):
+    reads = 0
+
+    def __init__(self):
+        self.dtype = torch.float32
+
+    @property
+    def base(self):
+        Computed.reads += 1
+        return X
+
+
+def test_class_that_computes_its_tensor_leaves_the_tape_incomplete():
+    tape = launched(Computed(), X, 7, 0.5, True)
+    assert tape.incomplete == "an argument of the class Computed, which computes what it points to"
+    assert Computed.reads == 1  # for the description that every launch has, taped or not
+
+
+def test_address_as_a_number_leaves_the_tape_incomplete():
+    assert launched(X, X, X.data_ptr() + 31, 0.5, True).incomplete == "a launch gets the address of memory as a number"
+    assert launched(X, X, X.data_ptr() - 1, 0.5, True).incomplete == ""
+
+
+def test_content_that_no_step_has_left_is_of_unknown_origin():
+    recorder, given = TapeRecorder(), torch.zeros(8)
+    with recorder.of_call((given.view(torch.uint8),), __file__):
+        given.numpy()[3] = 1.0
+        with recorder.launching(taken(given, 5, 7, 0.5, True)):
+            given.numpy()[4] = 2.0  # by the kernel
+        with recorder.launching(taken(given, 5, 7, 0.5, True)):
+            pass
+        given.numpy()[5] = 3.0
+        first, launch, again, last = read_tape(recorder.tape((given,))).steps
+    assert (first.storage, first.operator, first.data[12:16]) == (0, "", bytes.fromhex("0000803f"))
+    assert isinstance(launch, Launched) and isinstance(again, Launched)
+    assert last.data[20:24] == bytes.fromhex("00004040")
+
+
+def test_changes_of_large_memory_are_found():
+    recorder, given = TapeRecorder(), torch.zeros(1 << 19)
+    with recorder.of_call((given.view(torch.uint8),), __file__):
+        given.numpy()[-1] = 1.0
+        recorder.taken((given,))
+        (step,) = read_tape(recorder.tape(())).steps
+    assert isinstance(step, Given)
+
+
+def test_memory_with_other_bounds_leaves_the_tape_incomplete():
+    whole = torch.zeros(16)
+    part = torch.from_numpy(whole.numpy()[4:8])
+    recorder = TapeRecorder()
+    with recorder.of_call((whole.view(torch.uint8),), __file__):
+        recorder.taken((part,))
+        assert read_tape(recorder.tape(())).incomplete == "a tensor is in memory that has other bounds now"
 
 
 def test_memory_missing_in_tape_is_recorded_first():
