@@ -28,7 +28,7 @@ from engine.replay.elements import cast, look_up, scalar_of, view_of
 from engine.replay.execution import KernelStoppedError, LaunchEffects
 from engine.replay.launch_arguments import float_of, values_of
 
-_BASE, _GAP = 1 << 32, 1 << 16  # addresses that kernels see: aligned and far apart
+_BASE, _GAP = 0x7E00_0000_0000, 1 << 16  # addresses that kernels see: aligned and far apart, as those of a process
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,6 +26,7 @@ from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.replays import NotReplayed, Replayed
 
 _FAR = 16  # times the bytes of constants: a larger answer cannot be contained in them
+_LEAST_RANDOM_BYTES = 256  # of memory with random numbers: states and offsets of generators are smaller
 _NUMBER_BYTES = 8
 _FEWEST_NUMBERS = 64  # fewest numbers that may be an answer: more than sizes and offsets of a few launches
 _COPYING = ("copy_", "fill_", "resolve_conj")  # whose types, or lazy bits, a tape does not replay
@@ -153,8 +154,9 @@ def of_numbers_for_all(case: str, number_bytes: int, answer_bytes: int) -> CaseP
 def of_operators(case: str, tape: Tape, replayed: Replayed, varying: Collection[int]) -> CaseProof | None:
     """Why a right case is not proven whose answer may come from results of operators; None if it cannot.
 
-    Kernels got results that depend on the arguments, or differ from call to call, and that are not far smaller than the
-    answer.  The answer is right with noise in their place, but a kernel can tell noise from a result.
+    Kernels got results that depend on the arguments, or differ from call to call, and that were not made of far less
+    memory than the answer has.  The answer is right with noise in their place, but a kernel can tell noise from a
+    result.
     """
     numbers = [
         number
@@ -162,11 +164,30 @@ def of_operators(case: str, tape: Tape, replayed: Replayed, varying: Collection[
         if isinstance(step := tape.steps[number], Given) and step.operator and (step.data is None or number in varying)
     ]
     steps = [step for number in numbers if isinstance(step := tape.steps[number], Given)]
-    if _FAR * sum(tape.storages[step.storage].bytes for step in steps) <= replayed.answer_bytes:
+    if _FAR * sum(_memory_bytes(tape, step) for step in steps) <= replayed.answer_bytes:
         return None
     first = max(steps, key=lambda step: _weight(step, _ANY_ANSWER))
     reason = f"{_work(first, _ANY_ANSWER)}, and a kernel that stores the answer gets the result"
     return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
+
+
+def of_kept_results(case: str, tape: Tape, steps: Iterable[Given]) -> CaseProof:
+    """Why a case is not proven that is right with noise in memory of unknown origin, and wrong with its content."""
+    reason = f"{describe_memory(tape, steps)}, with whose content the answer is wrong for other inputs"
+    return CaseProof(case=case, gap=Gap.MEMORY, reason=reason)
+
+
+def of_random_bits(case: str, tape: Tape, replayed: Replayed, scratch: Iterable[int]) -> CaseProof | None:
+    """Why a random answer is not proven that may come of random numbers in memory of unknown origin; None if none may.
+
+    There the noise of a replay serves as well as the numbers that the memory had in the call.
+    """
+    steps = [step for number in scratch if isinstance(step := tape.steps[number], Given)]
+    size = sum(tape.storages[step.storage].bytes for step in steps)
+    if size < _LEAST_RANDOM_BYTES or _FAR * size <= replayed.answer_bytes:
+        return None
+    reason = f"{describe_memory(tape, steps)}, which may hold the random numbers"
+    return CaseProof(case=case, gap=Gap.MEMORY, reason=reason)
 
 
 def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given], answer_bytes: int) -> CaseProof:
@@ -333,8 +354,12 @@ def _weight(step: Given, answer: AnswerKind) -> _Weight:
 
 def _is_little(tape: Tape, step: Given, replayed: Replayed) -> bool:
     """Whether an operator took and made far less than the answer has bytes."""
-    size = sum(tape.storages[storage].bytes for storage in (step.storage, *step.reads))
-    return _FAR * size <= replayed.answer_bytes
+    return _FAR * _memory_bytes(tape, step) <= replayed.answer_bytes
+
+
+def _memory_bytes(tape: Tape, step: Given) -> int:
+    """The bytes of the memory that an operator took and made."""
+    return sum(tape.storages[storage].bytes for storage in (step.storage, *step.reads))
 
 
 def _work(step: Given, answer: AnswerKind) -> str:

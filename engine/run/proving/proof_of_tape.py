@@ -62,6 +62,9 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
     if replayed.mismatch:
         proof = conclusion.of_mismatch(name, tape, replayed, taped.varying, answer=answer)
         return ProofAttempt(proof=proof, replayed=replayed)
+    if (scratch := _scratch(taped, replayed)) and not await _is_right_with(replays, taped, scratch):
+        steps = [step for number in scratch if isinstance(step := tape.steps[number], Given)]
+        return ProofAttempt(proof=conclusion.of_kept_results(name, tape, steps), replayed=replayed)
     used = _constants(tape, replayed.foreign, taped.varying)
     can_hold = _can_hold_the_answer(conclusion.bytes_of_constants(used), replays, replayed)
     if used and (can_hold or replayed.looks_up_foreign):
@@ -82,6 +85,8 @@ def _of_right_answer(replays: Replays, taped: TapedCase, replayed: Replayed, use
     if replayed.table_bytes and _can_hold_the_answer(number_bytes, replays, replayed):
         gap = conclusion.of_numbers_for_all(name, number_bytes, size)
     gap = gap or conclusion.of_operators(name, tape, replayed, taped.varying)
+    if not replays.has_one_answer:
+        gap = gap or conclusion.of_random_bits(name, tape, replayed, _scratch(taped, replayed))
     return gap or conclusion.of_match(name, tape, replayed, used, size)
 
 
@@ -115,12 +120,12 @@ async def gives_other_outputs(replays: Replays, taped: TapedCase, outputs: CallO
     """Whether replays on the inputs of a call agree with each other, but not with the outputs of that call.
 
     The outputs are those of a call with this tape.  Replays differ from each other where an output has elements that
-    nothing wrote.  Kernels with atomic operations may give other bits in each call.
+    nothing wrote.  On a device kernels with atomic operations may give other bits in each call.
 
     Raises:
         EngineError: judge or replayer failed.
     """
-    if any(_ATOMIC in kernel.ttir for kernel in taped.kernels):
+    if replays.on_device and any(_ATOMIC in kernel.ttir for kernel in taped.kernels):
         return False
     first = await _outputs_digest(replays, taped, seed=outputs.seed)
     if first in (outputs.digest, None):
@@ -185,6 +190,22 @@ async def _is_right_without(replays: Replays, taped: TapedCase) -> bool:
     """Whether the answer is right without content of unknown origin, which was then only scratch memory."""
     every = tuple(number for number, step in enumerate(taped.tape.steps) if isinstance(step, Given))
     without = tuple({*every, *taped.varying})
+    again = await replays.replay(taped.case, taped.tape, taped.kernels, without=without)
+    return not isinstance(again, NotReplayed) and not again.mismatch
+
+
+def _scratch(taped: TapedCase, replayed: Replayed) -> tuple[int, ...]:
+    """The Given steps of unknown origin whose content varies from call to call, and that an output may come from."""
+    steps = ((number, taped.tape.steps[number]) for number in taped.varying if number in replayed.foreign)
+    return tuple(number for number, step in steps if isinstance(step, Given) and not step.operator)
+
+
+async def _is_right_with(replays: Replays, taped: TapedCase, scratch: Sequence[int]) -> bool:
+    """Whether the answer is also right with the content that the memory of these steps had in the call.
+
+    Scratch memory may hold anything; a kernel that takes results from there may tell them from the noise of a replay.
+    """
+    without = tuple(number for number in taped.varying if number not in scratch)
     again = await replays.replay(taped.case, taped.tape, taped.kernels, without=without)
     return not isinstance(again, NotReplayed) and not again.mismatch
 

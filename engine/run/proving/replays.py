@@ -84,6 +84,16 @@ class Replays:
             self._free_places.put_nowait(place)
 
     @property
+    def on_device(self) -> bool:
+        """Whether launches run on a device, whose programs have no fixed order."""
+        return not self._process_pool.interpreted
+
+    @property
+    def has_one_answer(self) -> bool:
+        """Whether the problem has one right answer, and no random ones."""
+        return self._problem.determinism.has_one_answer
+
+    @property
     def rearrangement(self) -> Rearrangement:
         """Whether the answer of the problem consists of elements of its arguments."""
         return self._problem.rearrangement

@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import cast
 
 import pytest
+from msgspec.structs import replace as replace_fields
 
 from engine import protocol
 from engine.model import Case, DType, Rearrangement, Tier
 from engine.model.proof import CaseProof, Gap
-from engine.protocol.proof.tape import Given
+from engine.protocol.proof.tape import Given, TapedStorage
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.proof_of_tape import (
     ProofAttempt,
@@ -87,8 +88,8 @@ async def test_executed_kernels_refute_a_proof_unless_they_are_only_wrong(
 class _Outputs:
     """Replays that give outputs with these digests, a letter each, in turn; "-" is one that was not executed."""
 
-    def __init__(self, digests: str) -> None:
-        self.digests = digests
+    def __init__(self, digests: str, *, on_device: bool = False) -> None:
+        self.digests, self.on_device = digests, on_device
         self.seeds: list[int | None] = []
 
     async def replay(self, *_: object, without: tuple[int, ...], seed: int | None = None) -> Replayed | NotReplayed:
@@ -114,12 +115,15 @@ async def test_replays_that_agree_with_each_other_give_other_outputs_than_the_ca
     assert replays.seeds == [7] * len(replayed)
 
 
-async def test_outputs_of_atomic_operations_are_not_compared_in_bits() -> None:
+@pytest.mark.parametrize(("on_device", "differs", "seeds"), [(True, False, []), (False, True, [7, 7])])
+async def test_outputs_of_atomic_operations_are_not_compared_in_bits_on_a_device(
+    seeds: list[int], *, on_device: bool, differs: bool
+) -> None:
     kernel = LoweredKernel(name="k", ttir="%0 = tt.atomic_rmw fadd, %p, %v", arguments=())
-    replays = _Outputs("bb")
+    replays = _Outputs("bb", on_device=on_device)
     call = CallOutputs(seed=7, digest="a" * 64)
-    assert not await gives_other_outputs(cast("Replays", replays), replace(TAPED, kernels=(kernel,)), call)
-    assert replays.seeds == []
+    assert await gives_other_outputs(cast("Replays", replays), replace(TAPED, kernels=(kernel,)), call) is differs
+    assert replays.seeds == seeds
 
 
 CONSTANT = Given(storage=1, line=8, data=bytes(range(24)))
@@ -128,8 +132,10 @@ CONSTANT = Given(storage=1, line=8, data=bytes(range(24)))
 class _Right:
     """Replays of a problem with this rearrangement that are right, but not `without` the constant if it is `needed`."""
 
-    def __init__(self, rearrangement: Rearrangement, replayed: Replayed, *, needed: bool) -> None:
-        self.rearrangement = rearrangement
+    def __init__(
+        self, rearrangement: Rearrangement, replayed: Replayed, *, needed: bool, has_one_answer: bool = True
+    ) -> None:
+        self.rearrangement, self.has_one_answer = rearrangement, has_one_answer
         self.without: list[tuple[int, ...]] = []
         self._replayed, self._needed = replayed, needed
 
@@ -170,3 +176,39 @@ async def test_answer_without_content_is_a_constant() -> None:
     taped = replace(TAPED, tape=tape(CONSTANT, launched(vector(0), vector(1))))
     tried = await try_to_prove(cast("Replays", replaying), taped)
     assert (tried.proof.gap, replaying.without) == (None, [()])
+
+
+class _Kept(_Right):
+    """Replays that are wrong with the content of memory of unknown origin if that is `trusted`."""
+
+    def __init__(self, *, trusted: bool, has_one_answer: bool = True, answer_bytes: int = 24) -> None:
+        right = Replayed(mismatch="", moved_bytes=0, foreign=(0,), by_kernels=True, answer_bytes=answer_bytes)
+        super().__init__(Rearrangement.NO, right, needed=False, has_one_answer=has_one_answer)
+        self._trusted = trusted
+
+    async def replay(self, *_: object, without: tuple[int, ...], **__: object) -> Replayed:
+        self.without.append(without)
+        return replace(self._replayed, mismatch="wrong" if not without and self._trusted else "")
+
+
+@pytest.mark.parametrize(("trusted", "gap"), [(False, None), (True, Gap.MEMORY)])
+async def test_answer_must_not_depend_on_what_scratch_memory_held(gap: Gap | None, *, trusted: bool) -> None:
+    replays = _Kept(trusted=trusted)
+    taped = replace(TAPED, tape=tape(CONSTANT, launched(vector(0), vector(1))), varying=(0,))
+    tried = await try_to_prove(cast("Replays", replays), taped)
+    assert (tried.proof.gap, replays.without) == (gap, [(0,), ()])
+    assert ("with whose content the answer is wrong for other inputs" in tried.proof.reason) is trusted
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "has_one_answer", "gap"), [(256, True, None), (256, False, Gap.MEMORY), (252, False, None)]
+)
+async def test_random_numbers_must_not_come_of_scratch_memory(
+    bytes_: int, gap: Gap | None, *, has_one_answer: bool
+) -> None:
+    replays = _Kept(trusted=False, has_one_answer=has_one_answer)
+    kept = replace_fields(CONSTANT, storage=2, data=bytes(bytes_))
+    recorded = tape(kept, launched(vector(0), vector(1)))
+    sized = replace_fields(recorded, storages=(*recorded.storages[:2], TapedStorage(bytes=bytes_)))
+    tried = await try_to_prove(cast("Replays", replays), replace(TAPED, tape=sized, varying=(0,)))
+    assert tried.proof.gap is gap
