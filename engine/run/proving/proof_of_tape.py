@@ -61,6 +61,8 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
         return ProofAttempt(proof=conclusion.of_refusal(name, tape, replayed, taped.varying, answer=answer))
     if replayed.mismatch:
         proof = conclusion.of_mismatch(name, tape, replayed, taped.varying, answer=answer)
+        if proof.gap is Gap.NOT_REPRODUCED:
+            proof = await _of_small_integers(replays, taped, answer) or proof
         return ProofAttempt(proof=proof, replayed=replayed)
     if (scratch := _scratch(taped, replayed)) and not await _is_right_with(replays, taped, scratch):
         steps = [step for number in scratch if isinstance(step := tape.steps[number], Given)]
@@ -75,6 +77,30 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
             size = replayed.answer_bytes
             return ProofAttempt(proof=conclusion.of_large_constants(name, tape, used, size), replayed=replayed)
     return ProofAttempt(proof=_of_right_answer(replays, taped, replayed, used), replayed=replayed)
+
+
+async def _of_small_integers(
+    replays: Replays, taped: TapedCase, answer: conclusion.AnswerKind
+) -> CaseProof | None:
+    """Why a case is not proven whose kernels store nothing where integers of torch are noise; None for another reason.
+
+    A kernel skips a negative position, so that nothing it stores comes of the noise; it does not skip a zero.
+    """
+    name, tape = taped.case.name, taped.tape
+    zeros = tuple(
+        msgspec.structs.replace(step, data=bytes(tape.storages[step.storage].bytes))
+        if isinstance(step, Given) and step.integers and step.data is None
+        else step
+        for step in tape.steps
+    )
+    if zeros == tape.steps:
+        return None
+    small = msgspec.structs.replace(tape, steps=zeros)
+    again = await replays.replay(taped.case, small, taped.kernels, without=taped.varying)
+    if isinstance(again, NotReplayed):
+        return conclusion.of_refusal(name, tape, again, taped.varying, answer=answer) if again.stopped else None
+    proof = conclusion.of_mismatch(name, tape, again, taped.varying, answer=answer)
+    return proof if proof.gap is not Gap.NOT_REPRODUCED else None
 
 
 def _of_right_answer(replays: Replays, taped: TapedCase, replayed: Replayed, used: tuple[Given, ...]) -> CaseProof:

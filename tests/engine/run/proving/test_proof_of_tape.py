@@ -11,7 +11,7 @@ from msgspec.structs import replace as replace_fields
 from engine import protocol
 from engine.model import Case, DType, Rearrangement, Tier
 from engine.model.proof import CaseProof, Gap
-from engine.protocol.proof.tape import Given, TapedStorage
+from engine.protocol.proof.tape import Given, Tape, TapedStorage
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.proof_of_tape import (
     ProofAttempt,
@@ -212,3 +212,41 @@ async def test_random_numbers_must_not_come_of_scratch_memory(
     sized = replace_fields(recorded, storages=(*recorded.storages[:2], TapedStorage(bytes=bytes_)))
     tried = await try_to_prove(cast("Replays", replays), replace(TAPED, tape=sized, varying=(0,)))
     assert tried.proof.gap is gap
+
+
+OFFSETS = Given(storage=1, operator="aten::floor_divide", line=5, integers=True)
+
+
+class _Skipping:
+    """Replays whose kernels store nothing where integers are noise; with zeros there the answer comes of `foreign`."""
+
+    rearrangement, has_one_answer = Rearrangement.NO, True
+
+    def __init__(self, *foreign: int) -> None:
+        self.foreign = foreign
+        self.data: list[bytes | None] = []
+
+    async def replay(self, _: object, recorded: Tape, *__: object, **___: object) -> Replayed:
+        (step, _launch) = recorded.steps
+        assert isinstance(step, Given)
+        self.data.append(step.data)
+        foreign = self.foreign if step.data is not None else ()
+        return Replayed(mismatch=MISMATCH, moved_bytes=0, foreign=foreign, by_kernels=True)
+
+
+@pytest.mark.parametrize(
+    ("step", "foreign", "gap", "data"),
+    [
+        (OFFSETS, (0,), Gap.TORCH_LIGHT, [None, bytes(24)]),
+        (OFFSETS, (), Gap.NOT_REPRODUCED, [None, bytes(24)]),
+        (replace_fields(OFFSETS, integers=False), (0,), Gap.NOT_REPRODUCED, [None]),
+    ],
+    ids=["stores at zero", "stores nothing", "no integers"],
+)
+async def test_kernels_that_skip_negative_positions_are_replayed_with_zeros(
+    step: Given, foreign: tuple[int, ...], gap: Gap, data: list[bytes | None]
+) -> None:
+    replays = _Skipping(*foreign)
+    taped = replace(TAPED, tape=tape(step, launched(vector(0), vector(1))))
+    tried = await try_to_prove(cast("Replays", replays), taped)
+    assert (tried.proof.gap, replays.data) == (gap, data)
