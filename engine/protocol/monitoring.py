@@ -79,10 +79,14 @@ ADDRESSING = frozenset(
         "bitwise_or",
         "bitwise_left_shift",
         "bitwise_right_shift",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+        "logical_not",
     )
     for end in ("", "_")
 )
-"""Arithmetic that makes addresses of indices: on integers it makes no answer with fractions."""
+"""Arithmetic that makes addresses of indices, or a mask of masks: on integers it makes no answer with fractions."""
 PLACING = ADDRESSING | {"where", "sum"}
 """Operators that on integers make no answer that is a rearrangement of fractions, only the places of these."""
 

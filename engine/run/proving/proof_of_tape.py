@@ -79,9 +79,7 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
     return ProofAttempt(proof=_of_right_answer(replays, taped, replayed, used), replayed=replayed)
 
 
-async def _of_small_integers(
-    replays: Replays, taped: TapedCase, answer: conclusion.AnswerKind
-) -> CaseProof | None:
+async def _of_small_integers(replays: Replays, taped: TapedCase, answer: conclusion.AnswerKind) -> CaseProof | None:
     """Why a case is not proven whose kernels store nothing where integers of torch are noise; None for another reason.
 
     A kernel skips a negative position, so that nothing it stores comes of the noise; it does not skip a zero.

@@ -49,6 +49,7 @@ _MOST_NAMES = 256
 _NAME_CHARACTERS = 200
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
 """On booleans these count as questions, as the logical operators do; `&` and `|` combine comparisons."""
+_OF_MASKS = _OF_BITS | {getattr(torch.ops.aten, f"logical_{name}") for name in ("and", "or", "xor", "not")}
 _REPORTED_BY_CASE = frozenset(
     {
         OperatorKind.LIGHT,
@@ -260,8 +261,12 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """Whether an operator took and made whole numbers only, beside a mask, and none of them in memory of fractions.
 
         Address arithmetic that makes larger numbers than any place in the memory of the arguments makes no addresses,
-        unless it took arguments and what torch made of them alone: a kernel may have coded fractions as integers.
+        unless it took arguments and what torch made of them alone: a kernel may have coded fractions as integers.  Masks
+        count as integers where operators on bits combine arguments, or what torch made of them alone.
         """
+        combines_masks = packet in _OF_MASKS and are_booleans((*taken, *made)) and self._are_of_arguments(taken)
+        if combines_masks:
+            return not any(address_of(tensor) in self._fractions for tensor in taken)
         every = [tensor for tensor in (*taken, *made) if packet is not _CHOOSING or not are_booleans((tensor,))]
         if not are_integers(every) or any(address_of(tensor) in self._fractions for tensor in every):
             return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import torch
 
 from engine.protocol.monitoring import OperatorKind, OperatorSeen
 from engine.worker.monitor.operators.ledger import Ledger
+from engine.worker.taping.recorder import TapeRecorder
 
 X = torch.arange(64.0).view(8, 8)
 
@@ -75,6 +77,33 @@ def test_an_operator_is_of_its_kind(call: Callable[[torch.Tensor], object], kind
 def test_bits_of_fractions_are_no_integers(call: Callable[[torch.Tensor], object], integers: dict[str, bool]) -> None:
     computing = (OperatorKind.LIGHT, OperatorKind.COMPUTE)
     assert {one.name: one.integers for one in seen(call).values() if one.kind in computing} == integers
+
+
+@pytest.mark.parametrize(
+    ("call", "integers"),
+    [
+        (lambda x, m: m | m, True),
+        (lambda x, m: torch.logical_or(m, ~m), True),
+        (lambda x, m: m & torch.empty(64, dtype=torch.bool), False),
+        (lambda x, m: m | x.view(torch.bool)[:64], False),
+    ],
+    ids=["arguments", "of arguments", "of a kernel", "bits of fractions"],
+)
+def test_masks_of_arguments_count_as_integers(
+    call: Callable[[torch.Tensor, torch.Tensor], object], *, integers: bool
+) -> None:
+    steps: list[bool] = []
+
+    class Receiver(TapeRecorder):
+        def given(self, *args: Any, integers: bool = False) -> None:
+            steps.append(integers)
+
+    x, mask = torch.zeros(64), torch.zeros(64, dtype=torch.bool)
+    ledger = Ledger(recorder := Receiver())
+    storages = (x.view(torch.uint8), mask.view(torch.uint8))
+    with ledger.of_call("c", (x, mask)), recorder.of_call(storages, __file__):
+        call(x, mask)
+    assert steps[-1] is integers
 
 
 def test_bit_operations_on_booleans_and_on_numbers_are_separate() -> None:
