@@ -22,6 +22,7 @@ from engine.worker.operands import device_of, tensors_in
 from engine.worker.taping.steps import PendingLaunch, StepReceiver
 
 UNSEEN = "a CUDA graph was replayed that was captured where its launches were not recorded"
+_NAME_CHARACTERS = 200
 _is_capturing = torch.cuda.is_current_stream_capturing  # bound before a candidate can replace it
 
 
@@ -83,7 +84,7 @@ class Capture:
 
     def read(self, operator: str, tensor: torch.Tensor) -> None:
         """Make the capture incomplete: a graph captures no reads by the host."""
-        self.leave_incomplete(f"the host read results while a CUDA graph was captured: {operator}"[:200])
+        self.leave_incomplete(f"the host read results while a CUDA graph was captured: {operator[:_NAME_CHARACTERS]}")
 
     def allocated(self, result: object) -> None:
         """Record memory of the graph's own."""

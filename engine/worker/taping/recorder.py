@@ -52,6 +52,7 @@ from engine.worker.taping.numbers import element_of, number_of
 from engine.worker.taping.steps import PendingLaunch
 
 _MOST_DATA_BYTES = MOST_TAPE_BYTES // 2  # of constants, before they are written as base64
+_NAME_CHARACTERS, _REASON_CHARACTERS = 200, 1000
 _ADDRESS = struct.Struct("<q")
 _WORDS = (torch.int64, torch.uint64)  # that may be addresses
 
@@ -201,7 +202,7 @@ class TapeRecorder:
     ) -> None:
         """Record content that an operator without replay left in these tensors; `taken` are those that it read."""
         if self.is_in_graph and not self.depends(taken):  # the result of the operator does not exist during a capture
-            self.leave_incomplete(f"a CUDA graph that fills memory by {operator or 'other code'}"[:200])
+            self.leave_incomplete(f"a CUDA graph that fills memory by {operator or 'other code'}"[:_REASON_CHARACTERS])
         with self._within_limits():
             line, derived = self._line(), self.depends(taken)
             reads = tuple(dict.fromkeys(self._used(one) for one in taken if has_memory(one)))[:MOST_ARGUMENTS]
@@ -214,7 +215,7 @@ class TapeRecorder:
                 if derived:
                     self._memory.derived.add(number)
                 if self._memory.storages[number].bytes:
-                    name = operator[:200]
+                    name = operator[:_NAME_CHARACTERS]
                     self._add(
                         Given(storage=number, reads=reads, operator=name, line=line, data=data, integers=integers)
                     )
@@ -231,7 +232,7 @@ class TapeRecorder:
         """Record that the host read content of a tensor."""
         with self._within_limits():
             if len(self._reads) < MOST_READS and self.depends((tensor,)):
-                self._reads.append(HostRead(operator=operator[:200], line=self._line()))
+                self._reads.append(HostRead(operator=operator[:_NAME_CHARACTERS], line=self._line()))
 
     # ------------------------------------------------------------ launches
 
@@ -373,7 +374,9 @@ class TapeRecorder:
         except OverfullError as error:
             self._incomplete, was_on = f"a call of {error}", False
         except Exception as error:  # a candidate's tensors and arguments may raise anything
-            self._incomplete = self._incomplete or f"{type(error).__name__} while it was recorded: {error}"[:1000]
+            self._incomplete = (
+                self._incomplete or f"{type(error).__name__} while it was recorded: {error}"[:_REASON_CHARACTERS]
+            )
         finally:
             self.is_on = was_on
 

@@ -44,6 +44,7 @@ from engine.worker.monitor.process.code_pages import CodePages, code_pages, rewr
 _THREADS = Path("/proc/self/task")
 _NS_PER_S = 1e9
 _MOST_FRAMES, _MOST_LOCALS = 32, 64  # of a thread that was left, searched for tensors
+_TEXT_CHARACTERS = 200
 _MISSING = object()
 _FOLLOWS_A_SETTING = frozenset({"torch.Storage"})  # its value depends on the default dtype
 _PRELOADING = ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
@@ -216,7 +217,7 @@ def _is_libraries_own(name: str, old: Any, new: Any) -> bool:
 
 
 def _change(name: str, detail: str) -> ChangeSeen:
-    return ChangeSeen(kind=ChangeKind.FUNCTION, name=name[:200], detail=_printable(detail))
+    return ChangeSeen(kind=ChangeKind.FUNCTION, name=_printable(name), detail=_printable(detail))
 
 
 def _origin(new: Any) -> str:
@@ -255,7 +256,7 @@ def _settings() -> dict[str, str]:
 
 def _value_text(read: Callable[[], object]) -> str:
     try:
-        return str(read())[:100]
+        return str(read())[: _TEXT_CHARACTERS // 2]  # two of them are a detail
     except (RuntimeError, AttributeError, AssertionError):
         return "unknown"
 
@@ -263,7 +264,8 @@ def _value_text(read: Callable[[], object]) -> str:
 def _changed_settings(before: _Snapshot) -> Iterator[ChangeSeen]:
     for name, value in _settings().items():
         if value != before.settings[name]:
-            yield ChangeSeen(kind=ChangeKind.SETTING, name=name, detail=f"{before.settings[name]} -> {value}"[:200])
+            detail = _printable(f"{before.settings[name]} -> {value}")
+            yield ChangeSeen(kind=ChangeKind.SETTING, name=name, detail=detail)
 
 
 def _preloading() -> dict[str, str | None]:
@@ -308,7 +310,8 @@ def _processor_s() -> dict[int, float]:
 
 
 def _printable(text: str) -> str:
-    return text[:200].encode("utf-8", "backslashreplace").decode()[:200]
+    """The text as a reply can have it: short, and without lone surrogates."""
+    return text[:_TEXT_CHARACTERS].encode("utf-8", "backslashreplace").decode()[:_TEXT_CHARACTERS]
 
 
 def _locals(frame: FrameType | None) -> Iterator[object]:
@@ -346,7 +349,7 @@ def child_pids(threads: Path = _THREADS) -> frozenset[int]:
 def _children(before: _Snapshot) -> Iterator[ChangeSeen]:
     for pid in sorted(child_pids() - before.children):
         try:
-            name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()[:100]
+            name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
         except OSError:
             continue  # it ended in the meantime
-        yield ChangeSeen(kind=ChangeKind.PROCESS, name=name.encode("utf-8", "backslashreplace").decode()[:200])
+        yield ChangeSeen(kind=ChangeKind.PROCESS, name=_printable(name))

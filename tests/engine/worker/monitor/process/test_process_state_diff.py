@@ -22,6 +22,7 @@ import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 import triton
@@ -162,6 +163,20 @@ def test_a_changed_setting_is_reported(
 ) -> None:
     change()
     assert diff.changes() == (ChangeSeen(kind=ChangeKind.SETTING, name=name, detail=detail),)
+
+
+def test_function_with_a_name_outside_unicode_can_be_reported(diff: ProcessStateDiff) -> None:
+    def trace(*args: object) -> None:
+        """Ignore every event."""
+
+    before, trace.__qualname__ = sys.gettrace(), "\ud800"
+    sys.settrace(trace)
+    try:
+        changes = diff.changes()
+    finally:
+        sys.settrace(before)
+    assert [one.detail for one in changes if one.name == "sys.gettrace"] != []
+    msgspec.json.encode(changes)
 
 
 def test_drawn_random_numbers_are_reported(diff: ProcessStateDiff) -> None:
