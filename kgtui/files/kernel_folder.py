@@ -50,7 +50,7 @@ class KernelFolder:
         """
         path, number = self.path_of(problem), 2
         while path.exists():
-            path, number = path.with_name(f"{problem.entry}_{number}.py"), number + 1
+            path, number = path.with_name(f"{problem.file_stem}_{number}.py"), number + 1
         return _made(path, self._scaffold(problem).encode())
 
     def restore(self, content: bytes, *, name: str, number: int) -> Path:

@@ -9,6 +9,7 @@ from engine.errors import UsageError
 from kgtui.cli.argument_groups import add_former, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
+from kgtui.cli.resolved_settings import kernels_of, settled
 from kgtui.cli.runs.saved_runs import named_run
 from kgtui.files import disk
 from kgtui.files.kernel_folder import KernelFolder
@@ -43,7 +44,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         restored = named_run(store, options.run, "restore")
         source = store.source(restored.digest)
     if options.output is None:
-        folder = KernelFolder(console.folder, scaffold=scaffold)
+        kernels = kernels_of(settled(options, console), console.folder)
+        folder = KernelFolder(console.folder, scaffold=scaffold, kernels=kernels)
         name = restored.path.name if restored.path else f"{restored.problem.rpartition('::')[2]}.py"
         console.say(f"wrote {folder.shown(folder.restore(source, name=name, number=restored.id))}")
         return Exit.PASSED

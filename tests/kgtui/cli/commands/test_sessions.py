@@ -198,6 +198,12 @@ def test_source_is_restored_only_into_new_file(typed, two_runs, kernel, folder):
     assert kernel.read_text() == "mine\n"
 
 
+def test_source_is_restored_into_the_folder_of_the_settings(typed, two_runs, home, folder):
+    (home / "config.toml").write_text('folder = "mine"\n')
+    assert typed("sessions", "restore", "2").out == "wrote mine/silu_run2.py\n"
+    assert (folder / "mine" / "silu_run2.py").is_file()
+
+
 def test_a_run_is_deleted_when_that_is_confirmed(typed, two_runs):
     ended = typed("sessions", "delete", "1")
     assert (ended.exit_code, ended.err) == (
