@@ -36,7 +36,7 @@ def error(value: float) -> str:
 def short(value: float) -> str:
     """A quantity with three significant digits: 0.123, 4.27, 38.1, 512, 12,345."""
     for least, digits in _SIGNIFICANT:
-        if abs(value) >= least:
+        if abs(round(value, digits)) >= least:  # 9.996 has the digits of 10
             return f"{value:,.{digits}f}"
     return f"{value:.3f}".rstrip("0").rstrip(".") or "0"
 
@@ -91,7 +91,7 @@ def count_of(number: int) -> str:
     """A count of operations in three digits and a letter: 5, 1.05 M, 137 G."""
     value = float(number)
     for letter in ("", " K", " M", " G"):
-        if value < 1000:
+        if round(value) < 1000:
             return f"{short(value)}{letter}" if letter else f"{number}"
         value /= 1000
     return f"{short(value)} T"

@@ -42,6 +42,14 @@ def test_speedup_states_interval_in_both_symbol_sets() -> None:
     assert numbers.span(speedup, digits=3) == "1.341 to 1.371"
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.123, "0.123"), (4.27, "4.27"), (9.996, "10.0"), (38.1, "38.1"), (99.96, "100"), (12345.0, "12,345")],
+)
+def test_quantity_has_three_digits_also_when_rounded_up(value: float, text: str) -> None:
+    assert numbers.short(value) == text
+
+
 @pytest.mark.parametrize(("value", "text"), [(0.4, "0.4%"), (9.4, "9.4%"), (38.2, "38%"), (104.6, "105%")])
 def test_a_small_percentage_keeps_a_digit(value: float, text: str) -> None:
     assert numbers.percent(value) == text
@@ -65,7 +73,7 @@ def test_sizes_use_the_best_unit(count: int, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("count", "text"),
-    [(0, "0"), (999, "999"), (1_310_720, "1.31 M"), (137_438_953_472, "137 G"), (2 * 10**12, "2.00 T")],
+    [(0, "0"), (999, "999"), (999_499, "999 K"), (999_500, "1.00 M"), (1_310_720, "1.31 M"), (2 * 10**12, "2.00 T")],
 )
 def test_operations_are_counted_in_three_digits(count: int, text: str) -> None:
     assert numbers.count_of(count) == text
