@@ -71,18 +71,25 @@ class CompilingStage:
 def narrow_offsets(kernels: Iterable[CompiledKernel], *, has_fixed_sizes: bool = False) -> tuple[Finding, ...]:
     """A NOTE for each kernel that computes addresses in 32 bits, at the first line that does.
 
-    None for a problem whose sizes are fixed: a task of a suite is not an operator for larger tensors.
+    None for a problem whose sizes are fixed: a task of a suite is not an operator for larger tensors.  Only the
+    specialisations of a kernel with the fewest constants count: for a size or stride of 1 Triton leaves out the product
+    that shows what an offset is.
     """
+    every = () if has_fixed_sizes else tuple(kernels)
+    constants: dict[str, int] = {}
+    for kernel in every:
+        count = len(kernel.launch.constants)
+        constants[kernel.launch.kernel] = min(count, constants.get(kernel.launch.kernel, count))
     line_by_kernel: dict[str, int] = {}
-    for kernel in () if has_fixed_sizes else kernels:
-        if kernel.narrow_offset_line is not None:
-            name = kernel.launch.kernel
+    for kernel in every:
+        name = kernel.launch.kernel
+        if kernel.narrow_offset_line is not None and len(kernel.launch.constants) == constants[name]:
             line_by_kernel[name] = min(kernel.narrow_offset_line, line_by_kernel.get(name, kernel.narrow_offset_line))
     return tuple(
         Finding(
             check="offsets",
             severity=Severity.NOTE,
-            message=f"{name} computes offsets in 32 bits: tensors of more than 2,147,483,647 elements are addressed "
+            message=f"{name} computes offsets in 32 bits: tensors of more than 2,147,483,647 elements may be addressed "
             "wrongly; use tl.int64 if such sizes are allowed",
             location=Location(line=line),
         )

@@ -6,11 +6,11 @@ from engine.model import CompiledKernel, Launch, Location, Outcome, Severity
 from engine.run.stages.compile_stage import narrow_offsets
 
 
-def compiled(kernel: str, line: int | None) -> CompiledKernel:
+def compiled(kernel: str, line: int | None, **constants: str) -> CompiledKernel:
     launch = Launch(
         kernel=kernel,
         signature={},
-        constants={},
+        constants=constants,
         divisible_by_16=(),
         num_warps=4,
         num_stages=3,
@@ -31,3 +31,9 @@ def test_kernel_with_narrow_offsets_has_one_note() -> None:
 
 def test_fixed_sizes_need_no_wide_offsets() -> None:
     assert narrow_offsets([compiled("a", 9)], has_fixed_sizes=True) == ()
+
+
+def test_specialisations_on_sizes_of_one_say_nothing_of_offsets() -> None:
+    assert narrow_offsets([compiled("a", None, block="64"), compiled("a", 9, block="64", cols="1")]) == ()
+    (found,) = narrow_offsets([compiled("a", 7, block="64"), compiled("a", 9, block="64", cols="1")])
+    assert found.location == Location(line=7)
