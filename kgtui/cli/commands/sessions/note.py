@@ -21,7 +21,7 @@ def add_arguments(parser: CommandParser) -> None:
     """The arguments of `kgtui sessions note`."""
     parser.usage = f"{parser.prog} RUN TEXT | RUN --remove"
     parser.add_argument("run", metavar="RUN", nargs="?", type=positive_integer, help="the number of the run")
-    parser.add_argument("text", metavar="TEXT", nargs="?", help="the note")
+    parser.add_argument("words", metavar="TEXT", nargs="*", help="the note")
     parser.add_argument("--remove", action="store_true", help="remove the note")
 
 
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         UsageError: there is no such run, or no note was given.
         StoreError: there is no store, or it cannot be written.
     """
-    number, text = options.run, options.text
+    number, text = options.run, " ".join(options.words)
     paths = find_paths(console.environment)
     if number is not None and bool(text) is options.remove:
         raise UsageError(

@@ -177,6 +177,11 @@ def test_tag_and_note_are_added_listed_and_removed(typed, two_runs):
     assert typed("sessions", "--runs").out.splitlines()[0].endswith("file")
 
 
+def test_note_needs_no_quotes(typed, two_runs):
+    assert typed("sessions", "note", "1", "a", "tail", "mask").out == "run #1: note saved\n"
+    assert typed("sessions", "--find", "mask").out.splitlines()[-1].endswith("  a tail mask")
+
+
 def test_runs_are_found_as_in_history(typed, two_runs):
     assert [line.split()[0] for line in typed("sessions", "--find", "is:failed").out.splitlines()[1:]] == ["#1"]
     ended = typed("sessions", "--find", "colour:red")
