@@ -30,6 +30,7 @@ _GROUPS = {
     "int": {DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8},
 }
 _UNCUT = 10_000  # width of output that is not a terminal
+_LEAST_SUMMARY = 14
 _LIBRARIES = ("cublas", "vllm")
 _PRODUCT = ("cublas", "aten::mm")
 _OF_SUITES = "eager"  # the reference, timed in its own process
@@ -54,22 +55,33 @@ def document_text(shown: Sequence[Problem]) -> str:
     return msgspec.json.format(encoded, indent=2).decode()
 
 
-def list_text(described: Sequence[ProblemDescription]) -> str:
-    """A line for each operator: name, category, summary, dtypes; cut to the width of a terminal.
+def list_text(described: Sequence[ProblemDescription], *, cut: str) -> str:
+    """A line for each operator: name, category, summary, dtypes.
 
+    On a terminal, a summary or a line that is too long for it ends in the sign `cut`; a narrow one has no dtypes.
     Operators with a weakness found by an audit are marked.
     """
     wide = _terminal_width()
-    shown = [f"{problem.name} !" if problem.weakness else problem.name for problem in described]
-    names = max(map(len, shown))
-    kinds = max(len(problem.category) for problem in described)
-    summaries = max(len(problem.summary) for problem in described)
+    rows = [
+        (f"{one.name} !" if one.weakness else one.name, str(one.category), one.summary, _dtypes(one))
+        for one in described
+    ]
+    names, kinds, summaries, dtypes = (max(map(len, column)) for column in zip(*rows, strict=True))
+    room = wide - names - kinds - dtypes - 6
+    if room < _LEAST_SUMMARY:
+        rows = [(name, kind, words, "") for name, kind, words, _ in rows]
+        room += dtypes + 2
+    summaries = min(summaries, max(_LEAST_SUMMARY, room))
     return "\n".join(
-        f"{name:<{names}}  {problem.category:<{kinds}}  {problem.summary:<{summaries}}  {_dtypes(problem)}".rstrip()[
-            :wide
-        ]
-        for name, problem in zip(shown, described, strict=True)
+        _cut(
+            f"{name:<{names}}  {kind:<{kinds}}  {_cut(words, summaries, cut):<{summaries}}  {held}".rstrip(), wide, cut
+        )
+        for name, kind, words, held in rows
     )
+
+
+def _cut(text: str, wide: int, cut: str) -> str:
+    return text if len(text) <= wide else text[: wide - 1] + cut
 
 
 def _terminal_width() -> int:

@@ -44,7 +44,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.write_document(document_text([index.find(one.name) for one in described]))
     else:
         weak = {one.name for one in described if one.weakness}
-        console.say(list_text(described) if suite is None else task_list_text(suite, weak=weak))
+        console.say(
+            list_text(described, cut="~" if console.is_ascii else "…")
+            if suite is None
+            else task_list_text(suite, weak=weak)
+        )
         if weak:
             console.say(f"! {len(weak)} accept some wrong candidates; `kgtui problems show` says why")
     return Exit.PASSED

@@ -22,6 +22,26 @@ def test_list_names_whole_groups_of_dtypes(typed, monkeypatch):
     assert lines["aten::cumsum"].split()[-4:] == ["float", "i16", "i32", "i64"]
 
 
+def test_narrow_list_cuts_summaries_before_dtypes(typed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    lines = {line.split()[0]: line for line in typed("problems").out.splitlines()}
+    assert max(map(len, lines.values())) <= 120
+    assert " ".join(lines["aten::_softmax"].split()) == "aten::_softmax normalisation Softmax along one dim (d… float"
+    assert lines["aten::contiguous"].endswith("  float f64 complex int bool")
+
+
+def test_line_cut_by_the_terminal_ends_in_a_sign(typed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert {(len(line), line[-1]) for line in typed("problems").out.splitlines()} == {(60, "…")}
+
+
+def test_list_of_80_columns_has_no_dtypes(typed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = {line.split()[0]: line for line in typed("problems").out.splitlines()}
+    assert max(map(len, lines.values())) <= 80
+    assert lines["aten::acosh"].endswith("  pointwise_unary          Inverse hyperb…")
+
+
 def test_list_subcommand_is_the_default(typed):
     assert typed("problems", "list").out == typed("problems").out
 
