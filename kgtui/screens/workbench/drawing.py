@@ -18,7 +18,7 @@ from kgtui.state.operators import rail_rows
 from kgtui.state.run.error_notes import error_notes
 from kgtui.state.workbench.next_step import next_step
 from kgtui.state.workbench.status import CandidateStage, Mode, is_stale, status_of
-from kgtui.state.workbench.strip import head, pressed, progress, sentence
+from kgtui.state.workbench.strip import head, pressed, progress_within, sentence
 from kgtui.widgets.controls.bars import Strip
 from kgtui.widgets.panes.base.pane import Scene
 from kgtui.widgets.panes.ir import IrPane
@@ -70,7 +70,9 @@ class Drawing:
                 bool(right) and not self._context.screen.has_class("-wide")
             )
             began = "answered" if self._context.bench.shown.candidate else "saved"
-            stages = progress(view, glyphs, short=is_crowded, timed=not (right and narrow), first=began)
+            room = strip.room_beside(right)
+            shows_times = not (right and narrow)
+            stages = progress_within(room, view, glyphs, short=is_crowded, timed=shows_times, first=began)
             also = (*best, Span("  ")) if numbers and best else ()
             strip.show((first, (stages, right), (words, (*also, *step))))
         tone = TONES[status_of(view, strip_context).state]

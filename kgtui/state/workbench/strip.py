@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from engine.model import Outcome, Stage
 from engine.model.counts import counted
 from engine.verdict.decide import first_unbuilt
 from kgtui.ports.protocols import CPU_DEVICE
 from kgtui.state.bench.benchmarks import awaited
 from kgtui.state.format.glyphs import TONES, Glyphs, State, state_of
-from kgtui.state.format.lines import Line, Span, Tone, line, muted, strong
+from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text, strong
 from kgtui.state.format.numbers import seconds
 from kgtui.state.run.tables import findings_in_order
 from kgtui.state.workbench.status import CandidateStage, Status, StripContext, is_stale, status_of
@@ -78,6 +80,18 @@ def progress(view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: boo
         between = [muted(f" {glyphs.then} ")] if parts else []
         parts += [*between, *_stage(stage, view, glyphs, timed=timed)]
     return tuple(parts)
+
+
+def progress_within(
+    room: int, view: RunRecord, glyphs: Glyphs, *, short: bool = False, timed: bool = True, first: str = "saved"
+) -> Line:
+    """`progress`, without the first stages, and then without times, if it does not fit into `room` cells."""
+    stages: Line = ()
+    for is_short, has_times in ((short, timed), (True, timed), (True, False)):
+        stages = progress(view, glyphs, short=is_short, timed=has_times, first=first)
+        if cell_len(plain_text((stages,))) <= room:
+            break
+    return stages
 
 
 def sentence(view: RunRecord, strip_context: StripContext) -> Line:

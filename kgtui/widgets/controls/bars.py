@@ -15,6 +15,7 @@ from kgtui.widgets.text.toned import content_of, shortened
 from kgtui.widgets.text.tones import Toned
 
 _KEEP_ACTIVE = 9  # above the priority of every segment
+_WIDE = 200  # cells; the width of a bar is unknown before the first layout
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,12 +118,18 @@ class Strip(Toned):
             self._rows = rows
             self.refresh(layout=higher_or_lower)
 
+    def room_beside(self, right: Line) -> int:
+        """Cells for the left part of a row; before the first layout, those of a wide terminal."""
+        width = self.content_size.width or _WIDE
+        return max(0, width - content_of(self, right).cell_length - (1 if right else 0))
+
     def render(self) -> Content:
         """The rows for the current width."""
         return Content("\n").join(self._row(left, right) for left, right in self._rows)
 
     def _row(self, left: Line, right: Line) -> Content:
         end = content_of(self, right)
+        # Not `room_beside`: the height of a row is measured before the first layout, and a wide row would be wrapped.
         room = max(0, self.content_size.width - end.cell_length - (1 if right else 0))
         start = shortened(self, left, cells=room)
         start = start.pad_right(max(0, room - start.cell_length))

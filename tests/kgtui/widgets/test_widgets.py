@@ -140,6 +140,14 @@ async def test_strip_truncates_left_part_and_keeps_right() -> None:
         assert strip.render_line(0).text == "a long sent… run #42"
 
 
+async def test_long_row_is_not_measured_as_wrapped() -> None:
+    async with Stage().run_test(size=(40, 10)) as pilot:
+        strip = Strip()
+        strip.show(((line("x" * 150), ()),))
+        await pilot.app.mount(strip)
+        assert strip.get_content_height(pilot.app.size, pilot.app.size, 40) == 1
+
+
 async def test_strip_height_is_its_number_of_rows() -> None:
     async with Stage().run_test() as pilot:
         strip = pilot.app.query_one(Strip)

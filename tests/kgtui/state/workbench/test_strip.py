@@ -30,7 +30,7 @@ from kgtui.state.format.glyphs import ASCII, UNICODE, State
 from kgtui.state.format.lines import plain_text
 from kgtui.state.run.error_notes import error_notes
 from kgtui.state.workbench.status import Mode, is_stale, status_of
-from kgtui.state.workbench.strip import head, progress, sentence
+from kgtui.state.workbench.strip import head, progress, progress_within, sentence
 from tests.kgtui import fakes
 from tests.kgtui.fakes import timed_runs
 from tests.kgtui.state.strip_lines import CONTEXT, started, view_of
@@ -121,6 +121,22 @@ def test_results_are_stale_when_file_differs(candidate: Candidate, plan: Plan) -
     assert is_stale(view, replace(CONTEXT, content_digest="another"))
     assert is_stale(view, replace(CONTEXT, content_digest=candidate.digest, unsaved=True))
     assert not is_stale(view, replace(CONTEXT, content_digest="another", opened=True))
+
+
+@pytest.mark.parametrize(
+    ("room", "stages"),
+    [
+        (80, "saved ▸ read ✔ ▸ load 48ms ✔ ▸ VERIFY 8/8 2 wrong ✗ ▸ compile 1/1 0.22s ✔"),
+        (72, "VERIFY 8/8 2 wrong ✗ ▸ compile 1/1 0.22s ✔"),
+        (40, "VERIFY 8/8 2 wrong ✗ ▸ compile 1/1 ✔"),
+        (10, "VERIFY 8/8 2 wrong ✗ ▸ compile 1/1 ✔"),
+    ],
+)
+def test_stages_without_room_lose_passed_ones_and_times(
+    candidate: Candidate, plan: Plan, room: int, stages: str
+) -> None:
+    view = view_of(fakes.some_fail(candidate, plan))
+    assert plain_text((progress_within(room, view, UNICODE),)) == stages
 
 
 def test_the_strip_of_a_failed_run(candidate: Candidate, plan: Plan) -> None:
