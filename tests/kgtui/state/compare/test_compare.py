@@ -308,7 +308,7 @@ class TestFacts:
         assert matched((one, two)) == ((kernel, lean), (None, wide))
         table = resources_table((one, two), glyphs=UNICODE)
         assert cells(table, "0")[1:] == ["40 0 B 16 B 75%", "36 0 B 16 B 75%", "differs", "BLOCK=128 fp32"]
-        assert cells(table, "1")[1:3] == ["–", "90 64 B 16 B 31%"]
+        assert cells(table, "1")[1:4] == ["–", "90 64 B 16 B 31%", "only #2"]
         assert about(table, "1")[0] == "#1    no such kernel"
 
     def test_kernel_for_another_target_names_the_targets(self, runs: Any) -> None:
@@ -317,6 +317,15 @@ class TestFacts:
         two = replace(one, run=replace(one.run, id=2), view=replace(one.view, kernels=(other,)))
         table = resources_table((one, two), glyphs=UNICODE)
         assert about(table, "0")[1] == "#2    compiled for sm_80, not for sm_90"
+        assert cells(table, "0")[1:4] == ["40 0 B 16 B 75%", "–", "only #1"]
+
+    def test_columns_name_targets_that_differ(self, runs: Any) -> None:
+        one = runs.side(runs.add(fakes.all_pass))
+        two = replace(one, run=replace(one.run, id=2, target="sm_80"))
+        labels = [column.label for column in resources_table((one, two), glyphs=UNICODE).columns[1:3]]
+        assert labels == ["#1 sm_90 regs spill shared occ.", "#2 sm_80 regs spill shared occ."]
+        alike = resources_table((one, one), glyphs=UNICODE)
+        assert alike.columns[1].label == "#1 regs spill shared occ."
 
     def test_kernels_of_same_constants_share_a_row(self, runs: Any) -> None:
         kernel = fakes.compiled()
