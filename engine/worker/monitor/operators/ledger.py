@@ -261,8 +261,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """Whether an operator took and made whole numbers only, beside a mask, and none of them in memory of fractions.
 
         Address arithmetic that makes larger numbers than any place in the memory of the arguments makes no addresses,
-        unless it took arguments and what torch made of them alone: a kernel may have coded fractions as integers.  Masks
-        count as integers where operators on bits combine arguments, or what torch made of them alone.
+        unless it took arguments and what torch made of them alone: a kernel may have coded fractions as integers.
+        Masks count as integers where operators on bits combine arguments, or what torch made of them alone.
         """
         combines_masks = packet in _OF_MASKS and are_booleans((*taken, *made)) and self._are_of_arguments(taken)
         if combines_masks:
