@@ -15,6 +15,8 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 # Kernels take any arguments: Any throughout this file.
 
 _BASE, _SIZES = "base", ("shape", "strides")
+_PLAIN_SIZES = (list, tuple, torch.Size)
+_WRAPPERS = (TensorWrapper, TensorDescriptor)
 _attribute = object.__getattribute__  # bound before a candidate can replace it
 
 
@@ -34,9 +36,12 @@ def tensor_of(value: Any) -> torch.Tensor | None:
     if issubclass(type(value), torch.Tensor):
         tensor: torch.Tensor = value
         return tensor
-    if not issubclass(type(value), TensorWrapper | TensorDescriptor) or _computes(value):
+    if not issubclass(type(value), _WRAPPERS) or _computes(value):
         return None
-    base = _attribute(value, _BASE)
+    try:
+        base = _attribute(value, _BASE)
+    except AttributeError:
+        return None
     return base if issubclass(type(base), torch.Tensor) else None
 
 
@@ -45,7 +50,8 @@ def is_opaque(value: Any) -> bool:
     kind = type(value)
     if issubclass(kind, torch.Tensor | bool | int | float | str | tuple | type(None)):
         return False
-    return tensor_of(value) is None and (hasattr(kind, "data_ptr") or hasattr(kind, _BASE))
+    points = issubclass(kind, _WRAPPERS) or hasattr(kind, "data_ptr") or hasattr(kind, _BASE)
+    return points and tensor_of(value) is None
 
 
 def _computes(value: Any) -> bool:
@@ -54,4 +60,4 @@ def _computes(value: Any) -> bool:
     if any(names & vars(kind).keys() for kind in type(value).__mro__ if kind is not object):
         return True
     is_descriptor = issubclass(type(value), TensorDescriptor)
-    return is_descriptor and any(type(_attribute(value, name)) not in (list, tuple) for name in _SIZES)
+    return is_descriptor and any(type(_attribute(value, name)) not in _PLAIN_SIZES for name in _SIZES)

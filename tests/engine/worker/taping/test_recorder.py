@@ -216,6 +216,22 @@ def test_memory_with_other_bounds_leaves_the_tape_incomplete():
         assert read_tape(recorder.tape(())).incomplete == "a tensor is in memory that has other bounds now"
 
 
+class OtherList(list):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("sizes", "incomplete"),
+    [
+        (torch.Size([2, 4]), ""),
+        (OtherList([2, 4]), "an argument of the class TensorDescriptor, which computes what it points to"),
+    ],
+)
+def test_descriptor_is_recorded_only_with_plain_sizes(sizes, incomplete):
+    tape = launched(TensorDescriptor(X.view(2, 4), sizes, [4, 1], [1, 4]), X, 7, 0.5, True)
+    assert tape.incomplete == incomplete
+
+
 def test_memory_missing_in_tape_is_recorded_first():
     other = torch.ones(2)
     first, second = launched(other, X, 7, 0.5, True).steps
