@@ -184,6 +184,8 @@ class DeviceReplayArena:
                 continue
             if spot.bytes and spot.offset + spot.bytes <= place.numel():
                 elements = self.memory.view(view).contiguous()
-                tensors.part(place, spot).copy_(elements.reshape(-1).view(torch.uint8))
+                # One element is contiguous whatever its stride, and `reshape` leaves the stride as it is.
+                column = elements.as_strided((elements.numel(),), (1,))
+                tensors.part(place, spot).copy_(column.view(torch.uint8))
             specs.append(returned_spec(view, spot.offset, spot.bytes))
         return tuple(specs)
