@@ -113,7 +113,8 @@ def require_record(table: Table) -> None:
     chunks = [batch for pair in facts.rounds for batch in pair]
     precise = sum(batch.precise for batch in chunks)
     if facts.method is Method.CUPTI and 2 * precise < len(chunks):
-        raise _unrecorded(f"of {len(chunks)} chunks {len(chunks) - precise}", table.candidate.participant.reason)
+        lost = f"{len(chunks) - precise} of {counted(len(chunks), 'chunk')} of calls"
+        raise _unrecorded(lost, table.candidate.participant.reason)
 
 
 async def rounds(
@@ -159,11 +160,11 @@ async def _await_record(table: Table) -> None:
             return
         await _call_all(table, min(_PROBE_CALLS, table.bounds.most))
     if not candidate.method:
-        raise _unrecorded(f"of {RECORD_TRIES} further chunks of calls", candidate.reason)
+        raise _unrecorded(f"{RECORD_TRIES} further chunks of calls", candidate.reason)
 
 
 def _unrecorded(calls: str, reason: str) -> CaseEnded:
-    message = f"the device has no usable record {calls}: {reason}; time again when nothing else uses the device"
+    message = f"the device has no usable record of {calls}: {reason}; time again when nothing else uses the device"
     return CaseEnded(Stop(outcome=Outcome.ENGINE_ERROR, message=message))
 
 

@@ -64,9 +64,8 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
         if proof.gap is Gap.NOT_REPRODUCED:
             proof = await _of_small_integers(replays, taped, answer) or proof
         return ProofAttempt(proof=proof, replayed=replayed)
-    if (scratch := _scratch(taped, replayed)) and not await _is_right_with(replays, taped, scratch):
-        steps = [step for number in scratch if isinstance(step := tape.steps[number], Given)]
-        return ProofAttempt(proof=conclusion.of_kept_results(name, tape, steps), replayed=replayed)
+    if (gap := await _of_scratch(replays, taped, replayed)) is not None:
+        return ProofAttempt(proof=gap, replayed=replayed)
     used = _constants(tape, replayed.foreign, taped.varying)
     can_hold = _can_hold_the_answer(conclusion.bytes_of_constants(used), replays, replayed)
     if used and (can_hold or replayed.looks_up_foreign):
@@ -224,14 +223,22 @@ def _scratch(taped: TapedCase, replayed: Replayed) -> tuple[int, ...]:
     return tuple(number for number, step in steps if isinstance(step, Given) and not step.operator)
 
 
-async def _is_right_with(replays: Replays, taped: TapedCase, scratch: Sequence[int]) -> bool:
-    """Whether the answer is also right with the content that the memory of these steps had in the call.
+async def _of_scratch(replays: Replays, taped: TapedCase, replayed: Replayed) -> CaseProof | None:
+    """Why a case is not proven whose answer is wrong with the content that scratch memory had in the call.
 
     Scratch memory may hold anything; a kernel that takes results from there may tell them from the noise of a replay.
     """
+    scratch = _scratch(taped, replayed)
+    if not scratch:
+        return None
     without = tuple(number for number in taped.varying if number not in scratch)
     again = await replays.replay(taped.case, taped.tape, taped.kernels, without=without)
-    return not isinstance(again, NotReplayed) and not again.mismatch
+    if isinstance(again, NotReplayed) and not again.stopped:
+        return conclusion.of_refusal(taped.case.name, taped.tape, again)
+    if isinstance(again, Replayed) and not again.mismatch:
+        return None
+    steps = [step for number in scratch if isinstance(step := taped.tape.steps[number], Given)]
+    return conclusion.of_kept_results(taped.case.name, taped.tape, steps)
 
 
 def _constants(tape: Tape, foreign: tuple[int, ...], varying: tuple[int, ...]) -> tuple[Given, ...]:

@@ -179,25 +179,40 @@ async def test_answer_without_content_is_a_constant() -> None:
 
 
 class _Kept(_Right):
-    """Replays that are wrong with the content of memory of unknown origin if that is `trusted`."""
+    """Replays that are right, and `with_content` where the content of memory of unknown origin is used."""
 
-    def __init__(self, *, trusted: bool, has_one_answer: bool = True, answer_bytes: int = 24) -> None:
-        right = Replayed(mismatch="", moved_bytes=0, foreign=(0,), by_kernels=True, answer_bytes=answer_bytes)
+    def __init__(self, with_content: str | NotReplayed = "", *, has_one_answer: bool = True) -> None:
+        right = Replayed(mismatch="", moved_bytes=0, foreign=(0,), by_kernels=True, answer_bytes=24)
         super().__init__(Rearrangement.NO, right, needed=False, has_one_answer=has_one_answer)
-        self._trusted = trusted
+        self._with_content = with_content
 
-    async def replay(self, *_: object, without: tuple[int, ...], **__: object) -> Replayed:
+    async def replay(self, *_: object, without: tuple[int, ...], **__: object) -> Replayed | NotReplayed:  # type: ignore[override]  # of more kinds
         self.without.append(without)
-        return replace(self._replayed, mismatch="wrong" if not without and self._trusted else "")
+        if without:
+            return self._replayed
+        if isinstance(self._with_content, NotReplayed):
+            return self._with_content
+        return replace(self._replayed, mismatch=self._with_content)
 
 
-@pytest.mark.parametrize(("trusted", "gap"), [(False, None), (True, Gap.MEMORY)])
-async def test_answer_must_not_depend_on_what_scratch_memory_held(gap: Gap | None, *, trusted: bool) -> None:
-    replays = _Kept(trusted=trusted)
+@pytest.mark.parametrize(
+    ("with_content", "gap", "reason"),
+    [
+        ("", None, ""),
+        (MISMATCH, Gap.MEMORY, "with whose content the answer is wrong for other inputs"),
+        (NotReplayed(reason="out of bounds", stopped=True), Gap.MEMORY, "with whose content the answer is wrong"),
+        (NotReplayed(reason="it took 30 s"), Gap.UNSUPPORTED, "not replayed: it took 30 s"),
+    ],
+    ids=["right", "wrong", "stopped", "not replayed"],
+)
+async def test_answer_must_not_depend_on_what_scratch_memory_held(
+    with_content: str | NotReplayed, gap: Gap | None, reason: str
+) -> None:
+    replays = _Kept(with_content)
     taped = replace(TAPED, tape=tape(CONSTANT, launched(vector(0), vector(1))), varying=(0,))
     tried = await try_to_prove(cast("Replays", replays), taped)
     assert (tried.proof.gap, replays.without) == (gap, [(0,), ()])
-    assert ("with whose content the answer is wrong for other inputs" in tried.proof.reason) is trusted
+    assert reason in tried.proof.reason
 
 
 @pytest.mark.parametrize(
@@ -206,7 +221,7 @@ async def test_answer_must_not_depend_on_what_scratch_memory_held(gap: Gap | Non
 async def test_random_numbers_must_not_come_of_scratch_memory(
     bytes_: int, gap: Gap | None, *, has_one_answer: bool
 ) -> None:
-    replays = _Kept(trusted=False, has_one_answer=has_one_answer)
+    replays = _Kept(has_one_answer=has_one_answer)
     kept = replace_fields(CONSTANT, storage=2, data=bytes(bytes_))
     recorded = tape(kept, launched(vector(0), vector(1)))
     sized = replace_fields(recorded, storages=(*recorded.storages[:2], TapedStorage(bytes=bytes_)))
