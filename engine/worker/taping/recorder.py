@@ -248,7 +248,7 @@ class TapeRecorder:
         was_on, self.is_on = self.is_on, False
         try:
             yield
-            self._memory.keep(self._written_by(launch))
+            self._memory.keep(_written_by(launch, self._steps))
             if len(self._specialisations) > len(known) and (claim := launch.claimed) is not None:
                 self._claimed.append(claim)
         except BaseException:  # a failed configuration that an autotuner skips has launched nothing
@@ -280,12 +280,6 @@ class TapeRecorder:
         used = {view.storage for view in launched.views}
         if used & self._memory.derived:
             self._memory.derived |= used
-
-    def _written_by(self, launch: PendingLaunch) -> Iterable[int] | None:
-        """The storages that the last launch may have written; None for all of the tape."""
-        claimed, step = launch.claimed, self._steps[-1] if self._steps else None
-        makes_pointers = claimed is None or "tt.int_to_ptr" in claimed.ttir
-        return {view.storage for view in step.views} if isinstance(step, Launched) and not makes_pointers else None
 
     def _value(self, value: Any) -> TapedValue | None:
         """A run-time argument of a launch; None for other values."""
@@ -387,3 +381,10 @@ class TapeRecorder:
                 return frame.f_lineno
             frame = frame.f_back
         return None
+
+
+def _written_by(launch: PendingLaunch, steps: Sequence[Step]) -> Iterable[int] | None:
+    """The storages that a launch, the last of these steps, may have written; None for all of the tape."""
+    claimed, step = launch.claimed, steps[-1] if steps else None
+    makes_pointers = claimed is None or "tt.int_to_ptr" in claimed.ttir
+    return {view.storage for view in step.views} if isinstance(step, Launched) and not makes_pointers else None

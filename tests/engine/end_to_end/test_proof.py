@@ -147,11 +147,11 @@ async def test_stored_proof_with_another_kernel_is_not_proven(engine, evaluate, 
     assert (case.proof.gap, case.same_inputs, case.same_outputs) == (Gap.NOT_REPRODUCED, True, False)
 
 
-async def test_outputs_that_the_host_changes_in_their_last_bits_are_not_proven(evaluate):
+async def test_outputs_that_the_host_changes_in_their_last_bits_are_flagged(evaluate):
     judged = await evaluate(CHANGES_LAST_BITS)
-    reason = "the call returned other bits than its recorded launches and moves give on the same inputs"
-    assert {(proof.gap, proof.reason) for proof in proofs_of(judged)} == {(Gap.OTHER_OUTPUTS, reason)}
-    assert (judged.verdict.outcome, judged.verdict.proven) == (Outcome.PASS, 0)
+    assert {proof.gap for proof in proofs_of(judged)} == {Gap.MEMORY}
+    assert all(proof.reason.startswith("memory of unknown origin: ") for proof in proofs_of(judged))
+    assert (judged.verdict.outcome, judged.verdict.flagged, judged.verdict.proven) == (Outcome.PASS, True, 0)
 
 
 async def test_an_answer_of_torch_beside_a_decoy_flags(evaluate):
@@ -192,7 +192,7 @@ async def test_honest_kernel_made_in_call_passes(evaluate):
 async def test_empty_kernel_made_in_call_is_flagged(evaluate):
     path = cheat("kernel_made_in_the_call")
     judged = await evaluate(path, problem=stated(path).op)
-    assert {proof.gap for proof in proofs_of(judged)} == {Gap.NOT_REPRODUCED}
+    assert {proof.gap for proof in proofs_of(judged)} == {Gap.MEMORY}
     assert (judged.verdict.flagged, judged.verdict.proven) == (True, 0)
 
 
