@@ -45,6 +45,15 @@ module {
 """y[0] = the float at the address that table[0] holds."""
 
 
+def test_addresses_are_as_large_as_those_of_a_process():
+    table = Addressed(
+        storage=2, words=(TapedPlace(storage=0, offset_bytes=0), TapedPlace(storage=1, offset_bytes=4), 0)
+    )
+    state = replay_on_host(tape(table, storages=3), [content()], {}, poison=zeros)
+    first, second, _ = state.content[2].view(np.int64)
+    assert 0x7E00_0000_0000 <= first < second < 0x7FFF_FFFF_FFFF
+
+
 @pytest.mark.parametrize(("at", "value"), [(0, 0.0), (8, 2.0)])
 def test_kernel_reads_through_pointer_array(at, value):
     kernel = Kernel(module=read_module(FIRST_OF), arguments=("x", "y"), makes_pointers=True)
