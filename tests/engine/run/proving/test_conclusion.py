@@ -220,6 +220,8 @@ def test_move_by_torch_makes_a_rearrangement(operator, integers, is_rearrangemen
         (PRODUCT, (), 24, "torch computes: aten::mm (line 12), and a kernel that stores the answer gets the result"),
         (PRODUCT, (), 16 * 24 - 1, "torch computes: aten::mm (line 12), and a kernel that stores the answer gets the"),
         (PRODUCT, (), 16 * 24, None),
+        (msgspec.structs.replace(PRODUCT, reads=(0,)), (), 16 * 48 - 1, "torch computes: aten::mm (line 12), and a"),
+        (msgspec.structs.replace(PRODUCT, reads=(0,)), (), 16 * 48, None),
         (TABLE, (), 24, None),
         (msgspec.structs.replace(PRODUCT, data=bytes(24)), (), 24, None),
         (
@@ -229,8 +231,11 @@ def test_move_by_torch_makes_a_rearrangement(operator, integers, is_rearrangemen
             "torch computes: aten::mm (line 12), and a kernel",
         ),
     ],
-    ids=["product", "not far smaller", "far smaller", "no operator", "constant", "differs from call to call"],
-)
+    ids=[
+        "product", "not far smaller", "far smaller", "made of as much", "made of far less", "no operator", "constant",
+        "differs from call to call",
+    ],
+)  # fmt: skip
 def test_right_answer_beside_results_of_operators_is_not_proven(step, varying, answer_bytes, reason):
     right = dataclasses.replace(replayed(0, mismatch=""), answer_bytes=answer_bytes)
     proof = conclusion.of_operators("c", tape(step, LAUNCH), right, varying)
