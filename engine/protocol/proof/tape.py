@@ -28,6 +28,8 @@ ELEMENT_BYTES = {
     "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
 }  # fmt: skip
 """The element types of views that are replayed, by the names of torch, with their bytes in memory."""
+FRACTIONAL = frozenset(name for name in ELEMENT_BYTES if name.startswith(("float", "bfloat", "complex")))
+"""Those with fractions."""
 
 ViewSizes: TypeAlias = Annotated[tuple[Count, ...], msgspec.Meta(max_length=_MOST_DIMENSIONS)]
 OptionalLine: TypeAlias = LineNumber | None
@@ -99,6 +101,11 @@ class Moved(Message, tag_field="step", tag="move", frozen=True):
 
     target: TapedView
     source: TapedView
+
+    @property
+    def drops_fractions(self) -> bool:
+        """Whether the cast truncates numbers, or compares them with 0 for a bool."""
+        return self.source.dtype in FRACTIONAL and self.target.dtype not in FRACTIONAL
 
 
 class LookedUp(Message, tag_field="step", tag="look_up", frozen=True):

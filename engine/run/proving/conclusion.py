@@ -191,7 +191,7 @@ def of_random_bits(case: str, tape: Tape, replayed: Replayed, scratch: Iterable[
 
 
 def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given], answer_bytes: int) -> CaseProof:
-    """A replay that gave the answer proves the case, unless operators alone moved the answer to its place."""
+    """A replay that gave the answer proves the case, unless operators moved or cast what may be the answer."""
     moves = any(isinstance(step, Moved | LookedUp) for step in tape.steps)
     if not replayed.by_kernels and moves:
         return CaseProof(
@@ -201,6 +201,10 @@ def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given],
         move, may = _move(tape.steps[replayed.rearranged_by]), "" if replayed.made_by_moves else "may have "
         gap = Gap.TORCH if replayed.made_by_moves else Gap.TORCH_LIGHT
         return CaseProof(case=case, gap=gap, reason=f"the answer is a rearrangement, and {move} {may}made it")
+    cast = next((step for step in tape.steps if isinstance(step, Moved) and step.drops_fractions), None)
+    if cast is not None:
+        reason = f"torch drops the fractions of elements: a cast of {cast.source.dtype} to {cast.target.dtype}"
+        return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
     if replayed.looks_up_fills:
         reason = "torch looks up elements in memory that it has filled"
         return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)

@@ -308,8 +308,14 @@ def test_an_answer_that_operators_moved_is_not_proven():
             Gap.TORCH_LIGHT,
             "torch looks up elements in memory that it has filled",
         ),
+        (
+            (Moved(target=vector(1, dtype="int64"), source=vector(0)), LAUNCH),
+            {},
+            Gap.TORCH_LIGHT,
+            "torch drops the fractions of elements: a cast of float32 to int64",
+        ),
     ],
-    ids=["rearranged", "made", "table", "table of fills"],
+    ids=["rearranged", "made", "table", "table of fills", "truncating cast"],
 )
 def test_moves_that_may_make_the_output_prove_nothing(steps, changes, gap, reason):
     right = dataclasses.replace(replayed(mismatch=""), **changes)
