@@ -40,8 +40,9 @@ _MOST_PIECES = 16
 _LOOKING_UP = frozenset(f"aten::{name}" for name in LOOKING_UP)
 _ADDRESSING = frozenset(f"aten::{name}" for name in ADDRESSING)
 _PLACING = frozenset(f"aten::{name}" for name in PLACING)
-_POSITIONS, _SUMS = "aten::nonzero", "aten::cumsum"
-"""Operators that make indices of a mask, and offsets of sizes: they make no answer with fractions either."""
+_ON_BITS = re.compile(r"aten::(?:__[lr]shift__|bitwise_|logical_)")
+_POSITIONS = "aten::nonzero"
+"""The operator that makes indices of a mask: it makes no answer with fractions either."""
 _QUESTIONS = 8  # times all inputs and outputs: above the size of any mask
 _HEAVY = 8  # operations for each element: beyond it, light work on all inputs prepares work of another kind
 _TAMPERING = re.compile(r"dlsym (?:mprotect|pkey_mprotect|ptrace|process_vm_\w+|cudaDeviceSetLimit|cuCtxSetLimit)")
@@ -253,14 +254,16 @@ def _computed(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
 def _makes_places(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
     """Whether it made addresses, in a case whose answer has fractions: integers may be the elements of any other.
 
-    Unless the answer is a rearrangement of elements, sums of more integers than there are elements are no offsets.
+    More integers than there are elements can be products and sums of elements, except in bits, or a rearrangement.
     """
     if not size.has_fractions or size.answers_bools:
         return False
-    if not size.is_rearrangement and one.name == _SUMS and one.total_out > size.whole:
+    if one.name == _POSITIONS:
+        return True
+    if not size.is_rearrangement and one.total_out > size.whole and _ON_BITS.match(one.name) is None:
         return False
     addressing = _PLACING if size.is_rearrangement else _ADDRESSING
-    return one.name == _POSITIONS or (one.integers and one.name in addressing)
+    return one.integers and one.name in addressing
 
 
 def _reduces_all(one: protocol.OperatorSeen, size: _CaseSize) -> bool:

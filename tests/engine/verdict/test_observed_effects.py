@@ -106,10 +106,20 @@ def test_arithmetic_on_indices_is_no_finding(name: str) -> None:
     assert found(msgspec.structs.replace(used(name, kind=LIGHT), integers=True)) == []
 
 
-@pytest.mark.parametrize(("uses", "count"), [(1, 0), (8, 1)], ids=["offsets", "more sums than elements"])
-def test_sums_of_integers_are_offsets_up_to_the_number_of_elements(uses: int, count: int) -> None:
-    sums = used("aten::cumsum", uses=uses, made=1000 * uses)
-    assert len(found(msgspec.structs.replace(sums, integers=True))) == count
+@pytest.mark.parametrize(
+    ("name", "uses", "count"),
+    [
+        ("aten::cumsum", 1, 0),
+        ("aten::cumsum", 8, 1),
+        ("aten::mul", 1, 0),
+        ("aten::mul", 8, 1),
+        ("aten::bitwise_and", 8, 0),
+        ("aten::__rshift__", 8, 0),
+    ],
+)
+def test_arithmetic_on_more_integers_than_elements_is_suspect(name: str, uses: int, count: int) -> None:
+    many = used(name, uses=uses, made=1000 * uses)
+    assert len(found(msgspec.structs.replace(many, integers=True))) == count
 
 
 @pytest.mark.parametrize(("operations", "count"), [(8000, 1), (8001, 0)], ids=["light work", "products"])
