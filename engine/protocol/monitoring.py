@@ -87,6 +87,22 @@ ADDRESSING = frozenset(
     for end in ("", "_")
 )
 """Arithmetic that makes addresses of indices, or a mask of masks: on integers it makes no answer with fractions."""
+TABULATING = frozenset(
+    [
+        *LOOKING_UP,
+        "sort",
+        "bincount",
+        "searchsorted",
+        "bucketize",
+        "_unique2",
+        "unique_consecutive",
+        "index_put",
+        "index_put_",
+        "scatter",
+        "scatter_",
+    ]
+)
+"""Operators that make tables of integers, such as orders, counts and bounds: of integers they make no fractions."""
 PLACING = ADDRESSING | {"where", "sum"}
 """Operators that on integers make no answer that is a rearrangement of fractions, only the places of these."""
 
@@ -151,7 +167,8 @@ class OperatorSeen(Message, frozen=True):
     all uses.  Neither is set for VIEW and METADATA, which make no content.  `case` is set for operators that make
     content from other content, at random or from numbers outside of torch, and "" for the others.  `reads_inputs` is
     whether it took an argument of the entry, or a value that torch alone made of one; `integers` whether all that it
-    took and returned were whole numbers, and none of them the bits of fractions.
+    took and returned were whole numbers, and none of them the bits of fractions; a table counts only if it was made of
+    arguments that are integers, and is not a sum.
     """
 
     name: Word

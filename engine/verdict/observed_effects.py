@@ -15,7 +15,7 @@ from engine import protocol
 from engine.model import Case, CaseResult, Determinism, Finding, FrameworkWork, Location, Problem, Severity
 from engine.model.counts import counted
 from engine.model.layers import Fact
-from engine.protocol.monitoring import ADDRESSING, INTO, LOOKING_UP, PLACING
+from engine.protocol.monitoring import ADDRESSING, INTO, LOOKING_UP, PLACING, TABULATING
 
 CHECK = "behaviour"
 
@@ -38,8 +38,8 @@ _MADE_OF_NUMBERS = frozenset(
 )
 _MOST_PIECES = 16
 _LOOKING_UP = frozenset(f"aten::{name}" for name in LOOKING_UP)
-_ADDRESSING = frozenset(f"aten::{name}" for name in ADDRESSING)
-_PLACING = frozenset(f"aten::{name}" for name in PLACING)
+_ADDRESSING = frozenset(f"aten::{name}" for name in ADDRESSING | TABULATING)
+_PLACING = frozenset(f"aten::{name}" for name in PLACING | TABULATING)
 _ON_BITS = re.compile(r"aten::(?:__[lr]shift__|bitwise_|logical_)")
 _POSITIONS = "aten::nonzero"
 """The operator that makes indices of a mask: it makes no answer with fractions either."""
@@ -224,6 +224,8 @@ def _brought_in(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
     overwrites = one.name == "aten::fill_" or one.kind is protocol.OperatorKind.RANDOM  # whatever the content was
     is_of_numbers = overwrites or (one.kind in _MADE_OF_NUMBERS and not one.reads_inputs)
     is_single = is_of_numbers and one.uses >= _MOST_PIECES and 2 * one.uses >= one.total_out
+    if one.integers and size.has_fractions and not size.answers_bools and one.total_out < _LEAST_ELEMENTS:
+        return False  # sizes and strides
     return (one.name == "aten::lift_fresh" or is_single) and 2 * one.total_out >= size.largest_output
 
 
@@ -262,8 +264,7 @@ def _makes_places(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
         return True
     if not size.is_rearrangement and one.total_out > size.whole and _ON_BITS.match(one.name) is None:
         return False
-    addressing = _PLACING if size.is_rearrangement else _ADDRESSING
-    return one.integers and one.name in addressing
+    return one.integers and one.name in (_PLACING if size.is_rearrangement else _ADDRESSING)
 
 
 def _reduces_all(one: protocol.OperatorSeen, size: _CaseSize) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.protocol.messages import FloatSpec
-from engine.protocol.monitoring import ADDRESSING, LIGHT, LOOKING_UP, MOVING, PLACING
+from engine.protocol.monitoring import ADDRESSING, LIGHT, LOOKING_UP, MOVING, PLACING, TABULATING
 from engine.protocol.proof.tape import (
     Addressed,
     Filled,
@@ -78,7 +78,7 @@ def of_refusal(
     changing = _of_unknown_origin(tape, varying)
     if refused.stopped and changing:  # stopped by the noise that replaced the content of that memory
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, changing))
-    made = next((step for step in tape.steps if isinstance(step, Given) and step.operator), None)
+    made = _first_made(tape, varying)
     if refused.stopped and made is not None:
         return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=_work(made, answer))
     return CaseProof(case=case, gap=Gap.UNSUPPORTED, reason=f"not replayed: {refused.reason}")
@@ -332,6 +332,13 @@ def origins_of(steps: Iterable[Given]) -> tuple[str, ...]:
     return tuple(sorted({f"{step.operator}{_at(step.line)}" for step in steps}))
 
 
+def _first_made(tape: Tape, varying: Collection[int]) -> Given | None:
+    """The first step of an operator whose result is replaced by noise; of one with any result if there is none."""
+    steps = {n: step for n, step in enumerate(tape.steps) if isinstance(step, Given) and step.operator}
+    replaced = (step for number, step in steps.items() if step.data is None or number in varying)
+    return next(replaced, next(iter(steps.values()), None))
+
+
 def _of_unknown_origin(tape: Tape, numbers: Collection[int]) -> list[Given]:
     """The Given steps of these numbers that no operator made."""
     steps = (tape.steps[number] for number in sorted(numbers))
@@ -348,7 +355,7 @@ class _Weight(enum.IntEnum):
 
 def _weight(step: Given, answer: AnswerKind) -> _Weight:
     name = step.operator.rpartition("::")[2].partition(".")[0]
-    addressing = PLACING if answer.is_rearrangement else ADDRESSING
+    addressing = TABULATING | (PLACING if answer.is_rearrangement else ADDRESSING)
     if answer.has_fractions and step.integers and name in addressing:
         return _Weight.ADDRESSES
     if answer.is_rearrangement and not step.integers and name in MOVING:

@@ -122,6 +122,24 @@ def test_arithmetic_on_more_integers_than_elements_is_suspect(name: str, uses: i
     assert len(found(msgspec.structs.replace(many, integers=True))) == count
 
 
+@pytest.mark.parametrize(
+    ("uses", "integers", "count"), [(1, True, 0), (8, True, 1), (1, False, 1)], ids=["order", "many", "of results"]
+)
+def test_tables_of_integers_are_no_finding_up_to_the_elements(uses: int, integers: bool, count: int) -> None:
+    order = used("aten::sort", uses=uses, made=1000 * uses)
+    assert len(found(msgspec.structs.replace(order, integers=integers))) == count
+
+
+@pytest.mark.parametrize(
+    ("made", "integers", "count"), [(63, True, 0), (64, True, 1), (63, False, 1)], ids=["sizes", "many", "fractions"]
+)
+def test_few_integers_brought_in_are_no_finding(made: int, integers: bool, count: int) -> None:
+    results = [dataclasses.replace(RESULTS[1], outputs=(dataclasses.replace(RESULTS[1].outputs[0], total=32),))]
+    table = used("aten::lift_fresh", kind=protocol.OperatorKind.ALLOCATION, reads=False, taken=0, made=made)
+    observed = protocol.Observed(id="i", operators=(msgspec.structs.replace(table, integers=integers),))
+    assert len(list(findings(PROBLEM, results, observed))) == count
+
+
 @pytest.mark.parametrize(("operations", "count"), [(8000, 1), (8001, 0)], ids=["light work", "products"])
 def test_light_work_on_inputs_of_a_heavy_operator_is_no_finding(operations: int, count: int) -> None:
     heavy = dataclasses.replace(

@@ -29,17 +29,8 @@ from engine.protocol.monitoring import (
 )
 from engine.worker.monitor.operators.departures import Departures, has_own
 from engine.worker.monitor.operators.operator_kinds import KINDS
-from engine.worker.monitor.operators.places import are_within, makes_places, most_of
-from engine.worker.operands import (
-    address_of,
-    are_booleans,
-    are_integers,
-    are_one,
-    elements_of,
-    have_fractions,
-    is_meta,
-    tensors_in,
-)
+from engine.worker.monitor.operators.origins import MemoryOrigins, Origin
+from engine.worker.operands import are_booleans, are_one, elements_of, is_meta, tensors_in
 from engine.worker.taping.operators import note as note_operator
 from engine.worker.taping.operators import note_view
 from engine.worker.taping.recorder import TapeRecorder
@@ -49,7 +40,6 @@ _MOST_NAMES = 256
 _NAME_CHARACTERS = 200
 _OF_BITS = frozenset(getattr(torch.ops.aten, f"bitwise_{name}") for name in ("and", "or", "xor", "not"))
 """On booleans these count as questions, as the logical operators do; `&` and `|` combine comparisons."""
-_OF_MASKS = _OF_BITS | {getattr(torch.ops.aten, f"logical_{name}") for name in ("and", "or", "xor", "not")}
 _REPORTED_BY_CASE = frozenset(
     {
         OperatorKind.LIGHT,
@@ -63,8 +53,10 @@ _JOINING = frozenset(getattr(torch.ops.aten, name) for name in ("cat", "stack", 
 _OF_NUMBERS = "fill_ lift_fresh full full_like new_full scalar_tensor linspace arange"
 _REPORTED_BY_CASE_TOO = frozenset(getattr(torch.ops.aten, name) for name in _OF_NUMBERS.split())
 """Operators that bring numbers into torch from outside."""
-_COPYING, _CHOOSING = torch.ops.aten.copy_, torch.ops.aten.where
+_COPYING = torch.ops.aten.copy_
 _LOOKING_UP = frozenset(getattr(torch.ops.aten, name) for name in LOOKING_UP)
+_ASSIGNING = frozenset((torch.ops.aten.index_put, torch.ops.aten.index_put_))
+_SCATTERING = frozenset((torch.ops.aten.scatter, torch.ops.aten.scatter_))
 _COMPUTING = frozenset({OperatorKind.LIGHT, OperatorKind.COMPUTE})
 _MAKES_NO_CONTENT = frozenset({OperatorKind.VIEW, OperatorKind.METADATA})
 _NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
@@ -99,11 +91,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._entries: dict[_Key, _Entry] = {}
         self._packets: set[Any] = set()
         self._case = ""
-        self._inputs: set[int] = set()
-        self._of_arguments: set[int] = set()
+        self.origins = MemoryOrigins()
         self._takes_negatives = False
-        self._most_place = 0
-        self._fractions: set[int] = set()
         self._is_on = self._is_noting = self._is_only_capturing = False
         self._followed: set[str] = set()
         self.overfull = False
@@ -115,11 +104,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         It is also active in a call without `notes`: the candidate must not be able to detect which calls are recorded.
         """
         self._case = case
-        self._inputs = {address for tensor in tensors_in(arguments) if (address := address_of(tensor))}
-        self._fractions = {address_of(tensor) for tensor in tensors_in(arguments) if have_fractions((tensor,))}
-        self._of_arguments = set(self._inputs)
+        self.origins.begin(arguments)
         self._takes_negatives = any(map(Base.is_neg, tensors_in(arguments)))
-        self._most_place = most_of(arguments)
         self._is_on, self._is_noting, self._is_only_capturing = True, notes, False
         self._tape.sees_operators = True
         try:
@@ -186,7 +172,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         """Record that the content of a tensor was taken to where no operator of torch works on it."""
         if self.recorder.is_on:
             self.recorder.read(how, tensor)
-        self.note(how, kind, (tensor,), (tensor,), self.reads((tensor,)))
+        self.note(how, kind, (tensor,), (tensor,), self.origins.of(how, (tensor,)))
 
     def seen(self) -> tuple[OperatorSeen, ...]:
         """Operators that were called up to now."""
@@ -229,15 +215,15 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         kind: OperatorKind,
         taken: Sequence[torch.Tensor],
         made: Sequence[torch.Tensor],
-        reads: bool,
+        origin: Origin,
         *,
         integers: bool = False,
     ) -> None:
-        """Record one use of an operator that made content; `integers` as in `makes_integers`."""
-        self._follow(taken, made, reads)
+        """Record one use of an operator that made content; `integers` as in `MemoryOrigins.makes_integers`."""
+        self.origins.follow(origin, made)
         if packet is _COPYING and len(taken) == 2 and are_one(*taken):
             return  # Triton's interpreter copies the tensors of a launch back onto themselves
-        entry = self.entry(packet, kind, reads=reads, integers=integers)
+        entry = self.entry(packet, kind, reads=origin.reads, integers=integers)
         if entry is not None:
             elements_in, elements_out = sum(map(elements_of, taken)), sum(map(elements_of, made))
             if packet in _LOOKING_UP and taken:  # a look-up reads only as many table elements as it returns
@@ -249,51 +235,9 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
             entry.largest_in = max(entry.largest_in, elements_in)
             entry.largest_out = max(entry.largest_out, elements_out)
 
-    def reads(self, taken: Sequence[torch.Tensor]) -> bool:
-        """Whether one of these tensors is an argument of the entry, or was made from one by torch alone."""
-        return any(address_of(tensor) in self._inputs for tensor in taken)
-
     def negates(self, taken: Sequence[torch.Tensor]) -> bool:
         """Whether a copy of these computes negatives: of a view with the lazy bit that no argument had."""
         return not self._takes_negatives and any(map(Base.is_neg, taken))
-
-    def makes_integers(self, packet: Any, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor]) -> bool:
-        """Whether an operator took and made whole numbers only, beside a mask, and none of them in memory of fractions.
-
-        Address arithmetic that makes larger numbers than any place in the memory of the arguments makes no addresses,
-        unless it took arguments and what torch made of them alone: a kernel may have coded fractions as integers.
-        Masks count as integers where operators on bits combine arguments, or what torch made of them alone.
-        """
-        combines_masks = packet in _OF_MASKS and are_booleans((*taken, *made)) and self._are_of_arguments(taken)
-        if combines_masks:
-            return not any(address_of(tensor) in self._fractions for tensor in taken)
-        every = [tensor for tensor in (*taken, *made) if packet is not _CHOOSING or not are_booleans((tensor,))]
-        if not are_integers(every) or any(address_of(tensor) in self._fractions for tensor in every):
-            return False
-        is_recorded = self._is_noting or self.recorder.is_on
-        if not is_recorded or not makes_places(packet) or self._are_of_arguments(taken):
-            return True
-        return are_within(made, self._most_place)
-
-    def _are_of_arguments(self, tensors: Sequence[torch.Tensor]) -> bool:
-        """Whether these are arguments, or what torch made of nothing else."""
-        return bool(tensors) and all(address_of(tensor) in self._of_arguments for tensor in tensors)
-
-    def _follow(self, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor], reads: bool) -> None:
-        """Follow the memory of inputs and of fractions, and of integers that are the bits of these."""
-        bits = any(not have_fractions((one,)) and address_of(one) in self._fractions for one in taken)
-        of_arguments = self._are_of_arguments(taken)
-        for tensor in made:
-            address = address_of(tensor)
-            if bits or have_fractions((tensor,)):
-                self._fractions.add(address)
-            else:
-                self._fractions.discard(address)
-            for addresses, belongs in ((self._inputs, reads), (self._of_arguments, of_arguments)):
-                if address and belongs:
-                    addresses.add(address)
-                else:
-                    addresses.discard(address)
 
 
 def _dispatch(
@@ -323,13 +267,15 @@ def _dispatch(
             note_view(mode.recorder, args, result)
         return result
     taken = () if kind is OperatorKind.ALLOCATION else tuple(tensors_in((args, kwargs)))
-    reads = mode.reads(taken)  # before the call, which may write to its arguments
+    origin = mode.origins.of(packet, taken)  # before the call, which may write to its arguments
     if mode.recorder.is_on:
         mode.recorder.taken(taken)
     result = _carry_out(mode, operator, types, args, kwargs)
     made = (result,) if type(result) is torch.Tensor else tuple(tensors_in((result,)))
     is_recorded = mode.recorder.is_on
-    integers = (is_recorded or kind in _COMPUTING) and mode.makes_integers(packet, taken, made)
+    is_weighed = is_recorded or kind in _COMPUTING or packet in _REPORTED_BY_CASE_TOO
+    integers = is_weighed and mode.origins.makes_integers(packet, origin, taken, made)
+    integers = integers and not _accumulates(operator, args, kwargs or {})
     if is_recorded:
         note_operator(mode.recorder, packet, args, kwargs or {}, result, integers=integers)
     if not made and operator._schema.is_mutable:
@@ -340,7 +286,8 @@ def _dispatch(
         packet, kind = RESOLVE_NEG, OperatorKind.LIGHT
     if not made or not all(type(one) is torch.Tensor and is_meta(one) for one in made):
         into = kind is OperatorKind.COPY and packet not in _JOINING and operator._overloadname.endswith("out")
-        mode.note(f"{packet._qualified_op_name}{INTO}" if into else packet, kind, taken, made, reads, integers=integers)
+        name = f"{packet._qualified_op_name}{INTO}" if into else packet
+        mode.note(name, kind, taken, made, origin, integers=integers)
     return result  # tensors on the meta device have no content
 
 
@@ -356,6 +303,13 @@ def _carry_out(
         if result is not NotImplemented:
             return result
     return operator(*args, **(kwargs or {}))
+
+
+def _accumulates(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether an operator that writes to places adds to what they have, or multiplies it."""
+    if operator.overloadpacket in _ASSIGNING:
+        return bool(args[3] if len(args) > 3 else kwargs.get("accumulate", False))
+    return operator.overloadpacket in _SCATTERING and "reduce" in operator._overloadname
 
 
 def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[object]:

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import torch
 
 from engine.clock.safe_torch import Base, without_modes
-from engine.protocol.monitoring import ADDRESSING
 from engine.worker.operands import device_of, elements_of, has_memory, tensors_in
 
-_MAKING_PLACES = frozenset(getattr(torch.ops.aten, name) for name in ADDRESSING if hasattr(torch.ops.aten, name))
 _LEAST = 4096  # places of padding, in calls on a few numbers
 _least_and_largest = torch.ops.aten.aminmax.default  # these are bound before a candidate can replace them
 _is_capturing = torch.cuda.is_current_stream_capturing
-
-
-def makes_places(packet: Any) -> bool:  # Any: an OpOverloadPacket, which has no public name
-    """Whether an operator is arithmetic that makes addresses of indices."""
-    return packet in _MAKING_PLACES
 
 
 def most_of(arguments: Sequence[object]) -> int:
@@ -34,7 +26,7 @@ def are_within(integers: Iterable[torch.Tensor], most: int) -> bool:
     While a CUDA graph is captured, which allows no reads, it is assumed.
     """
     held = [tensor for tensor in integers if has_memory(tensor) and elements_of(tensor)]
-    if any(device_of(tensor).type != "cpu" for tensor in held) and _is_capturing():
+    if not all(map(can_be_read, held)):
         return True
     with without_modes():
         for tensor in held:
@@ -42,3 +34,8 @@ def are_within(integers: Iterable[torch.Tensor], most: int) -> bool:
             if int(least) < -most or int(largest) > most:
                 return False
     return True
+
+
+def can_be_read(tensor: torch.Tensor) -> bool:
+    """Whether the content of a tensor can be read now: not from a device while a CUDA graph is captured."""
+    return device_of(tensor).type == "cpu" or not _is_capturing()

@@ -76,11 +76,23 @@ _OFFSETS = "torch computes integers for the kernels, such as offsets: aten::__rs
         (
             (msgspec.structs.replace(OFFSETS, operator="aten::sort"),),
             True,
+            Gap.TORCH_LIGHT,
+            "torch computes integers for the kernels, such as offsets: aten::sort (line 5)",
+        ),
+        (
+            (msgspec.structs.replace(OFFSETS, operator="aten::sort", integers=False),),
+            True,
             Gap.TORCH,
             "torch computes: aten::sort (line 5)",
         ),
+        (
+            (msgspec.structs.replace(OFFSETS, operator="aten::topk"),),
+            True,
+            Gap.TORCH,
+            "torch computes: aten::topk (line 5)",
+        ),
     ],
-    ids=["offsets", "beside a sum", "integer answer", "bits", "sort"],
+    ids=["offsets", "beside a sum", "integer answer", "bits", "order", "order of results", "largest"],
 )
 def test_integer_arithmetic_makes_no_fractional_answer(recorded, has_fractions, gap, reason):
     right = replayed(*range(len(recorded)))
@@ -126,6 +138,16 @@ def test_kernel_stopped_by_operator_noise_names_operator():
     proof = conclusion.of_refusal("c", tape(made, LAUNCH), NotReplayed(reason="out of bounds", stopped=True))
     assert (proof.gap, proof.reason) == (Gap.TORCH_LIGHT, "torch computes: aten::nonzero (line 45)")
     assert conclusion.flagging([proof]) == ()
+
+
+def test_kernel_stopped_by_noise_names_no_known_constant():
+    constant = Given(storage=1, data=bytes(24), operator="aten::arange", line=44)
+    made = Given(storage=1, data=None, operator="aten::searchsorted", line=45)
+    stopped = NotReplayed(reason="out of bounds", stopped=True)
+    named = [
+        conclusion.of_refusal("c", tape(*steps, LAUNCH), stopped).reason for steps in ((constant, made), (constant,))
+    ]
+    assert named == ["torch computes: aten::searchsorted (line 45)", "torch computes: aten::arange (line 44)"]
 
 
 def test_constants_of_torch_are_told_from_memory_of_unknown_origin():

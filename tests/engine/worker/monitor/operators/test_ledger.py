@@ -12,6 +12,7 @@ import torch
 
 from engine.protocol.monitoring import OperatorKind, OperatorSeen
 from engine.worker.monitor.operators.ledger import Ledger
+from engine.worker.monitor.operators.origins import Origin
 from engine.worker.taping.recorder import TapeRecorder
 
 X = torch.arange(64.0).view(8, 8)
@@ -143,6 +144,68 @@ def test_integers_beyond_all_memory_are_no_addresses(
     assert {one.name: one.integers for one in noted} == integers
 
 
+IDS = torch.tensor([3, 0, 2, 3], dtype=torch.int32)
+SHIFTS = torch.tensor([0, 16])  # made before any call
+
+
+def _zeros_with(places: torch.Tensor, values: torch.Tensor, *, accumulate: bool = False) -> torch.Tensor:
+    return torch.zeros(64, dtype=torch.int64).index_put_((places,), values, accumulate)
+
+
+def _written_after(constant: torch.Tensor) -> torch.Tensor:
+    constant.numpy()[...] = 5  # as a kernel would
+    return constant
+
+
+@pytest.mark.parametrize(
+    ("call", "is_table"),
+    [
+        (lambda: torch.argsort(IDS), True),
+        (lambda: torch.bincount(IDS), True),
+        (lambda: torch.searchsorted(IDS.sort()[0], torch.arange(8, dtype=torch.int32)), True),
+        (lambda: torch.arange(8).index_select(0, IDS), True),
+        (lambda: torch.cumsum(torch.bincount(IDS), 0)[IDS.long()], True),
+        (lambda: _zeros_with(IDS.long(), torch.arange(4)), True),
+        (lambda: torch.zeros(8, dtype=torch.int64).scatter_(0, IDS.long(), 1), True),
+        (lambda: _coded(X)[:4].index_put_((IDS.argsort(),), torch.arange(4)), True),
+        (lambda: _coded(X)[:4].index_put_((IDS.long(),), torch.arange(4)), False),
+        (lambda: _zeros_with(IDS.long(), torch.arange(4), accumulate=True), False),
+        (lambda: torch.zeros(8, dtype=torch.int64).scatter_(0, IDS.long(), 1, reduce="add"), False),
+        (lambda: torch.argsort(_coded(X)), False),
+        (lambda: torch.argsort((X * 1000).long()), False),
+        (lambda: torch.argsort(X.view(torch.int32)), False),
+        (lambda: torch.argsort(X), False),
+        (lambda: _coded(X).index_select(0, IDS), False),
+        (lambda: _written_after(torch.zeros(8, dtype=torch.int64)).index_select(0, IDS), False),
+        (lambda: torch.zeros(8, dtype=torch.uint8).index_select(0, IDS), False),
+    ],
+)
+def test_tables_are_made_of_integers_among_the_arguments(call: Callable[[], object], *, is_table: bool) -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X, IDS)):
+        call()
+    computing = [one for one in ledger.seen() if one.kind is OperatorKind.COMPUTE and one.name != "aten::cumsum"]
+    assert computing[-1].integers is is_table
+
+
+@pytest.mark.parametrize(
+    ("call", "integers"),
+    [
+        (lambda: (IDS * (1 << 20)) >> torch.tensor([0, 4, 8, 16]), True),
+        (lambda: (IDS * (1 << 20)).view(4, 1) >> SHIFTS, True),
+        (lambda: (IDS * (1 << 20)) * _coded(X)[:4], False),
+        (lambda: _coded(X) >> SHIFTS[:1], False),
+    ],
+)
+def test_bits_of_arguments_are_integers(call: Callable[[], object], *, integers: bool) -> None:
+    ledger = Ledger()
+    with ledger.of_call("c", (X, IDS)):
+        call()
+    assert [one.integers for one in ledger.seen() if one.kind in (OperatorKind.LIGHT, OperatorKind.COMPUTE)][-1] is (
+        integers
+    )
+
+
 def test_copy_of_a_negative_view_is_arithmetic() -> None:
     (copy,) = (one for one in seen(lambda x: x._neg_view().clone()).values() if one.kind is not OperatorKind.VIEW)
     assert (copy.name, copy.kind) == ("aten::resolve_neg", OperatorKind.LIGHT)
@@ -233,7 +296,7 @@ def test_reallocated_memory_of_input_copy_is_not_input() -> None:
     ledger = Ledger()
     with ledger.of_call("c", (X,)):
         copy = X.clone()
-        ledger._follow((), [copy], reads=False)  # as an allocation at the same address does
+        ledger.origins.follow(Origin(), [copy])  # as an allocation at the same address does
         copy.exp()
     assert [one.reads_inputs for one in ledger.seen() if one.name == "aten::exp"] == [False]
 
