@@ -58,7 +58,7 @@ class ResultsPanel(Titled):
         return names[(names.index(self.shown) + step) % len(names)]
 
     def show(self, scene: Scene) -> None:
-        """Draw the tab bar and the shown pane."""
+        """Draw the tab bar, the shown pane, and hidden ones whose entries other screens read."""
         segments = []
         for number, (name, pane) in enumerate(self._panes.items(), start=1):
             label = pane.label(scene.bench.results, scene.wanted)
@@ -66,7 +66,9 @@ class ResultsPanel(Titled):
             words = tab_line(number, self._titles[name], label, stale=is_shown and pane.is_stale(scene))
             segments.append(Segment(key=name, line=words, active=is_shown))
         self.query_one("#tabs", Bar).show(tuple(segments))
-        self.pane.show(scene)
+        for pane in self._panes.values():
+            if pane is self.pane or pane.DRAWN_HIDDEN:
+                pane.show(scene)
 
     @on(Bar.Chosen, "#tabs")
     def _tab_clicked(self, message: Bar.Chosen) -> None:

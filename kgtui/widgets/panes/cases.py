@@ -31,6 +31,7 @@ class CasesPane(DetailedPane):
     """A row for every case, and why the one under the cursor failed."""
 
     SEARCHES = True
+    DRAWN_HIDDEN = True
 
     def __init__(self) -> None:
         super().__init__()

@@ -180,6 +180,22 @@ async def test_key_shows_failed_case_from_any_pane(make_bench: Any, some_explain
         assert page(bench).startswith("127x128 f32  ✗ wrong value  line 12")
 
 
+async def test_run_behind_another_tab_reaches_case_screen(make_bench: Any, some_explained: Any) -> None:
+    bench = make_bench(fakes.all_pass)
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("2")
+        bench.engine.script = some_explained
+        bench.watcher.save(b"# another\n" + fakes.SOURCE)
+        await bench.settled(pilot)
+        await pilot.press("W")
+        assert page(bench).startswith("127x128 f32  ✗ wrong value  line 12")
+        bench.engine.script = fakes.all_pass
+        await pilot.press("a")
+        await bench.settled(pilot)
+        assert page(bench) == "127x128 f32 did not fail; n shows a case that failed"
+
+
 async def test_n_shows_next_failed_case(make_bench: Any, some_explained: Any) -> None:
     bench = make_bench(some_explained)
     async with bench.app.run_test() as pilot:

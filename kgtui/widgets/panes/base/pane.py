@@ -67,6 +67,8 @@ class Pane(Vertical):
 
     SEARCHES: ClassVar[bool] = False
     """Whether `search` searches the pane, or filters it."""
+    DRAWN_HIDDEN: ClassVar[bool] = False
+    """Whether runs are drawn also while another tab is shown, since other screens read the entry under its cursor."""
 
     def label(self, results: RunRecord, wanted: str) -> Line:
         """Text behind the title of its tab: the number of entries, and their filter."""
