@@ -101,6 +101,11 @@ select * from baselines where device_name = :device_name and problem = :problem
 order by measured_at desc, run desc, case_name, baseline"""
 # Verdicts on a whole text: not on selected cases, nor of a cancelled run.
 _IS_VERDICT = "outcome is not null and outcome != 'cancelled' and tiers != ''"
+# Runs that answered saves; the last one has place 1. Several have the same `newest` if no run was stored in between.
+_ANSWERED_BY = """\
+(select {column}, run, newest, answered_at,
+        row_number() over (partition by {column} order by newest desc, answered_at desc) as place
+    from answers join runs on runs.id = answers.run)"""
 # A run that answered a later save of its text is as recent as the newest run was then.
 _SELECT_PROBLEMS = f"""
 select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at, seen.runs as run_count,
@@ -119,9 +124,8 @@ from (select problem, max(id) as last_id, count(*) as runs from runs where id no
 join runs as newest on newest.id = seen.last_id
 left join (select problem, max(id) as id from runs where {_IS_VERDICT} and id not in {VARIANTS} group by problem)
     as judged on judged.problem = seen.problem
-left join (select problem, run, max(newest) as newest, answered_at from answers
-    join runs on runs.id = answers.run group by problem)
-    as answered on answered.problem = seen.problem and answered.newest >= coalesce(judged.id, 0)
+left join {_ANSWERED_BY.format(column="problem")}
+    as answered on answered.problem = seen.problem and place = 1 and answered.newest >= coalesce(judged.id, 0)
 join runs on runs.id = coalesce(answered.run, judged.id, seen.last_id)
 join sessions on sessions.id = runs.session
 order by seen.last_id desc"""
@@ -132,9 +136,8 @@ from (select path, max(id) as newest, max(case when id not in {VARIANTS} then id
     from runs where path is not null group by path order by newest desc limit :limit) as seen
 left join (select path, max(id) as id from runs where {_IS_VERDICT} and id not in {VARIANTS} group by path)
     as judged on judged.path = seen.path
-left join (select path, run, max(newest) as newest from answers
-    join runs on runs.id = answers.run group by path)
-    as answered on answered.path = seen.path and answered.newest >= coalesce(judged.id, 0)
+left join {_ANSWERED_BY.format(column="path")}
+    as answered on answered.path = seen.path and place = 1 and answered.newest >= coalesce(judged.id, 0)
 join runs on runs.id = coalesce(answered.run, judged.id, own, seen.newest)
 join sessions on sessions.id = runs.session
 order by seen.newest desc"""

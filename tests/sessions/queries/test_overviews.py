@@ -53,6 +53,17 @@ def test_run_answering_a_save_is_last_verdict(store, judge, clock):
     assert store.last_by_problem()["aten::softmax"].last.id == later
 
 
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_newest_of_several_answering_runs_is_last_verdict(store, judge, clock, is_reversed):
+    runs = [judge(cases=TWO_PASSED), judge(Outcome.WRONG_VALUE)]
+    for run in reversed(runs) if is_reversed else runs:
+        clock.pass_time(minutes=5)
+        store.note_answer(run)
+    summary = store.last_by_problem()["aten::softmax"]
+    assert (summary.last.id, summary.touched_at) == (run, clock.now)
+    assert [file.run.id for file in store.recent_files()] == [run]
+
+
 def test_recent_files_are_listed_once_by_newest_run(store, begin):
     begin(path=Path("/k/a.py"))
     begin(path=Path("/k/b.py"))
