@@ -9,8 +9,8 @@ from pathlib import Path
 from engine.errors import UsageError
 
 
-def write_new(path: Path, text: str | Iterable[str], *, shown: str) -> None:
-    """Create the file with its folders; `shown` is its path in messages.
+def write_new(path: Path, text: str | Iterable[str], *, shown: str, otherwise: str = "name another FILE") -> None:
+    """Create the file with its folders; messages contain `shown`, its path, and `otherwise`, what to do instead.
 
     A text given in pieces is never in memory as a whole.
 
@@ -21,10 +21,12 @@ def write_new(path: Path, text: str | Iterable[str], *, shown: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("x", encoding="utf-8")
     except FileExistsError as error:
-        taken = shown if path.exists() else error.filename
-        raise UsageError(f"{taken} exists and is not overwritten; name another FILE") from error
+        taken = f"{shown} exists and is not overwritten"
+        blocked = f"{shown} was not created: {error.filename} is not a folder"
+        raise UsageError(f"{taken if path.exists() else blocked}; {otherwise}") from error
     except OSError as error:
-        raise UsageError(f"{shown} was not created: {error.strerror} ({error.filename}); name another FILE") from error
+        place = "" if error.filename == str(path) else f" ({error.filename})"  # otherwise a folder above it
+        raise UsageError(f"{shown} was not created: {error.strerror}{place}; {otherwise}") from error
     try:
         with file:
             file.writelines([text] if isinstance(text, str) else text)

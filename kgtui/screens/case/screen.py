@@ -38,6 +38,7 @@ PLACE = Place.OVER
 
 _MARGIN = 3  # the padding and the scroll bar
 _ALWAYS = frozenset({"replay", "leave-case", "help", "quit"})
+_FOLDER = "make its folder writable"
 _NO_LINE = "no line is known to be wrong; check the inputs of the worst element"
 
 
@@ -159,7 +160,7 @@ class CaseScreen(KgtuiScreen):
             stem = path.stem
             while path.exists():
                 path, again = path.with_name(f"{stem}_{again}.py"), again + 1
-            write_new(path, standalone_script(failed, name=path.name), shown=path.name)
+            write_new(path, standalone_script(failed, name=path.name), shown=path.name, otherwise=_FOLDER)
         except KgtuiError as error:
             self.notify(str(error), severity="error", markup=False)
         else:

@@ -139,7 +139,8 @@ class InspectScreen(KgtuiScreen):
         while path.exists():
             path, again = bench.path.with_name(f"{name}-{again}.html"), again + 1
         try:
-            write_new(path, as_html(self._inspection(dated=True)), shown=path.name)
+            page = as_html(self._inspection(dated=True))
+            write_new(path, page, shown=path.name, otherwise="make its folder writable")
         except KgtuiError as error:
             self.notify(str(error), severity="error", markup=False)
         else:

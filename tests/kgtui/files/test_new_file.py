@@ -21,6 +21,19 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_refused_file_says_what_to_do_instead(tmp_path):
+    with pytest.raises(UsageError) as refusal:
+        write_new(tmp_path / ("b" * 300), "text", shown="b.py", otherwise="move away")
+    assert str(refusal.value) == "b.py was not created: File name too long; move away"
+
+
+def test_refused_folder_is_named(tmp_path):
+    (tmp_path / "a").write_text("a file")
+    with pytest.raises(UsageError) as refusal:
+        write_new(tmp_path / "a" / "b" / "c.py", "text", shown="c.py")
+    assert str(refusal.value) == f"c.py was not created: Not a directory ({tmp_path}/a/b); name another FILE"
+
+
 def test_existing_file_is_unchanged(tmp_path):
     (tmp_path / "b.py").write_text("mine")
     with pytest.raises(UsageError, match=r"b.py exists and is not overwritten; name another FILE"):

@@ -26,6 +26,14 @@ def test_init_makes_commented_file_and_never_overwrites(typed, home):
     assert path.read_text() == "ascii = true\n"
 
 
+def test_init_in_unusable_folder_names_variable_of_folder(typed, home):
+    home.write_text("a file")
+    ended = typed("config", "init")
+    assert ended.exit_code == 2
+    refusal = f"{home}/config.toml was not created: {home} is not a folder; set KGTUI_HOME to another folder"
+    assert ended.err == f"kgtui: {refusal}\n"
+
+
 def test_show_lists_every_setting_and_writes_nothing(typed, home):
     ended = typed("config")
     assert ended.exit_code == 0
