@@ -31,8 +31,8 @@ def content_of(widget: Widget, *lines: Line) -> Content:
 
 
 def shortened(widget: Widget, line: Line, *, cells: int) -> Content:
-    """The line, cut with an ellipsis if it is wider than `cells`."""
-    content = content_of(widget, line)
+    """The line on one row, cut with an ellipsis if it is wider than `cells`."""
+    content = content_of(widget, tuple(span._replace(text=span.text.replace("\n", " ")) for span in line))
     if content.cell_length <= cells or not widget.app.has_class("-ascii"):
         return content.truncate(cells, ellipsis=True)
     return content.truncate(max(0, cells - len(_ASCII_CUT))) + Content(_ASCII_CUT[:cells])

@@ -140,6 +140,14 @@ async def test_strip_truncates_left_part_and_keeps_right() -> None:
         assert strip.render_line(0).text == "a long sent… run #42"
 
 
+async def test_strip_row_with_line_ends_stays_one_row() -> None:
+    async with Stage().run_test(size=(20, 10)) as pilot:
+        strip = pilot.app.query_one(Strip)
+        strip.show(((line("a\nfile.py"), line("run #42")),))
+        await pilot.pause()
+        assert strip.render_line(0).text == "a file.py    run #42"
+
+
 async def test_long_row_is_not_measured_as_wrapped() -> None:
     async with Stage().run_test(size=(40, 10)) as pilot:
         strip = Strip()
