@@ -83,8 +83,9 @@ def round_half_away(numbers: Array) -> Array:
 
 
 def power(base: Array, exponent: Array) -> Array:
-    """The power in the type of the base."""
-    return np.asarray(np.power(base, exponent.astype(base.dtype)))
+    """The power in the type of the base; an integer exponent is not rounded to it, or its parity would be lost."""
+    wide = np.float64 if np.issubdtype(exponent.dtype, np.integer) else base.dtype
+    return np.asarray(np.power(base.astype(wide), exponent.astype(wide))).astype(base.dtype)
 
 
 FUNCTIONS: dict[str, Compute] = {

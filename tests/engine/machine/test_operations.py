@@ -237,6 +237,12 @@ def test_positive_difference_of_nan_is_nan():
     np.testing.assert_array_equal(result, np.array([np.nan, np.nan, 1.0, 0.0], np.float32))
 
 
+def test_integer_power_of_negative_base_has_exact_parity():
+    bases, exponents = np.full(2, -1, np.float32), np.array([2**24 + 1, 2**31 - 1], np.int32)
+    library = compute("tt.extern_elementwise", [(F32, bases), (I32, exponents)], F32, symbol="__nv_powif")
+    assert library.tolist() == compute("math.fpowi", [(F32, bases), (I32, exponents)], F32).tolist() == [-1.0, -1.0]
+
+
 def test_saturation_of_nan_is_zero():
     result = compute("tt.extern_elementwise", [(F32, np.array([np.nan], np.float32))], F32, symbol="__nv_saturatef")
     assert result.tolist() == [0.0]
