@@ -248,6 +248,54 @@ def test_saturation_of_nan_is_zero():
     assert result.tolist() == [0.0]
 
 
+@pytest.mark.parametrize(
+    ("symbol", "formula"),
+    [
+        ("popc", lambda bits, width: bits.bit_count()),
+        ("clz", lambda bits, width: width - bits.bit_length()),
+        ("ffs", lambda bits, width: (bits & -bits).bit_length()),
+        ("brev", lambda bits, width: int(f"{bits:0{width}b}"[::-1], 2)),
+    ],
+)
+@pytest.mark.parametrize(("scalar", "suffix"), [(I32, ""), (I64, "ll")])
+def test_bit_function_of_libdevice_has_its_formula(symbol, formula, scalar, suffix):
+    width = scalar.bits
+    numbers = np.array([0, 1, -1, 2, 12, 1 << (width - 2), -(1 << (width - 1)), 0x12345678], INTEGERS[scalar])
+    result = compute("tt.extern_elementwise", [(scalar, numbers)], scalar, symbol=f"__nv_{symbol}{suffix}")
+    mask = (1 << width) - 1
+    assert [int(bits) & mask for bits in result] == [formula(int(number) & mask, width) for number in numbers]
+
+
+@pytest.mark.parametrize(("symbol", "function"), [("erfinv", torch.erfinv), ("normcdfinv", torch.special.ndtri)])
+@pytest.mark.parametrize(("scalar", "suffix", "rtol"), [(F32, "f", 1e-6), (F64, "", 1e-13)])
+def test_inverse_of_distribution_matches_torch(symbol, function, scalar, suffix, rtol):
+    smallest = float(np.finfo(FLOATS[scalar]).smallest_normal)
+    ends = [-1.0, 0.0, 1.0, -2.0, 2.0, math.nan, smallest, 1e-10, 1 - 2.0**-24, -0.5, 0.5]
+    numbers = np.array([*ends, *np.linspace(-0.99, 0.99, 64)], FLOATS[scalar])
+    result = compute("tt.extern_elementwise", [(scalar, numbers)], scalar, symbol=f"__nv_{symbol}{suffix}")
+    expected = function(torch.from_numpy(numbers).double()).numpy()
+    np.testing.assert_allclose(result, expected, rtol=rtol)
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("rn", 2), ("rz", 2), ("rd", 2), ("ru", 3)])
+def test_float_to_integer_function_rounds_by_its_mode(mode, expected):
+    numbers = np.array([2.5, -2.5, 3e10, np.nan, -np.inf], np.float32)
+    result = compute("tt.extern_elementwise", [(F32, numbers)], I32, symbol=f"__nv_float2int_{mode}")
+    negative = -3 if mode == "rd" else -2
+    assert result.tolist() == [expected, negative, 2**31 - 1, 0, -(2**31)]
+
+
+def test_functions_between_floats_and_integers_keep_bits_or_value():
+    numbers = np.array([0.5, -1.5, 2.5, 3.5], np.float32)
+    bits = compute("tt.extern_elementwise", [(F32, numbers)], I32, symbol="__nv_float_as_int")
+    back = compute("tt.extern_elementwise", [(I32, bits)], F32, symbol="__nv_int_as_float")
+    nearest = compute("tt.extern_elementwise", [(F32, numbers)], I64, symbol="__nv_llrintf")
+    away = compute("tt.extern_elementwise", [(F32, numbers)], I64, symbol="__nv_llroundf")
+    of_unsigned = compute("tt.extern_elementwise", [(I32, np.array([-1], np.int32))], F64, symbol="__nv_uint2double_rn")
+    assert (bits.tolist(), back.tolist()) == (numbers.view(np.int32).tolist(), numbers.tolist())
+    assert (nearest.tolist(), away.tolist(), of_unsigned.tolist()) == ([0, -2, 2, 4], [1, -2, 3, 4], [2.0**32 - 1])
+
+
 def test_missing_library_function_is_named_with_line():
     with pytest.raises(UnsupportedError, match=r"^kernel.py:\d+: tt.extern_elementwise: .* __nv_j0f$"):
         compute("tt.extern_elementwise", [(F32, np.zeros(4, np.float32))], F32, symbol="__nv_j0f")
