@@ -177,16 +177,16 @@ class Stopwatch:
             self._last = ()
         note = self._instruments.forbid_persistence()
         notes = (note,) if note else ()
-        match command.how:
-            case protocol.How.SINGLE:
+        match command.mode:
+            case protocol.CallMode.SINGLE:
                 return self._single(command, self._calls, self._instruments, notes)
-            case protocol.How.BURST:
+            case protocol.CallMode.BURST:
                 elapsed_ns = self._calls.burst(self._calls_on(command.slots))
                 self._last = command.slots or self._last
                 return protocol.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
-            case protocol.How.CAPTURE:
+            case protocol.CallMode.CAPTURE:
                 return self._capture(command, self._calls, self._instruments)
-            case protocol.How.REPLAY:
+            case protocol.CallMode.REPLAY:
                 if not command.slots or command.slots != self._captured:
                     return _refused(command, f"the graph holds calls on {self._captured}, not on {command.slots}")
                 elapsed_ns = self._calls.replay()

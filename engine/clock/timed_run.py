@@ -29,17 +29,17 @@ def timed_run(
     """The times of these calls, each on the set of its number; Failed for calls that cannot be captured."""
     note = instruments.forbid_persistence()
     notes = (*notes, *((note,) if note else ()))
-    match command.how:
-        case protocol.How.SINGLE:
+    match command.mode:
+        case protocol.CallMode.SINGLE:
             return _single(command, side, calls, sets, instruments, notes)
-        case protocol.How.BURST:
+        case protocol.CallMode.BURST:
             _settle(command, instruments)
             elapsed_ns = side.burst(calls)
             side.kept = ()
             return protocol.Timed(id=command.id, elapsed_ns=elapsed_ns, notes=notes)
-        case protocol.How.CAPTURE:
+        case protocol.CallMode.CAPTURE:
             return _capture(command, side, calls, instruments, notes)
-        case protocol.How.REPLAY:
+        case protocol.CallMode.REPLAY:
             if side.captured != len(calls):
                 raise RuntimeError(f"the graph holds {side.captured} calls, {len(calls)} were requested")
             _settle(command, instruments)

@@ -26,9 +26,9 @@ from engine.judge.inputs.call_snapshot import CallSnapshots
 from engine.judge.inputs.dependence import answer_table_bytes, right_for_other
 from engine.judge.inputs.digests import digests_of, outputs_digest
 from engine.judge.inputs.heap import LARGE_BYTES, return_free_memory
-from engine.judge.probing.contrast import Contrasts
 from engine.judge.probing.correct_without_kernels import count_correct
 from engine.judge.probing.input_variants import Variants
+from engine.judge.probing.output_readings import OutputReadings
 from engine.judge.probing.precision import measure_precision
 from engine.judge.reference import Reference, reference_at
 from engine.model import CalledCase, Determinism, Outcome, OutputReport, ProblemDefinition, ProblemId
@@ -62,7 +62,7 @@ class _Place:
 
     memory: cases.Memory
     prepared: cases.PreparedCase | None = None
-    contrasts: Contrasts = field(default_factory=Contrasts)
+    output_readings: OutputReadings = field(default_factory=OutputReadings)
     taken: CallSnapshots = field(default_factory=CallSnapshots)
     threads: int = _THREADS
 
@@ -128,8 +128,8 @@ class _Judge:
             case protocol.TakeSnapshot():
                 prepared = self._prepared_case()
                 self._place.taken.keep(command, prepared, lambda: cases.returned_bytes(prepared, command))
-                if command.again is not None:
-                    self._refill(command.again)
+                if command.next_content is not None:
+                    self._refill(command.next_content)
                 return protocol.Done(id=command.id)
             case protocol.CompareSnapshot():
                 return self._compare_snapshot(command)
@@ -140,9 +140,11 @@ class _Judge:
                 return protocol.Done(id=command.id)
             case protocol.CountCorrect():
                 return protocol.CorrectCounted(id=command.id, outputs=count_correct(self._prepared_case(), command))
-            case protocol.Contrast():
-                contrasts = self._place.contrasts
-                return protocol.Contrasted(id=command.id, outputs=contrasts.contrast(self._prepared_case(), command))
+            case protocol.CompareReading():
+                output_readings = self._place.output_readings
+                return protocol.ReadingCompared(
+                    id=command.id, outputs=output_readings.compare(self._prepared_case(), command)
+                )
             case protocol.MeasurePrecision():
                 return protocol.PrecisionMeasured(
                     id=command.id, outputs=measure_precision(self._prepared_case(), command)
@@ -235,7 +237,7 @@ class _Judge:
         )
         return protocol.Described(id=command.id, shapes=shapes)
 
-    def _refill(self, command: protocol.Refill | protocol.Again, *, seed: int | None = None) -> None:
+    def _refill(self, command: protocol.Refill | protocol.NextContent, *, seed: int | None = None) -> None:
         prepared = self._prepared_case()
         content = prepared.base
         if command.fresh:

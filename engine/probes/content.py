@@ -19,7 +19,7 @@ from engine.model import Finding, Severity
 from engine.model.counts import counted
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import Lab, Passed
+from engine.probes.lab.case_session import Lab, PassedCase
 from engine.probes.lab.repeat_calls import one_larger
 from engine.probes.lab.sizes import is_large
 from engine.probes.lab.unusual_inputs import VariantCaller, VariantResult
@@ -76,7 +76,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield _report(facts, shapes)
 
 
-def _chosen(lab: Lab) -> list[tuple[Passed, tuple[Variant, ...]]]:
+def _chosen(lab: Lab) -> list[tuple[PassedCase, tuple[Variant, ...]]]:
     """The chosen cases, each with its variants: the first one of each kernel, and a larger one."""
     by_size = sorted((one for one in lab.passed if one.elements), key=lambda one: lab.size_of(one.case))
     if not by_size:
@@ -93,7 +93,7 @@ def _chosen(lab: Lab) -> list[tuple[Passed, tuple[Variant, ...]]]:
     return [(main, tuple(Variant)), *((one, _FEW) for one in others[:room])]
 
 
-def _new_kernels(cases: Sequence[Passed]) -> Iterator[Passed]:
+def _new_kernels(cases: Sequence[PassedCase]) -> Iterator[PassedCase]:
     """Cases that launched a kernel which none before them did."""
     seen: set[tuple[str, int]] = set()
     for one in cases:
@@ -103,7 +103,7 @@ def _new_kernels(cases: Sequence[Passed]) -> Iterator[Passed]:
         seen |= here
 
 
-async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: _Facts) -> AsyncIterator[Finding]:
+async def _in_case(lab: Lab, one: PassedCase, variants: tuple[Variant, ...], facts: _Facts) -> AsyncIterator[Finding]:
     """Call variants until an answer is missing, or wrong without an overflow; yields the findings."""
     answers = facts.answers.setdefault(one.case.name, [])
     async with lab.at(one.case) as session:
@@ -120,7 +120,7 @@ async def _in_case(lab: Lab, one: Passed, variants: tuple[Variant, ...], facts: 
                     return
 
 
-def _finding(lab: Lab, one: Passed, answer: VariantResult) -> Finding:
+def _finding(lab: Lab, one: PassedCase, answer: VariantResult) -> Finding:
     what = f"{answer.variant} ({answer.changed})" if answer.changed else str(answer.variant)
     message = f"{counted(len(lab.passed), 'case')} passed, but wrong on {what}, where eager is correct: {answer.wrong}"
     if answer.variant is Variant.MOVED:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CallResult, CaseSession, Lab, Passed
+from engine.probes.lab.case_session import CallResult, CaseSession, Lab, PassedCase
 from engine.probes.lab.repeat_calls import OutputReading, repeated_outputs, smallest_first, watched
 from engine.probes.lab.sizes import is_large
 
@@ -75,7 +75,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
 
 
-async def _looks(lab: Lab, one: Passed, pause_s: float) -> _Looked:
+async def _looks(lab: Lab, one: PassedCase, pause_s: float) -> _Looked:
     async with lab.at(one.case) as session:
         began_s = time.monotonic()
         alone = await _left_alone(session, pause_s)
@@ -114,7 +114,7 @@ def _course(looked: _Looked) -> str:
     return "; it was correct when the call returned and is wrong now" if after.wrong and not before.wrong else ""
 
 
-def _cases(lab: Lab) -> list[Passed]:
+def _cases(lab: Lab) -> list[PassedCase]:
     by_size = smallest_first(lab)
     largest = (
         [] if lab.process_pool.interpreted else [max(by_size, key=lambda one: lab.size_of(one.case))] if by_size else []

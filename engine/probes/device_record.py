@@ -22,7 +22,7 @@ from engine.model import Finding, FrameworkWork, Severity
 from engine.model.counts import counted
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CaseSession, Lab, Passed, RecordedCall
+from engine.probes.lab.case_session import CaseSession, Lab, PassedCase, RecordedCall
 from engine.verdict.device_activity import CHECK, facts, findings
 from engine.verdict.native_symbols import NativeKernels
 
@@ -103,7 +103,7 @@ def _wrong(outputs: Sequence[protocol.CorrectCount]) -> int:
     return sum(output.total - output.right for output in outputs)
 
 
-def _largest_first(lab: Lab) -> list[Passed]:
+def _largest_first(lab: Lab) -> list[PassedCase]:
     counted = [one for one in lab.passed if one.elements]
     return sorted(counted, key=lambda one: lab.size_of(one.case), reverse=True)
 

@@ -18,7 +18,7 @@ from engine import protocol
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CallResult, CaseSession, Lab, Passed
+from engine.probes.lab.case_session import CallResult, CaseSession, Lab, PassedCase
 
 LAYER = Layer.ABLATION
 TURN = 2  # after the other probes: it withholds launches in every call
@@ -84,7 +84,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield _report(facts, wanted)
 
 
-async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[protocol.Kernel]) -> set[protocol.Kernel]:
+async def _in_case(lab: Lab, one: PassedCase, facts: _Facts, settled: set[protocol.Kernel]) -> set[protocol.Kernel]:
     """Withhold the kernels of one case; returns those that need no further case."""
     async with lab.at(one.case) as session:
         together = await _replays(session, protocol.Withhold(), facts)
@@ -110,7 +110,7 @@ async def _in_case(lab: Lab, one: Passed, facts: _Facts, settled: set[protocol.K
     return set(met)
 
 
-async def _launches_nothing(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
+async def _launches_nothing(lab: Lab, one: PassedCase, facts: _Facts) -> Finding | None:
     """Finding on a call that launched no kernel and was right, unless a new worker disproves it."""
     await lab.renew()
     async with lab.at(one.case) as session:
@@ -123,7 +123,7 @@ async def _launches_nothing(lab: Lab, one: Passed, facts: _Facts) -> Finding | N
     return None
 
 
-async def _confirmed(lab: Lab, one: Passed, met: Sequence[protocol.Kernel], facts: _Facts) -> Finding | None:
+async def _confirmed(lab: Lab, one: PassedCase, met: Sequence[protocol.Kernel], facts: _Facts) -> Finding | None:
     """Repeat the calls in a new worker; returns a finding, or None."""
     await lab.renew()
     async with lab.at(one.case) as session:
@@ -136,7 +136,7 @@ async def _confirmed(lab: Lab, one: Passed, met: Sequence[protocol.Kernel], fact
     return _survived(one, met, share)
 
 
-def _survived(one: Passed, met: Sequence[protocol.Kernel], share: float) -> Finding:
+def _survived(one: PassedCase, met: Sequence[protocol.Kernel], share: float) -> Finding:
     names = ", ".join(kernel.name for kernel in met)
     without = f"with every launch suppressed ({names})" if met else "in a new worker, which launches none of them,"
     how_much = "is correct" if share == 1 else f"is correct in {_percent(share)} of its elements"
@@ -258,12 +258,12 @@ def _report(facts: _Facts, wanted: Set[protocol.Kernel]) -> LayerReport:
     return LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(reported))
 
 
-def _smallest_first(lab: Lab) -> list[Passed]:
+def _smallest_first(lab: Lab) -> list[PassedCase]:
     """The smallest case with enough elements, one for each kernel, those where one was seen first, and the rest."""
     counted = [one for one in lab.passed if one.elements]
     by_size = sorted(counted, key=lambda one: (one.elements < _ENOUGH, lab.size_of(one.case)))
     first_seen = [one for one in by_size if one.launches]
-    by_kernel: dict[tuple[int, str], Passed] = {}
+    by_kernel: dict[tuple[int, str], PassedCase] = {}
     for one in first_seen:
         for launch in one.launches:
             by_kernel.setdefault((launch.line, launch.kernel), one)

@@ -16,7 +16,7 @@ from engine import protocol
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CallResult, CaseSession, Lab, Passed
+from engine.probes.lab.case_session import CallResult, CaseSession, Lab, PassedCase
 from engine.probes.lab.repeat_calls import smallest_first
 
 LAYER = Layer.ABLATION
@@ -80,7 +80,7 @@ async def _none_computes(session: CaseSession, looked: CallResult) -> bool:
     return not without.trouble and _is_right(without) and any(entry.withheld for entry in without.ledger)
 
 
-def _finding(one: Passed, looked: CallResult) -> Finding:
+def _finding(one: PassedCase, looked: CallResult) -> Finding:
     names = ", ".join(entry.kernel.name for entry in looked.ledger if entry.moved)
     message = f"not computed by its kernels: {names} only copied data computed elsewhere"
     return Finding(check=_CHECK, severity=Severity.SUSPECT, message=message, case=one.case.name)
@@ -96,7 +96,7 @@ def _is_right(replay: CallResult) -> bool:
     return all(output.right == output.total for output in replay.outputs)
 
 
-def _cases(unproven: Sequence[Passed]) -> Sequence[Passed]:
+def _cases(unproven: Sequence[PassedCase]) -> Sequence[PassedCase]:
     counted = [one for one in unproven if one.elements >= _ENOUGH]
     first_seen = [one for one in counted if one.launches]
     return list({one.case.name: one for one in (*counted[:1], *first_seen)}.values())[:_MOST_CASES]

@@ -16,7 +16,7 @@ from engine import protocol
 from engine.model import DType, Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CaseSession, Lab, Passed
+from engine.probes.lab.case_session import CaseSession, Lab, PassedCase
 from engine.probes.lab.repeat_calls import measured_precision, smallest_first
 
 LAYER = Layer.INPUTS
@@ -94,14 +94,14 @@ def _errors(precision: protocol.OutputPrecision) -> str:
     return f"{precision.got:.2g}, reference {precision.honest:.2g}, with {precision.precision} {precision.lowered:.2g}"
 
 
-def _fact(one: Passed, precision: protocol.OutputPrecision) -> Fact:
+def _fact(one: PassedCase, precision: protocol.OutputPrecision) -> Fact:
     name = f"{one.case.name}, {precision.name}"
     limit = _limit(one.case.dtype, precision)
     verdict = f"limit {limit:.2g}" if limit is not None else "inconclusive"
     return Fact(name=name, value=f"error {_errors(precision)}: {verdict}")
 
 
-def _cases(lab: Lab) -> list[Passed]:
+def _cases(lab: Lab) -> list[PassedCase]:
     """Cases whose tolerance leaves the most room: of float32, one for each amount of it, and one of 16 bits."""
     inexact = [one for one in smallest_first(lab) if _room(lab, one) > 0 and one.case.dtype.epsilon > 0]
     halves = [one for one in inexact if one.case.dtype is not DType.FLOAT32]
@@ -111,6 +111,6 @@ def _cases(lab: Lab) -> list[Passed]:
     return [*most, *sorted(halves, key=lambda one: (-_room(lab, one), lab.size_of(one.case)))[:1]]
 
 
-def _room(lab: Lab, one: Passed) -> float:
+def _room(lab: Lab, one: PassedCase) -> float:
     tolerance = lab.problem.tolerance(one.case)
     return tolerance.relative + tolerance.absolute

@@ -18,7 +18,7 @@ from engine import protocol
 from engine.model import Finding, Location, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import CallContent, CaseSession, Lab, Passed
+from engine.probes.lab.case_session import CallContent, CaseSession, Lab, PassedCase
 from engine.probes.lab.repeat_calls import OutputReading, one_larger, smallest_first, watched
 from engine.probes.lab.sizes import is_large
 
@@ -71,7 +71,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     yield _report(lab, facts, left_out)
 
 
-async def _in_case(lab: Lab, one: Passed, facts: _Facts) -> Finding | None:
+async def _in_case(lab: Lab, one: PassedCase, facts: _Facts) -> Finding | None:
     """The same content again, in other orders unless a kernel waits, and at last new content."""
     async with lab.at(one.case) as session:
         if session.prepared.idle:
@@ -174,7 +174,7 @@ def _race(lab: Lab, program_order: protocol.ProgramOrder) -> str:
     return f"race: correct in one order only; wrong with the programs of each grid run {order}"
 
 
-def _program_orders(lab: Lab, one: Passed) -> Iterator[protocol.ProgramOrder]:
+def _program_orders(lab: Lab, one: PassedCase) -> Iterator[protocol.ProgramOrder]:
     repeats = _REPEATS_OF_LARGE if is_large(lab.problem, one.case) else _REPEATS
     if lab.process_pool.interpreted:
         yield protocol.ProgramOrder()
@@ -183,11 +183,11 @@ def _program_orders(lab: Lab, one: Passed) -> Iterator[protocol.ProgramOrder]:
         yield protocol.ProgramOrder(seed=lab.draws.number("program order", bits=31))
 
 
-def _cases(lab: Lab) -> tuple[list[Passed], list[Passed]]:
+def _cases(lab: Lab) -> tuple[list[PassedCase], list[PassedCase]]:
     """First cases that distribute work along an axis, with a larger one; and those left out."""
     by_size = smallest_first(lab)
     met: set[tuple[str, int, int]] = set()
-    chosen: list[Passed] = []
+    chosen: list[PassedCase] = []
     for one in by_size:
         spread = {
             (launch.kernel, launch.line, axis)
@@ -209,7 +209,7 @@ def _cases(lab: Lab) -> tuple[list[Passed], list[Passed]]:
     return [*chosen, larger], []
 
 
-def _report(lab: Lab, facts: _Facts, left_out: Sequence[Passed]) -> LayerReport:
+def _report(lab: Lab, facts: _Facts, left_out: Sequence[PassedCase]) -> LayerReport:
     reported = [Fact(name="calls", value=f"{facts.calls} more, on the same input and finally on new input")]
     if facts.waited:
         why = f"a call of {facts.waited} in another order did not end: its programs appear to wait for each other"

@@ -15,7 +15,7 @@ from engine.errors import ChildDiedError, EngineError
 from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import Lab, Passed
+from engine.probes.lab.case_session import Lab, PassedCase
 from engine.processes.judge_requests import prepared_case
 from engine.verdict.sanitizer_report import errors_of, is_complete
 
@@ -61,7 +61,7 @@ def _missing(lab: Lab) -> str:
     return "" if lab.process_pool.sanitizer else _INSTALL
 
 
-async def _sanitized(lab: Lab, one: Passed) -> protocol.AnyReply:
+async def _sanitized(lab: Lab, one: PassedCase) -> protocol.AnyReply:
     """Report of a separate process on a call of this case.
 
     Raises:

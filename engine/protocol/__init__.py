@@ -83,12 +83,12 @@ from engine.protocol.probes.probing import (
 )
 from engine.protocol.probes.repeating import (
     Access,
-    Contrast,
-    Contrasted,
+    CompareReading,
     Difference,
     OutputsRepeated,
     ProgramOrder,
     Race,
+    ReadingCompared,
     RepeatOutputs,
     Watch,
 )
@@ -114,6 +114,7 @@ from engine.protocol.proof.replaying import (
 from engine.protocol.timing import (
     Arrange,
     Arranged,
+    CallMode,
     CallTime,
     Check,
     Checked,
@@ -121,7 +122,6 @@ from engine.protocol.timing import (
     Collect,
     Fetch,
     FreeSlots,
-    How,
     KernelTime,
     MeasurePeaks,
     OpenSlots,
@@ -134,7 +134,6 @@ from engine.protocol.timing import (
     Timed,
 )
 from engine.protocol.verifying import (
-    Again,
     ArenaSpec,
     AttachReference,
     Audited,
@@ -152,6 +151,7 @@ from engine.protocol.verifying import (
     Load,
     Loaded,
     MemoryShared,
+    NextContent,
     OpenMemory,
     Prepare,
     Prepared,
@@ -178,7 +178,6 @@ __all__ = [
     "ActionSeen",
     "ActivityKind",
     "ActivitySeen",
-    "Again",
     "AnyCommand",
     "AnyReply",
     "ArenaSpec",
@@ -193,6 +192,7 @@ __all__ = [
     "BuildExtension",
     "BuildLauncher",
     "Call",
+    "CallMode",
     "CallTime",
     "Called",
     "CaseCommand",
@@ -204,6 +204,7 @@ __all__ = [
     "Collect",
     "Command",
     "Compare",
+    "CompareReading",
     "CompareSnapshot",
     "Compared",
     "Compile",
@@ -211,8 +212,6 @@ __all__ = [
     "Compiled",
     "ComplexSpec",
     "ContentDigests",
-    "Contrast",
-    "Contrasted",
     "CorrectCount",
     "CorrectCounted",
     "CountCorrect",
@@ -235,7 +234,6 @@ __all__ = [
     "FreeSlots",
     "HoldBinary",
     "HoldKernel",
-    "How",
     "Kernel",
     "KernelBinary",
     "KernelTime",
@@ -252,6 +250,7 @@ __all__ = [
     "Message",
     "NativeKernel",
     "NativeSource",
+    "NextContent",
     "NodeSeen",
     "Observe",
     "Observed",
@@ -270,6 +269,7 @@ __all__ = [
     "Prepared",
     "ProgramOrder",
     "Race",
+    "ReadingCompared",
     "Ready",
     "Record",
     "Recorded",
@@ -322,15 +322,15 @@ AnyCommand: TypeAlias = (
     ShareMemory | OpenMemory | Load | Call | Prepare | Describe | Refill | Compare | TakeSnapshot | CompareSnapshot
     | Release | RunDry | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
-    | CountCorrect | RepeatOutputs | Contrast | MeasurePrecision | Record | LayOutVariant | PrepareVariant
+    | CountCorrect | RepeatOutputs | CompareReading | MeasurePrecision | Record | LayOutVariant | PrepareVariant
     | Lower | DescribeCompiled | LimitReading | HoldKernel | DropKernels | ReplayTape | AttachReference | AuditProblem
     | BuildExtension | TapeSlot | TimeTape | BuildBinary | HoldBinary | Sanitize | WarmUp
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | DryRunDone | Compiled
-    | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated | Contrasted
-    | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed | ReferenceAttached | Audited
-    | ExtensionBuilt | BinaryBuilt | Sanitized
+    | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated
+    | ReadingCompared | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed | ReferenceAttached
+    | Audited | ExtensionBuilt | BinaryBuilt | Sanitized
 )  # fmt: skip
 
 

@@ -31,8 +31,8 @@ ReturnedByCall: TypeAlias = Annotated[tuple[Returned, ...], msgspec.Meta(max_len
 KernelNames: TypeAlias = Annotated[tuple[Word, ...], msgspec.Meta(max_length=_MOST_KERNELS)]
 
 
-class How(enum.StrEnum):
-    """How calls are timed.
+class CallMode(enum.StrEnum):
+    """The way in which timed calls are made.
 
     SINGLE: one by one with the device idle before and after, each with its own record.  BURST: back to back, for the
     caller's clock alone; outputs are kept until Collect.  CAPTURE: into a CUDA graph, not timed.  REPLAY: that graph
@@ -103,7 +103,7 @@ class TimeBaseline(Command, tag="time_baseline", frozen=True):
 
     name: str
     slots: tuple[Count, ...]
-    how: How
+    mode: CallMode
     cache: CacheState
 
 
@@ -146,7 +146,7 @@ class TimeCalls(Command, tag="time_calls", frozen=True):
     """
 
     slots: tuple[Count, ...]
-    how: How
+    mode: CallMode
     cache: CacheState = CacheState.COLD
 
 

@@ -142,7 +142,7 @@ class Prepare(CaseCommand, tag="prepare", frozen=True):
     The judge draws the seed itself unless one is given, to replay a case that has ended.  With `draw_seed` this seed
     and all later draws for the case follow from that number.  Without `expects` expected outputs are made when a
     comparison first needs them: the reference is known to work on this case.  With `fresh_ahead` the new content that
-    the next Refill or Again asks for is made, too.
+    the next Refill or NextContent asks for is made, too.
     """
 
     problem: ProblemId
@@ -228,7 +228,7 @@ class Compare(CaseCommand, tag="compare", frozen=True):
     other_seed: int | None = None
 
 
-class Again(Message, frozen=True):
+class NextContent(Message, frozen=True):
     """Content of the arena for the next call, as of a Refill."""
 
     fresh: bool
@@ -236,12 +236,12 @@ class Again(Message, frozen=True):
 
 
 class TakeSnapshot(CaseCommand, tag="take_snapshot", frozen=True):
-    """Copy arena and outputs of this call for a later comparison; then write the arena `again` for the next call."""
+    """Copy arena and outputs of this call for a later comparison; then write the `next_content`, if any."""
 
     outputs: str
     max_output_bytes: Count
     returned: Returned
-    again: Again | None = None
+    next_content: NextContent | None = None
     explain: bool = True
     hash_outputs: bool = False
 

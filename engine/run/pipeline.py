@@ -22,7 +22,7 @@ from engine.model import (
 from engine.model.layers import Coverage
 from engine.model.proof import CaseProof
 from engine.probes import Probe
-from engine.probes.lab.case_session import Lab, Passed, passed_of
+from engine.probes.lab.case_session import Lab, PassedCase, passed_of
 from engine.profile import Profile
 from engine.run.ahead.dry_run import DryRun
 from engine.run.ahead.readiness import Readiness
@@ -83,7 +83,7 @@ class Run:
         self._launched = False
         self._lowering: asyncio.Task[None] | None = None
         self._cases_ended = asyncio.Event()
-        self._passed: tuple[Passed, ...] = ()
+        self._passed: tuple[PassedCase, ...] = ()
         self._native = NativeCode(
             candidate=candidate, target=self._device.target, extensions=self._process_pool.extensions,
             artefacts=self._artefacts, emitter=self._emitter, profile=self._profile,

@@ -80,7 +80,7 @@ class WorkerParticipant:
     async def single(self, slots: tuple[int, ...]) -> Batch:
         began = self._exchange.clock()
         await self._refresh(slots)
-        timed, took_s = await self._time(slots, protocol.How.SINGLE)
+        timed, took_s = await self._time(slots, protocol.CallMode.SINGLE)
         self._expect(len(slots), len(timed.calls), len(timed.returned))
         await self._check(slots, timed.returned)
         self.call_s = took_s / len(slots)
@@ -97,19 +97,19 @@ class WorkerParticipant:
 
     async def burst(self, slots: tuple[int, ...]) -> Stretch:
         await self._fetch_slots(slots)
-        timed, took_s = await self._time(slots, protocol.How.BURST)
+        timed, took_s = await self._time(slots, protocol.CallMode.BURST)
         verified = await self._collect(slots)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=verified)
 
     async def round_trip_s(self) -> float:
         """Time of an exchange that makes no calls."""
-        _, took_s = await self._time((), protocol.How.BURST)
+        _, took_s = await self._time((), protocol.CallMode.BURST)
         return took_s
 
     async def capture(self, slots: tuple[int, ...]) -> None:
         await self._fetch_slots(slots)
         try:
-            timed, _ = await self._time(slots, protocol.How.CAPTURE)
+            timed, _ = await self._time(slots, protocol.CallMode.CAPTURE)
         except FailedHere as ended:
             if ended.failed.kind is protocol.FailureKind.TAMPERED:
                 raise
@@ -119,7 +119,7 @@ class WorkerParticipant:
 
     async def replay(self, slots: tuple[int, ...]) -> Stretch:
         await self._fetch_slots(slots)
-        timed, took_s = await self._time(slots, protocol.How.REPLAY)
+        timed, took_s = await self._time(slots, protocol.CallMode.REPLAY)
         counted = self.calls, self.verified
         try:
             if not await self._collect(slots):
@@ -136,7 +136,7 @@ class WorkerParticipant:
     async def replay_again(self, slots: tuple[int, ...]) -> Stretch:
         """Replay the captured graph on the current content and time it; nothing is verified or counted."""
         await self._fetch(())  # no new content; puts the cache in the same state as before a verified replay
-        timed, took_s = await self._time(slots, protocol.How.REPLAY)
+        timed, took_s = await self._time(slots, protocol.CallMode.REPLAY)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)), verified=False)
 
     async def _fetch_slots(self, slots: tuple[int, ...]) -> None:
@@ -152,9 +152,9 @@ class WorkerParticipant:
         command = protocol.Fetch(id=protocol.new_id(), slots=tuple(dict.fromkeys(slots)), cache=self._cache)
         await self._ask(command, protocol.Done, "while taking over inputs")
 
-    async def _time(self, slots: tuple[int, ...], how: protocol.How) -> tuple[protocol.Timed, float]:
-        doing = f"while being timed at this shape ({how.value})"
-        command = protocol.TimeCalls(id=protocol.new_id(), slots=slots, how=how, cache=self._cache)
+    async def _time(self, slots: tuple[int, ...], mode: protocol.CallMode) -> tuple[protocol.Timed, float]:
+        doing = f"while being timed at this shape ({mode.value})"
+        command = protocol.TimeCalls(id=protocol.new_id(), slots=slots, mode=mode, cache=self._cache)
         timed, took_s = await self._ask(command, protocol.Timed, doing)
         self.notes = tuple(dict.fromkeys((*self.notes, *timed.notes)))
         return timed, took_s

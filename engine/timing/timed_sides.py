@@ -71,7 +71,7 @@ class BaselineParticipant:
         await self._exchange.ask_judge(command, protocol.Done, f"preparing {self.name}")
 
     async def single(self, slots: tuple[int, ...]) -> Batch:
-        timed, took_s = await self._time(slots, protocol.How.SINGLE)
+        timed, took_s = await self._time(slots, protocol.CallMode.SINGLE)
         if len(timed.calls) != len(slots):
             message = f"the judge reported {len(timed.calls)} calls of {self.name}, expected {len(slots)}"
             raise CaseEnded(Stop(outcome=Outcome.ENGINE_ERROR, message=message))
@@ -85,23 +85,23 @@ class BaselineParticipant:
         return batch
 
     async def burst(self, slots: tuple[int, ...]) -> Stretch:
-        return await self._stretch(slots, protocol.How.BURST)
+        return await self._stretch(slots, protocol.CallMode.BURST)
 
     async def capture(self, slots: tuple[int, ...]) -> None:
         try:
-            await self._time(slots, protocol.How.CAPTURE)
+            await self._time(slots, protocol.CallMode.CAPTURE)
         except FailedHere as ended:
             raise NotCapturedError(f"no graph: {ended.failed.message}") from ended
 
     async def replay(self, slots: tuple[int, ...]) -> Stretch:
-        return await self._stretch(slots, protocol.How.REPLAY)
+        return await self._stretch(slots, protocol.CallMode.REPLAY)
 
-    async def _stretch(self, slots: tuple[int, ...], how: protocol.How) -> Stretch:
-        timed, took_s = await self._time(slots, how)
+    async def _stretch(self, slots: tuple[int, ...], mode: protocol.CallMode) -> Stretch:
+        timed, took_s = await self._time(slots, mode)
         return Stretch(calls=len(slots), wall_s=took_s, claimed_us=each_us(timed, len(slots)))
 
-    async def _time(self, slots: tuple[int, ...], how: protocol.How) -> tuple[protocol.Timed, float]:
-        command = protocol.TimeBaseline(id=protocol.new_id(), name=self.name, slots=slots, how=how, cache=self._cache)
+    async def _time(self, slots: tuple[int, ...], mode: protocol.CallMode) -> tuple[protocol.Timed, float]:
+        command = protocol.TimeBaseline(id=protocol.new_id(), name=self.name, slots=slots, mode=mode, cache=self._cache)
         timed, took_s = await self._exchange.ask_judge(command, protocol.Timed, f"timing {self.name}")
         self.notes = tuple(dict.fromkeys((*self.notes, *timed.notes)))
         return timed, took_s

@@ -264,7 +264,7 @@ def returned_bytes(
     command: protocol.Compare
     | protocol.TakeSnapshot
     | protocol.CountCorrect
-    | protocol.Contrast
+    | protocol.CompareReading
     | protocol.MeasurePrecision,
 ) -> torch.Tensor:
     """A private copy of the bytes of everything that the entry returned.

@@ -27,7 +27,7 @@ _SLOWER = 2.0  # times the verified duration: a probed call is observed, and oth
 
 
 @dataclass(frozen=True, kw_only=True)
-class Passed:
+class PassedCase:
     """A case that the candidate was right on.
 
     `launches` are those specialisations that no case before it had launched: the first case of a kernel, not everything
@@ -83,7 +83,7 @@ class Lab:
 
     plan: Plan
     device: Device
-    passed: Sequence[Passed]
+    passed: Sequence[PassedCase]
     session: CandidateSession
     process_pool: ProcessPool
     limits: Limits
@@ -335,11 +335,11 @@ def passed_of(
     launches: Mapping[str, tuple[Launch, ...]],
     tapes: Mapping[str, tuple[Path, ...]],
     digests: Mapping[str, str],
-) -> tuple[Passed, ...]:
+) -> tuple[PassedCase, ...]:
     """The cases of these results, in their order; what their calls left is by the name of the case."""
     case_by_name = {case.name: case for case in cases}
     return tuple(
-        Passed(
+        PassedCase(
             case=case_by_name[result.case],
             result=result,
             launches=launches.get(result.case, ()),

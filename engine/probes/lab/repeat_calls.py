@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engine import protocol
 from engine.errors import EngineError
-from engine.probes.lab.case_session import CallContent, CallResult, CaseSession, Lab, Passed
+from engine.probes.lab.case_session import CallContent, CallResult, CaseSession, Lab, PassedCase
 from engine.processes.judge_requests import reason_in
 
 _ENOUGH = 256  # fewest elements: a race or a late write affects few of them
@@ -53,7 +53,7 @@ async def watched(
     )
     if isinstance(called, CallResult):
         return OutputReading(trouble=called.trouble, silent=called.silent)
-    return await _contrasted(session, called.returned, keep=keep, reordered=called.reordered)
+    return await _compared(session, called.returned, keep=keep, reordered=called.reordered)
 
 
 def watch_of(session: CaseSession) -> protocol.Watch:
@@ -75,7 +75,7 @@ async def repeated_outputs(session: CaseSession, *, pause_s: float) -> OutputRea
         return OutputReading(trouble=reply.message)
     if not isinstance(reply, protocol.OutputsRepeated):
         return OutputReading(trouble=f"a second reading of the outputs was answered with {type(reply).__name__}")
-    return await _contrasted(session, reply.returned, keep=False)
+    return await _compared(session, reply.returned, keep=False)
 
 
 async def measured_precision(session: CaseSession, *, poison: int) -> tuple[protocol.OutputPrecision, ...] | str:
@@ -100,23 +100,23 @@ async def measured_precision(session: CaseSession, *, poison: int) -> tuple[prot
     return _trouble(session, reply, "measure the precision of")
 
 
-def smallest_first(lab: Lab) -> list[Passed]:
+def smallest_first(lab: Lab) -> list[PassedCase]:
     """The cases with outputs by their size; those with few elements last, for they show little."""
     counted = [one for one in lab.passed if one.elements]
     return sorted(counted, key=lambda one: (one.elements < _ENOUGH, lab.size_of(one.case)))
 
 
-def one_larger(lab: Lab, cases: Sequence[Passed], *, than: Passed) -> Passed | None:
+def one_larger(lab: Lab, cases: Sequence[PassedCase], *, than: PassedCase) -> PassedCase | None:
     """The largest of these cases with at most a limited multiple of the work of another; None without."""
     most = _MOST_TIMES * lab.size_of(than.case)
     near = [one for one in cases if one is not than and lab.size_of(one.case) <= most]
     return max(reversed(near), key=lambda one: lab.size_of(one.case), default=None)
 
 
-async def _contrasted(
+async def _compared(
     session: CaseSession, returned: tuple[protocol.ReturnedSpec, ...], *, keep: bool, reordered: int = 0
 ) -> OutputReading:
-    contrast = protocol.Contrast(
+    compare_reading = protocol.CompareReading(
         id=protocol.new_id(),
         outputs=str(session.outputs),
         max_output_bytes=session.lab.limits.output_bytes,
@@ -124,8 +124,8 @@ async def _contrasted(
         keep=keep,
         place=session.lab.place,
     )
-    reply = await session.lab.process_pool.ask_judge(contrast)
-    if isinstance(reply, protocol.Contrasted):
+    reply = await session.lab.process_pool.ask_judge(compare_reading)
+    if isinstance(reply, protocol.ReadingCompared):
         return OutputReading(outputs=reply.outputs, reordered=reordered)
     return OutputReading(trouble=_trouble(session, reply, "compare"))
 

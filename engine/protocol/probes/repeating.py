@@ -77,7 +77,7 @@ class OutputsRepeated(Reply, tag="outputs_repeated", frozen=True):
     returned: Returned
 
 
-class Contrast(CaseCommand, tag="contrast", frozen=True):
+class CompareReading(CaseCommand, tag="compare_reading", frozen=True):
     """Judge: compare the outputs of a watched call with the expected ones and with those kept last.
 
     With `keep` these outputs are kept for the next comparison.
@@ -101,7 +101,7 @@ class Difference(Message, frozen=True):
     changed: Count | None
 
 
-class Contrasted(Reply, tag="contrasted", frozen=True):
+class ReadingCompared(Reply, tag="reading_compared", frozen=True):
     """One entry for each output of the case."""
 
     outputs: Annotated[tuple[Difference, ...], msgspec.Meta(max_length=MOST_RETURNED)]

@@ -18,7 +18,7 @@ from engine.model import Finding, Severity, Stage, events
 from engine.model.counts import counted
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
-from engine.probes.lab.case_session import Lab, Passed
+from engine.probes.lab.case_session import Lab, PassedCase
 from engine.protocol.proof.proof_file import ProvenRun
 from engine.protocol.proof.tape import ELEMENT_BYTES, Tape
 from engine.replay.agreement import count_different_numbers, with_other_seeds
@@ -128,7 +128,7 @@ class ProvingStage:
         self._emitter.end(Stage.PROVE, began)
 
     async def _replayed(
-        self, one: Passed, calls: ComparedTapes | CaseProof, *, after: asyncio.Task[None] | None
+        self, one: PassedCase, calls: ComparedTapes | CaseProof, *, after: asyncio.Task[None] | None
     ) -> None:
         """Report whether a case with these tapes is proven, once `after` has ended."""
         if isinstance(calls, CaseProof):
@@ -141,7 +141,7 @@ class ProvingStage:
         number, total = len(self.proofs), len(self._lab.passed)
         self._emitter.emit(events.CaseProven(at_s=self._emitter.now(), number=number, total=total, proof=proof))
 
-    async def _within_engine(self, one: Passed, work: Callable[[], Awaitable[_T]]) -> _T | CaseProof:
+    async def _within_engine(self, one: PassedCase, work: Callable[[], Awaitable[_T]]) -> _T | CaseProof:
         """Result of `work`, repeated after errors; an engine error is a separate gap, never the kernel's."""
         if self._failures >= _MOST_FAILURES:
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason="not tried: the engine failed before")
@@ -152,7 +152,7 @@ class ProvingStage:
             self._failures += 1
             return CaseProof(case=one.case.name, gap=Gap.ENGINE, reason=str(error) or "the engine failed")
 
-    async def _prove(self, one: Passed, calls: ComparedTapes) -> CaseProof:
+    async def _prove(self, one: PassedCase, calls: ComparedTapes) -> CaseProof:
         """The proof of a case by its tapes."""
         name, size = one.case.name, _answer_bytes(one)
         other, tape, agreed = calls.other, calls.tape, calls.agreed
@@ -251,7 +251,7 @@ def finding_of(proofs: Sequence[CaseProof]) -> Finding | None:
 
 
 def _taped_case(
-    one: Passed, tape: Tape, kernels: Sequence[LoweredKernel], *, varying: tuple[int, ...] = ()
+    one: PassedCase, tape: Tape, kernels: Sequence[LoweredKernel], *, varying: tuple[int, ...] = ()
 ) -> TapedCase:
     """The case with a tape, without what its worker claims, and with these kernels."""
     bare = replace_fields(tape, claimed=())
@@ -259,12 +259,12 @@ def _taped_case(
     return TapedCase(case=one.case, tape=bare, kernels=kernels, varying=varying, answers_bools=answers_bools)
 
 
-def _answer_bytes(one: Passed) -> int:
+def _answer_bytes(one: PassedCase) -> int:
     """The bytes of all outputs of a case."""
     return sum(output.total * ELEMENT_BYTES.get(output.dtype, 1) for output in one.result.outputs)
 
 
-def _least_bytes(one: Passed) -> int:
+def _least_bytes(one: PassedCase) -> int:
     """The bytes that all outputs of a case need if each bool is a bit."""
     bools = sum(output.total for output in one.result.outputs if output.dtype == "bool")
     return _answer_bytes(one) - bools + math.ceil(bools / 8)

@@ -12,7 +12,7 @@ from engine.draws import Draws
 from engine.errors import EngineError, WireError
 from engine.model import Determinism
 from engine.model.proof import CaseProof, Gap
-from engine.probes.lab.case_session import CallContent, CallResult, CaseSession, Lab, Passed
+from engine.probes.lab.case_session import CallContent, CallResult, CaseSession, Lab, PassedCase
 from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
 from engine.replay.agreement import Agreement, Disagreement, agreement
 from engine.replay.needed import needed_part
@@ -57,7 +57,7 @@ class CallTaper:
         self._lab = lab
         self._draws = Draws(lab.plan.draw_seed, "tapes")
 
-    async def of_case(self, one: Passed) -> ComparedTapes | CaseProof:
+    async def of_case(self, one: PassedCase) -> ComparedTapes | CaseProof:
         """Tapes of verified calls that agree, or that of the last one and of further calls until two of them agree.
 
         The last two compared if none agree; the proof's gap if a call cannot be taped.
@@ -78,7 +78,7 @@ class CallTaper:
         return await self._with_further_calls(one, (tapes[-1], outputs))
 
     async def _with_further_calls(
-        self, one: Passed, verified: tuple[Tape, CallOutputs] | None
+        self, one: PassedCase, verified: tuple[Tape, CallOutputs] | None
     ) -> ComparedTapes | CaseProof:
         """Tapes of calls made now, the first of which may agree with that of a verified call."""
         calls: ComparedTapes | None = None
@@ -172,7 +172,7 @@ def _another_call(case: str, what: str) -> CaseProof:
     return CaseProof(case=case, gap=Gap.UNSTEADY, reason=f"another call of this case {what}")
 
 
-def _verified_tapes(one: Passed) -> list[Tape]:
+def _verified_tapes(one: PassedCase) -> list[Tape]:
     """The tapes of verified calls, but those lost with their worker, unreadable, or incomplete."""
     tapes = []
     for path in one.tapes:

@@ -304,7 +304,9 @@ class Verifier:
             outputs=command.outputs,
             max_output_bytes=command.max_output_bytes,
             returned=called.returned,
-            again=protocol.Again(fresh=following.fresh, poison=following.poison) if following is not None else None,
+            next_content=protocol.NextContent(fresh=following.fresh, poison=following.poison)
+            if following is not None
+            else None,
             explain=self._explains,
             hash_outputs=_is_hashed(command, following),
             place=running.place,

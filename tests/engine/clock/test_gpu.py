@@ -80,16 +80,18 @@ class Bench:
     def refresh(self) -> None:
         self.ask(protocol.Refresh(id="i", slots=CHUNK), protocol.Done)
 
-    def timed(self, how: protocol.How = protocol.How.SINGLE, cache: CacheState = CacheState.COLD) -> protocol.Timed:
-        if how is not protocol.How.SINGLE:
+    def timed(
+        self, mode: protocol.CallMode = protocol.CallMode.SINGLE, cache: CacheState = CacheState.COLD
+    ) -> protocol.Timed:
+        if mode is not protocol.CallMode.SINGLE:
             assert self.worker.carry_out(protocol.Fetch(id="i", slots=CHUNK, cache=cache)) == protocol.Done(id="i")
-        reply = self.worker.carry_out(protocol.TimeCalls(id="i", slots=CHUNK, how=how, cache=cache))
+        reply = self.worker.carry_out(protocol.TimeCalls(id="i", slots=CHUNK, mode=mode, cache=cache))
         assert isinstance(reply, protocol.Timed), reply
         return reply
 
     def rest(self) -> None:
         """End the recording, or what the judge does in this process next would be the candidate's."""
-        empty = self.worker.carry_out(protocol.TimeCalls(id="i", slots=(), how=protocol.How.BURST))
+        empty = self.worker.carry_out(protocol.TimeCalls(id="i", slots=(), mode=protocol.CallMode.BURST))
         assert isinstance(empty, protocol.Timed), empty
 
     def checked(self, timed: protocol.Timed) -> protocol.Checked:
@@ -126,12 +128,12 @@ def test_every_calling_mode_is_timed_and_right(instruments: Instruments, name: s
         assert all(call.span_ns and call.stream_ns and call.span_ns < call.stream_ns + 2000 for call in timed.calls)
         assert bench.checked(timed) == RIGHT
     bench.refresh()
-    assert bench.timed(protocol.How.BURST).elapsed_ns > 0
+    assert bench.timed(protocol.CallMode.BURST).elapsed_ns > 0
     assert bench.checked(bench.collected()) == RIGHT
-    bench.timed(protocol.How.CAPTURE)
+    bench.timed(protocol.CallMode.CAPTURE)
     for _ in range(2):
         bench.refresh()
-        assert bench.timed(protocol.How.REPLAY).elapsed_ns > 0
+        assert bench.timed(protocol.CallMode.REPLAY).elapsed_ns > 0
         assert bench.checked(bench.collected()) == RIGHT
 
 
@@ -139,9 +141,14 @@ def test_baseline_is_timed_by_every_method(instruments: Instruments) -> None:
     bench = Bench(instruments, "vllm::fused_add_rms_norm", "1024x4096 bf16")
     bench.ask(protocol.PrepareBaseline(id="i", name="eager"), protocol.Done)
     bench.refresh()
-    for how in (protocol.How.SINGLE, protocol.How.BURST, protocol.How.CAPTURE, protocol.How.REPLAY):
+    for mode in (
+        protocol.CallMode.SINGLE,
+        protocol.CallMode.BURST,
+        protocol.CallMode.CAPTURE,
+        protocol.CallMode.REPLAY,
+    ):
         timed = bench.ask(
-            protocol.TimeBaseline(id="i", name="eager", slots=CHUNK, how=how, cache=CacheState.COLD), protocol.Timed
+            protocol.TimeBaseline(id="i", name="eager", slots=CHUNK, mode=mode, cache=CacheState.COLD), protocol.Timed
         )
         assert timed.late == ()
         assert all(call.span_ns and call.activities > 1 for call in timed.calls)
@@ -157,16 +164,16 @@ def test_failed_capture_leaves_process_unchanged(instruments: Instruments) -> No
     bench.entry = entry
     stream = torch.cuda.current_stream()
     for _ in range(2):
-        failed = bench.worker.carry_out(protocol.TimeCalls(id="i", slots=CHUNK, how=protocol.How.CAPTURE))
+        failed = bench.worker.carry_out(protocol.TimeCalls(id="i", slots=CHUNK, mode=protocol.CallMode.CAPTURE))
         assert isinstance(failed, protocol.Failed)
         assert failed.kind is protocol.FailureKind.UNSUPPORTED
         assert failed.message.startswith("cannot be captured: ")
     assert torch.cuda.current_stream() == stream
     torch.cuda.empty_cache()
     bench.entry = bench.problem.eager
-    bench.timed(protocol.How.CAPTURE)
+    bench.timed(protocol.CallMode.CAPTURE)
     bench.refresh()
-    bench.timed(protocol.How.REPLAY)
+    bench.timed(protocol.CallMode.REPLAY)
     assert bench.checked(bench.collected()) == RIGHT
     bench.refresh()
     assert bench.checked(bench.timed()) == RIGHT

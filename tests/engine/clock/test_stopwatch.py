@@ -59,11 +59,11 @@ class Bench:
     def ask(self, command: Any) -> protocol.AnyReply:
         return self.stopwatch.carry_out(command)
 
-    def timed(self, how: protocol.How, *slots: int, cache: CacheState = CacheState.COLD) -> protocol.Timed:
-        if slots and how is not protocol.How.SINGLE:
+    def timed(self, mode: protocol.CallMode, *slots: int, cache: CacheState = CacheState.COLD) -> protocol.Timed:
+        if slots and mode is not protocol.CallMode.SINGLE:
             fetch = protocol.Fetch(id="i", slots=tuple(dict.fromkeys(slots)), cache=cache)
             assert self.ask(fetch) == protocol.Done(id="i")
-        reply = self.ask(protocol.TimeCalls(id="i", slots=slots, how=how, cache=cache))
+        reply = self.ask(protocol.TimeCalls(id="i", slots=slots, mode=mode, cache=cache))
         assert isinstance(reply, protocol.Timed), reply
         return reply
 
@@ -120,7 +120,7 @@ def bench() -> Bench:
 
 def test_single_calls_use_slots_in_order(bench: Bench) -> None:
     assert bench.occupied == protocol.Done(id="i")
-    reply = bench.timed(protocol.How.SINGLE, 2, 0)
+    reply = bench.timed(protocol.CallMode.SINGLE, 2, 0)
     assert [(call.span_ns, call.activities) for call in reply.calls] == [(50, 1), (50, 1)]
     assert bench.outputs((2, 0), reply) == [[40, 42, 44, 46, 48, 50], [0, 2, 4, 6, 8, 10]]
     assert (reply.method, reply.reason, reply.late) == ("cupti", "", ())
@@ -129,7 +129,7 @@ def test_single_calls_use_slots_in_order(bench: Bench) -> None:
 
 def test_preparation_of_a_call_is_not_timed(bench: Bench) -> None:
     bench.entry = AddsSum(bench.device)
-    reply = bench.timed(protocol.How.SINGLE, 0, 1)
+    reply = bench.timed(protocol.CallMode.SINGLE, 0, 1)
     assert [(call.span_ns, call.activities) for call in reply.calls] == [(50, 1), (50, 1)]
     assert bench.outputs((0, 1), reply) == [[15, 16, 17, 18, 19, 20], [85, 86, 87, 88, 89, 90]]
     assert (reply.late, reply.kernels) == ((), (protocol.KernelTime(name="adds", device_ns=100, count=2),))
@@ -137,19 +137,21 @@ def test_preparation_of_a_call_is_not_timed(bench: Bench) -> None:
 
 def test_call_is_prepared_for_the_content_of_each_round(bench: Bench) -> None:
     bench.entry = AddsSum(bench.device)
-    bench.timed(protocol.How.SINGLE, 0)
+    bench.timed(protocol.CallMode.SINGLE, 0)
     bench.input(0).copy_(torch.ones(6))
-    reply = bench.timed(protocol.How.SINGLE, 0)
+    reply = bench.timed(protocol.CallMode.SINGLE, 0)
     assert bench.outputs((0,), reply) == [[7, 7, 7, 7, 7, 7]]
     bench.input(0).copy_(torch.zeros(6))
-    bench.timed(protocol.How.BURST, 0)
+    bench.timed(protocol.CallMode.BURST, 0)
     assert bench.outputs((0,), bench.collected()) == [[0, 0, 0, 0, 0, 0]]
 
 
 def test_prepared_calls_are_not_captured(bench: Bench) -> None:
     bench.entry = AddsSum(bench.device)
-    bench.timed(protocol.How.BURST, 0)
-    refused = bench.refused(protocol.TimeCalls(id="i", slots=(0,), how=protocol.How.CAPTURE, cache=CacheState.WARM))
+    bench.timed(protocol.CallMode.BURST, 0)
+    refused = bench.refused(
+        protocol.TimeCalls(id="i", slots=(0,), mode=protocol.CallMode.CAPTURE, cache=CacheState.WARM)
+    )
     assert refused.kind is protocol.FailureKind.UNSUPPORTED
     assert refused.message.startswith("cannot be captured: each call is prepared from its content")
 
@@ -162,14 +164,14 @@ def test_timed_argument_has_own_offset_without_neighbours(bench: Bench) -> None:
         return bench.double(x)
 
     bench.entry = looks
-    bench.timed(protocol.How.SINGLE, 0, 2)
+    bench.timed(protocol.CallMode.SINGLE, 0, 2)
     assert met == [(0, 24), (0, 24)]
 
 
 def test_cold_run_empties_cache_before_each_call(bench: Bench) -> None:
-    bench.timed(protocol.How.SINGLE, 0, 1, 2)
+    bench.timed(protocol.CallMode.SINGLE, 0, 1, 2)
     assert (bench.device.evictions, bench.device.touched) == (3, [])
-    bench.timed(protocol.How.SINGLE, 0, 1, cache=CacheState.WARM)
+    bench.timed(protocol.CallMode.SINGLE, 0, 1, cache=CacheState.WARM)
     assert (bench.device.evictions, bench.device.touched) == (3, [24, 24])
 
 
@@ -184,27 +186,27 @@ def test_cold_fetch_empties_cache_of_copies() -> None:
 
     bench = Bench(device=Watched())
     bench.entry = lambda x: (arguments.append(x), x * 2)[1]
-    bench.timed(protocol.How.BURST, 1, cache=CacheState.WARM)
+    bench.timed(protocol.CallMode.BURST, 1, cache=CacheState.WARM)
     assert evicted == []
     bench.input(1).fill_(7)
-    bench.timed(protocol.How.BURST, 1)
+    bench.timed(protocol.CallMode.BURST, 1)
     assert evicted == [[7] * 6]
 
 
 def test_fetch_of_no_slots_empties_the_cache(bench: Bench) -> None:
     made = torch.zeros(6)
     bench.entry = lambda x: torch.mul(x, 2, out=made)
-    bench.timed(protocol.How.CAPTURE, 1)
+    bench.timed(protocol.CallMode.CAPTURE, 1)
     bench.input(1).fill_(7)
     evictions = bench.device.evictions
     assert bench.ask(protocol.Fetch(id="i", slots=(), cache=CacheState.COLD)) == protocol.Done(id="i")
     assert bench.device.evictions == evictions + 1
-    assert isinstance(bench.ask(protocol.TimeCalls(id="i", slots=(1,), how=protocol.How.REPLAY)), protocol.Timed)
+    assert isinstance(bench.ask(protocol.TimeCalls(id="i", slots=(1,), mode=protocol.CallMode.REPLAY)), protocol.Timed)
     assert bench.outputs((1,), bench.collected()) == [[20, 22, 24, 26, 28, 30]]
 
 
 def test_missing_recorder_is_reported() -> None:
-    reply = Bench(precise=False).timed(protocol.How.SINGLE, 0)
+    reply = Bench(precise=False).timed(protocol.CallMode.SINGLE, 0)
     assert reply.calls == (protocol.CallTime(span_ns=None, stream_ns=50, activities=0),)
     assert (reply.method, reply.reason) == ("", "scripted without a recorder")
 
@@ -215,20 +217,20 @@ def test_dropped_records_leave_no_span(bench: Bench) -> None:
         return bench.double(x)
 
     bench.entry = entry
-    reply = bench.timed(protocol.How.SINGLE, 0)
+    reply = bench.timed(protocol.CallMode.SINGLE, 0)
     assert (reply.method, reply.reason, reply.calls[0].span_ns) == ("", "CUPTI dropped 1 records", None)
 
 
 def test_a_cache_that_may_keep_lines_is_noted(bench: Bench) -> None:
     bench.device.note = "could not"
-    assert bench.timed(protocol.How.SINGLE, 0).notes == ("could not",)
-    assert bench.timed(protocol.How.BURST, 0).notes == ("could not",)
+    assert bench.timed(protocol.CallMode.SINGLE, 0).notes == ("could not",)
+    assert bench.timed(protocol.CallMode.BURST, 0).notes == ("could not",)
 
 
 def test_work_between_two_commands_is_late(bench: Bench) -> None:
-    bench.timed(protocol.How.SINGLE, 0)
+    bench.timed(protocol.CallMode.SINGLE, 0)
     bench.device.put("side_kernel", 500)
-    assert bench.timed(protocol.How.SINGLE, 1).late == ("side_kernel",)
+    assert bench.timed(protocol.CallMode.SINGLE, 1).late == ("side_kernel",)
 
 
 def deferring(device: ScriptedDevice, activities: int) -> object:
@@ -247,7 +249,7 @@ def deferring(device: ScriptedDevice, activities: int) -> object:
 def test_work_that_begins_while_we_copy_is_late(bench: Bench) -> None:
     # One more than the copies that there are.
     bench.entry = lambda x: (x.clone(), deferring(bench.device, 3))
-    assert bench.timed(protocol.How.SINGLE, 0).late == ("deferred", "deferred", "deferred")
+    assert bench.timed(protocol.CallMode.SINGLE, 0).late == ("deferred", "deferred", "deferred")
 
 
 def test_outputs_not_copied_leave_no_gap(bench: Bench) -> None:
@@ -256,12 +258,12 @@ def test_outputs_not_copied_leave_no_gap(bench: Bench) -> None:
         return x[:0], torch.zeros(1 << 16), torch.zeros(1, device="meta"), deferring(bench.device, 2)
 
     bench.entry = entry
-    assert bench.timed(protocol.How.SINGLE, 0).late == ("deferred", "deferred")
+    assert bench.timed(protocol.CallMode.SINGLE, 0).late == ("deferred", "deferred")
 
 
-@pytest.mark.parametrize("how", [protocol.How.SINGLE, protocol.How.BURST])
+@pytest.mark.parametrize("mode", [protocol.CallMode.SINGLE, protocol.CallMode.BURST])
 def test_replaced_copy_function_cannot_compute_the_output(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, how: protocol.How
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, mode: protocol.CallMode
 ) -> None:
     heard: list[str] = []
 
@@ -271,8 +273,8 @@ def test_replaced_copy_function_cannot_compute_the_output(
 
     for name in ("copy_", "detach", "resolve_conj", "resolve_neg", "narrow", "view", "is_conj", "is_neg"):
         monkeypatch.setattr(torch.Tensor, name, replacing(name))
-    reply = bench.timed(how, 0)
-    returned = reply.returned if how is protocol.How.SINGLE else bench.collected().returned
+    reply = bench.timed(mode, 0)
+    returned = reply.returned if mode is protocol.CallMode.SINGLE else bench.collected().returned
     monkeypatch.undo()
     assert heard == []
     assert bench.output(0, *returned[0]).tolist() == [0, 2, 4, 6, 8, 10]
@@ -288,24 +290,26 @@ def test_mode_never_left_does_not_see_copies(bench: Bench, kind: type[Any]) -> N
 
     listening = type("Listening", (kind,), {"__torch_function__": listen, "__torch_dispatch__": listen})
     with listening():
-        bench.timed(protocol.How.SINGLE, 0)
+        bench.timed(protocol.CallMode.SINGLE, 0)
     assert "mul" in str(heard)  # the entry's own work
     assert "copy" not in str(heard)
 
 
 def test_a_call_without_work_has_no_activities(bench: Bench) -> None:
     bench.entry = lambda x: x
-    assert bench.timed(protocol.How.SINGLE, 0).calls == (protocol.CallTime(span_ns=None, stream_ns=0, activities=0),)
+    assert bench.timed(protocol.CallMode.SINGLE, 0).calls == (
+        protocol.CallTime(span_ns=None, stream_ns=0, activities=0),
+    )
 
 
 def test_empty_chunk_times_no_calls(bench: Bench) -> None:
-    assert bench.timed(protocol.How.SINGLE) == protocol.Timed(id="i", method="cupti")
-    assert bench.timed(protocol.How.BURST).elapsed_ns == 0
+    assert bench.timed(protocol.CallMode.SINGLE) == protocol.Timed(id="i", method="cupti")
+    assert bench.timed(protocol.CallMode.BURST).elapsed_ns == 0
 
 
 def test_several_unusual_outputs_are_described(bench: Bench) -> None:
     bench.entry = lambda x: (x + 1, x.to(torch.int16)[::2], None, x[:0])
-    (returned,) = bench.timed(protocol.How.SINGLE, 1).returned
+    (returned,) = bench.timed(protocol.CallMode.SINGLE, 1).returned
     assert [(spec.type_name, spec.dtype, spec.shape, spec.bytes) for spec in returned] == [
         ("Tensor", "float32", (6,), 24),
         ("Tensor", "int16", (3,), 6),
@@ -320,7 +324,7 @@ def test_outputs_too_large_are_described_unwritten() -> None:
     bench = Bench(room=256)
     bench.entry = lambda x: torch.ones(1000)
     before = bench.block.content.clone()
-    (returned,) = bench.timed(protocol.How.SINGLE, 0).returned
+    (returned,) = bench.timed(protocol.CallMode.SINGLE, 0).returned
     assert (returned[0].shape, returned[0].bytes) == ((1000,), 4000)
     assert torch.equal(bench.block.content, before)
 
@@ -330,15 +334,15 @@ def test_entry_error_is_raised_and_next_command_works(bench: Bench) -> None:
         raise ZeroDivisionError("theirs")
 
     bench.entry = entry
-    for how in (protocol.How.SINGLE, protocol.How.BURST):
+    for mode in (protocol.CallMode.SINGLE, protocol.CallMode.BURST):
         with pytest.raises(ZeroDivisionError, match="theirs"):
-            bench.timed(how, 0)
+            bench.timed(mode, 0)
     bench.entry = bench.double
-    assert len(bench.timed(protocol.How.SINGLE, 0).calls) == 1
+    assert len(bench.timed(protocol.CallMode.SINGLE, 0).calls) == 1
 
 
 def test_a_burst_is_collected_into_its_slots(bench: Bench) -> None:
-    reply = bench.timed(protocol.How.BURST, 3, 1)
+    reply = bench.timed(protocol.CallMode.BURST, 3, 1)
     assert (reply.elapsed_ns, reply.calls, reply.returned) == (100, (), ())
     collected = bench.collected()
     assert bench.outputs((3, 1), collected) == [[60, 62, 64, 66, 68, 70], [20, 22, 24, 26, 28, 30]]
@@ -360,7 +364,7 @@ def test_overlapping_outputs_are_shared_neighbours_are_not(
 ) -> None:
     memory, turns = torch.zeros(20), iter(views)
     bench.entry = lambda x: memory[next(turns)]
-    bench.timed(protocol.How.BURST, 0, 1)
+    bench.timed(protocol.CallMode.BURST, 0, 1)
     assert bench.collected().shared_outputs is shared
 
 
@@ -370,7 +374,7 @@ def test_two_outputs_of_one_call_may_share_memory(bench: Bench) -> None:
         return y, y
 
     bench.entry = entry
-    bench.timed(protocol.How.BURST, 0, 1)
+    bench.timed(protocol.CallMode.BURST, 0, 1)
     assert not bench.collected().shared_outputs
 
 
@@ -382,15 +386,15 @@ def test_graph_replays_on_current_slot_content(bench: Bench) -> None:
         return torch.mul(x, 2, out=made.setdefault(x.data_ptr(), torch.zeros(6)))
 
     bench.entry = entry
-    assert bench.timed(protocol.How.CAPTURE, 0, 1).kernels == (protocol.KernelTime(name="double", count=2),)
+    assert bench.timed(protocol.CallMode.CAPTURE, 0, 1).kernels == (protocol.KernelTime(name="double", count=2),)
     for number in (0, 1):
         bench.input(number).fill_(100 + number)
-    assert bench.timed(protocol.How.REPLAY, 0, 1).elapsed_ns == 100
+    assert bench.timed(protocol.CallMode.REPLAY, 0, 1).elapsed_ns == 100
     assert bench.outputs((0, 1), bench.collected()) == [[200] * 6, [202] * 6]
 
 
 def test_failed_capture_is_unsupported_and_calls_continue(bench: Bench) -> None:
-    bench.timed(protocol.How.CAPTURE, 0, 1)
+    bench.timed(protocol.CallMode.CAPTURE, 0, 1)
 
     def entry(x: torch.Tensor) -> torch.Tensor:
         if bench.device.capturing:
@@ -398,14 +402,15 @@ def test_failed_capture_is_unsupported_and_calls_continue(bench: Bench) -> None:
         return bench.double(x)
 
     bench.entry = entry
-    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0, 1), how=protocol.How.CAPTURE))
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0, 1), mode=protocol.CallMode.CAPTURE))
     assert (failed.kind, failed.message) == (
         protocol.FailureKind.UNSUPPORTED,
         "cannot be captured: RuntimeError: operation not permitted when stream is capturing",
     )
-    assert len(bench.timed(protocol.How.SINGLE, 0).calls) == 1
+    assert len(bench.timed(protocol.CallMode.SINGLE, 0).calls) == 1
     assert (
-        "holds calls on ()" in bench.refused(protocol.TimeCalls(id="i", slots=(0, 1), how=protocol.How.REPLAY)).message
+        "holds calls on ()"
+        in bench.refused(protocol.TimeCalls(id="i", slots=(0, 1), mode=protocol.CallMode.REPLAY)).message
     )
 
 
@@ -418,13 +423,13 @@ def test_unprintable_error_is_reported_by_type(bench: Bench) -> None:
         raise UnspeakableError
 
     bench.entry = entry
-    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), how=protocol.How.CAPTURE))
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), mode=protocol.CallMode.CAPTURE))
     assert failed.message == "cannot be captured: UnspeakableError: "
 
 
 def test_graph_serves_only_its_slots(bench: Bench) -> None:
-    bench.timed(protocol.How.CAPTURE, 0, 1)
-    failed = bench.refused(protocol.TimeCalls(id="i", slots=(1, 0), how=protocol.How.REPLAY))
+    bench.timed(protocol.CallMode.CAPTURE, 0, 1)
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(1, 0), mode=protocol.CallMode.REPLAY))
     assert (failed.kind, failed.message) == (
         protocol.FailureKind.ENGINE,
         "the graph holds calls on (0, 1), not on (1, 0)",
@@ -432,22 +437,22 @@ def test_graph_serves_only_its_slots(bench: Bench) -> None:
 
 
 def test_an_empty_burst_forgets_nothing(bench: Bench) -> None:
-    bench.timed(protocol.How.BURST, 2)
-    bench.timed(protocol.How.BURST)
+    bench.timed(protocol.CallMode.BURST, 2)
+    bench.timed(protocol.CallMode.BURST)
     assert bench.outputs((2,), bench.collected()) == [[40, 42, 44, 46, 48, 50]]
 
 
 def test_single_calls_and_capture_leave_nothing_to_collect(bench: Bench) -> None:
-    bench.timed(protocol.How.BURST, 0)
-    bench.timed(protocol.How.CAPTURE, 0)
+    bench.timed(protocol.CallMode.BURST, 0)
+    bench.timed(protocol.CallMode.CAPTURE, 0)
     assert bench.refused(protocol.Collect(id="i")).kind is protocol.FailureKind.ENGINE
-    bench.timed(protocol.How.BURST, 0)
-    bench.timed(protocol.How.SINGLE, 0)
+    bench.timed(protocol.CallMode.BURST, 0)
+    bench.timed(protocol.CallMode.SINGLE, 0)
     assert bench.refused(protocol.Collect(id="i")).kind is protocol.FailureKind.ENGINE
 
 
 def test_a_slot_that_does_not_exist_is_refused(bench: Bench) -> None:
-    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0, 4), how=protocol.How.SINGLE))
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0, 4), mode=protocol.CallMode.SINGLE))
     assert failed.message == "there are 4 slots, and (0, 4) were requested"
 
 
@@ -455,20 +460,20 @@ def test_host_argument_has_the_content_of_each_round(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(torch.Tensor, "cpu", torch.Tensor.clone)  # as from a device
     bench = Bench(on_host=True)
     bench.input(1).fill_(3.0)
-    assert bench.outputs((1,), bench.timed(protocol.How.SINGLE, 1)) == [[6.0] * 6]
+    assert bench.outputs((1,), bench.timed(protocol.CallMode.SINGLE, 1)) == [[6.0] * 6]
 
 
 def test_calls_that_read_a_host_argument_are_not_captured() -> None:
     bench = Bench(on_host=True)
     fetch = protocol.Fetch(id="i", slots=(0,), cache=CacheState.COLD)
     assert bench.ask(fetch) == protocol.Done(id="i")
-    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), how=protocol.How.CAPTURE))
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), mode=protocol.CallMode.CAPTURE))
     assert failed.message.startswith("cannot be captured: a graph keeps the numbers that were read")
 
 
 def test_closed_slots_cannot_be_timed(bench: Bench) -> None:
     assert bench.ask(protocol.CloseSlots(id="i")) == protocol.Done(id="i")
-    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), how=protocol.How.SINGLE))
+    failed = bench.refused(protocol.TimeCalls(id="i", slots=(0,), mode=protocol.CallMode.SINGLE))
     assert failed.message == "timing requires occupied slots"
     assert not bench.device.is_recording
 

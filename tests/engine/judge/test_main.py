@@ -187,16 +187,16 @@ def test_case_held_separately_is_unaffected_by_the_other(bench: Bench) -> None:
     assert isinstance(bench.ask(other), protocol.Prepared)
     bench.prepare("TWICE")
     right = bench.hand_back(2 * bench.arguments[0])
-    contrast = protocol.Contrast(
+    compare_reading = protocol.CompareReading(
         id="c", outputs=str(bench.outputs), max_output_bytes=1 << 20, returned=right, keep=True
     )
-    for command in (contrast, msgspec.structs.replace(contrast, place=1)):
+    for command in (compare_reading, msgspec.structs.replace(compare_reading, place=1)):
         reply = bench.ask(command)
-        assert isinstance(reply, protocol.Contrasted)
+        assert isinstance(reply, protocol.ReadingCompared)
         assert [(output.right, output.changed) for output in reply.outputs] == [(4, None)]
     bench.release()
     assert isinstance(bench.ask(protocol.Refill(id="i", fresh=True, poison=1, place=1)), protocol.Done)
-    reply = bench.ask(msgspec.structs.replace(contrast, place=1))
-    assert isinstance(reply, protocol.Contrasted)
+    reply = bench.ask(msgspec.structs.replace(compare_reading, place=1))
+    assert isinstance(reply, protocol.ReadingCompared)
     assert [(output.right, output.changed) for output in reply.outputs] == [(0, 0)]
     assert isinstance(bench.ask(protocol.Release(id="i", place=1)), protocol.Released)

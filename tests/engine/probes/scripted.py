@@ -27,7 +27,7 @@ from engine.model import (
 )
 from engine.model.layers import LayerReport
 from engine.probes import Observation
-from engine.probes.lab.case_session import NEW_CONTENT, CallContent, CallResult, Lab, Passed
+from engine.probes.lab.case_session import NEW_CONTENT, CallContent, CallResult, Lab, PassedCase
 
 ARENA = protocol.ArenaSpec(path="/nowhere", storages=(), bytes=256)
 
@@ -61,7 +61,7 @@ def never(*_: object) -> object:
     raise AssertionError("the parent makes no tensors")
 
 
-def passed(name: str, *grids: tuple[int, ...], size: int = 1, elements: int = 1000, **changes: object) -> Passed:
+def passed(name: str, *grids: tuple[int, ...], size: int = 1, elements: int = 1000, **changes: object) -> PassedCase:
     """A case that was right, with a launch of one kernel for each of these grids."""
     one = Case(
         name=name,
@@ -81,7 +81,7 @@ def passed(name: str, *grids: tuple[int, ...], size: int = 1, elements: int = 10
         Launch(kernel="k", line=2, signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=grid)
         for grid in grids
     )
-    return Passed(case=one, result=result, launches=launches)
+    return PassedCase(case=one, result=result, launches=launches)
 
 
 @dataclass(kw_only=True)
@@ -91,7 +91,7 @@ class ScriptedLab:
     What is `ordered` has one program in every grid.  In cases that are `idle` nothing is to be written.
     """
 
-    passed: Sequence[Passed]
+    passed: Sequence[PassedCase]
     script: Script = lambda called, number: Came()
     precisions: list[tuple[protocol.OutputPrecision, ...]] = field(default_factory=list)
     interpreted: bool = True
@@ -151,10 +151,10 @@ class ScriptedLab:
     async def ask_judge(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         if isinstance(command, protocol.MeasurePrecision):
             return protocol.PrecisionMeasured(id=command.id, outputs=self.precisions.pop(0))
-        assert isinstance(command, protocol.Contrast)
+        assert isinstance(command, protocol.CompareReading)
         came = self.came
         output = protocol.Difference(name="return", total=1000, right=1000 - came.wrong, changed=came.changed)
-        return protocol.Contrasted(id=command.id, outputs=(output,))
+        return protocol.ReadingCompared(id=command.id, outputs=(output,))
 
 
 @dataclass(frozen=True, kw_only=True)

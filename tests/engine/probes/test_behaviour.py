@@ -27,7 +27,7 @@ from engine.model import (
 )
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import behaviour, observations_of
-from engine.probes.lab.case_session import Lab, Passed
+from engine.probes.lab.case_session import Lab, PassedCase
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from tests.candidates import cheat, stated
@@ -51,7 +51,7 @@ PROBLEM = ProblemDefinition(
 ).problem("toy_problems")
 
 PASSED = (
-    Passed(
+    PassedCase(
         case=PROBLEM.cases[0],
         launches=(),
         result=CaseResult(case="a", tier=Tier.FULL, outcome=Outcome.PASS, elapsed_s=0.1, calls=2, seed=1),

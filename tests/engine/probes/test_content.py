@@ -29,7 +29,7 @@ from engine.model import (
 )
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import content
-from engine.probes.lab.case_session import CaseSession, Lab, Passed
+from engine.probes.lab.case_session import CaseSession, Lab, PassedCase
 from engine.protocol import Variant
 
 EVERYTHING = tuple(Variant)
@@ -45,7 +45,7 @@ def never(*_: object) -> object:
     raise AssertionError("the parent makes no tensors")
 
 
-def case(name: str, *, size: int = 1000, elements: int = 9, kernels: Sequence[str] = (), calls: int = 12) -> Passed:
+def case(name: str, *, size: int = 1000, elements: int = 9, kernels: Sequence[str] = (), calls: int = 12) -> PassedCase:
     one = Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={"size": size})
     report = OutputReport(name="return", outcome=Outcome.PASS, total=elements)
     result = CaseResult(
@@ -57,7 +57,7 @@ def case(name: str, *, size: int = 1000, elements: int = 9, kernels: Sequence[st
         )
         for kernel in kernels
     )
-    return Passed(case=one, result=result, launches=launches)
+    return PassedCase(case=one, result=result, launches=launches)
 
 
 def tensor(shape: tuple[int, ...], strides: tuple[int, ...], first: int = 0) -> protocol.TensorSpec:
@@ -68,7 +68,7 @@ def tensor(shape: tuple[int, ...], strides: tuple[int, ...], first: int = 0) -> 
 class FakeLab:
     """Stands for a Lab; `asked` are the variants that were called or dismissed, by case."""
 
-    passed: tuple[Passed, ...]
+    passed: tuple[PassedCase, ...]
     wrong: Callable[[str, Variant], bool] = lambda case, variant: False
     report: OutputReport = WRONG
     dismissed: Callable[[Variant], str] = lambda variant: ""

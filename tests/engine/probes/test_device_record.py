@@ -14,7 +14,7 @@ from engine import protocol
 from engine.model import Case, CaseResult, DType, Finding, Launch, Outcome, OutputReport, Severity, Tier
 from engine.model.layers import Coverage, LayerReport
 from engine.probes import device_record
-from engine.probes.lab.case_session import Lab, Passed, RecordedCall
+from engine.probes.lab.case_session import Lab, PassedCase, RecordedCall
 from engine.verdict.native_symbols import NativeKernels
 
 RIGHT = (protocol.CorrectCount(name="return", total=8, right=8, trivial=0),)
@@ -25,7 +25,7 @@ REPLAYED = protocol.ActivitySeen(
 )  # fmt: skip
 
 
-def passed(name: str, *, size: int, launches: Sequence[str] = ()) -> Passed:
+def passed(name: str, *, size: int, launches: Sequence[str] = ()) -> PassedCase:
     case = Case(name=name, dtype=DType.FLOAT32, tier=Tier.FULL, params={"size": size})
     result = CaseResult(
         case=name,
@@ -42,7 +42,7 @@ def passed(name: str, *, size: int, launches: Sequence[str] = ()) -> Passed:
         )
         for kernel in launches
     )
-    return Passed(case=case, result=result, launches=reported)
+    return PassedCase(case=case, result=result, launches=reported)
 
 
 def taped(*own: str, outputs: tuple[protocol.CorrectCount, ...] = RIGHT, foreign: str = "") -> RecordedCall:
@@ -55,7 +55,7 @@ def taped(*own: str, outputs: tuple[protocol.CorrectCount, ...] = RIGHT, foreign
 class FakeLab:
     """Stands for a Lab; `recorded` are the cases whose calls were, in their order."""
 
-    passed: Sequence[Passed]
+    passed: Sequence[PassedCase]
     script: Callable[[str], RecordedCall]
     platform: str = "cuda"
     unrecorded: str = ""

@@ -28,7 +28,7 @@ from engine.model import (
 )
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import ghost_replay
-from engine.probes.lab.case_session import CallResult, Lab, Passed
+from engine.probes.lab.case_session import CallResult, Lab, PassedCase
 from engine.verdict.native_symbols import NativeKernels
 
 A, B = protocol.Kernel(name="a", line=3), protocol.Kernel(name="b", line=9)
@@ -40,7 +40,7 @@ def never(*_: object) -> object:
     raise AssertionError("the parent makes no tensors")
 
 
-def case(name: str, *, elements: int = 1000, size: int = 1, launches: Sequence[protocol.Kernel] = ()) -> Passed:
+def case(name: str, *, elements: int = 1000, size: int = 1, launches: Sequence[protocol.Kernel] = ()) -> PassedCase:
     one = Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={"size": size})
     report = OutputReport(name="return", outcome=Outcome.PASS, total=elements)
     result = CaseResult(
@@ -59,7 +59,7 @@ def case(name: str, *, elements: int = 1000, size: int = 1, launches: Sequence[p
         )
         for kernel in launches
     )
-    return Passed(case=one, result=result, launches=reported)
+    return PassedCase(case=one, result=result, launches=reported)
 
 
 def right(
@@ -76,7 +76,7 @@ def right(
 class FakeLab:
     """Stands for a Lab; `called` are the calls that were made, `renewed` how many workers were given up."""
 
-    passed: tuple[Passed, ...]
+    passed: tuple[PassedCase, ...]
     script: Script
     called: list[tuple[str, tuple[protocol.Kernel, ...], int]] = field(default_factory=list)
     renewed: int = 0

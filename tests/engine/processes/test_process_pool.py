@@ -213,7 +213,12 @@ async def test_without_device_first_compiler_waits_for_first_worker(
             180,
         ),
         (protocol.FreeSlots(id="a"), 60),
-        (protocol.TimeBaseline(id="a", name="eager", slots=(0,), how=protocol.How.SINGLE, cache=CacheState.COLD), 60),
+        (
+            protocol.TimeBaseline(
+                id="a", name="eager", slots=(0,), mode=protocol.CallMode.SINGLE, cache=CacheState.COLD
+            ),
+            60,
+        ),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -177,7 +177,7 @@ def doubling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Refere
     serving.join()
 
 
-def times(how: protocol.How) -> protocol.TimeBaseline:
+def times(how: protocol.CallMode) -> protocol.TimeBaseline:
     return protocol.TimeBaseline(id="i", name="eager", slots=(5, 2, 7), how=how, cache=CacheState.COLD)
 
 
@@ -185,15 +185,15 @@ def test_reference_timed_in_its_process(doubling: Reference, device: ScriptedDev
     doubling.prepare_times(seeds=((100, 1), (100, 2)))
     evictions = device.evictions
 
-    single = doubling.time(times(protocol.How.SINGLE))
+    single = doubling.time(times(protocol.CallMode.SINGLE))
     assert isinstance(single, protocol.Timed)
     assert (len(single.calls), single.method, device.evictions - evictions) == (3, "cupti", 3)
-    for how in (protocol.How.BURST, protocol.How.CAPTURE, protocol.How.REPLAY):
+    for how in (protocol.CallMode.BURST, protocol.CallMode.CAPTURE, protocol.CallMode.REPLAY):
         assert isinstance(doubling.time(times(how)), protocol.Timed)
 
     doubling.forget_times()
     with pytest.raises(ReferenceUnavailableError, match="no call was prepared"):
-        doubling.time(times(protocol.How.SINGLE))
+        doubling.time(times(protocol.CallMode.SINGLE))
 
 
 def test_timed_calls_get_contents_unchanged_by_earlier_ones(device: ScriptedDevice) -> None:
@@ -206,7 +206,7 @@ def test_timed_calls_get_contents_unchanged_by_earlier_ones(device: ScriptedDevi
     timed = ReferenceTimes(Seeing(), [(torch.ones(2),), (torch.zeros(2),)], device.instruments())
     seen.clear()
     for _ in range(2):
-        timed.time(times(protocol.How.SINGLE))
+        timed.time(times(protocol.CallMode.SINGLE))
     assert seen == [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]] * 2
 
 

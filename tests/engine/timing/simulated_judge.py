@@ -96,14 +96,14 @@ class Judge:
 
     def _time(self, command: protocol.TimeBaseline) -> protocol.AnyReply:
         device, script = self.device, self.baselines[command.name]
-        device.log.append((command.name, command.how.value, str(len(command.slots))))
+        device.log.append((command.name, command.mode.value, str(len(command.slots))))
         assert all(slot in device.filled for slot in command.slots), "the judge has no copy of a slot never filled"
         if script.fails_with is not None and self.asked[protocol.TimeBaseline] >= script.fails_from:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=script.fails_with)
-        if command.how is protocol.How.SINGLE:
+        if command.mode is protocol.CallMode.SINGLE:
             calls = single(device, script, command.slots, 0)
             return protocol.Timed(id=command.id, calls=calls, method=script.method, reason=script.reason)
-        if command.how is protocol.How.CAPTURE and not script.capturable:
+        if command.mode is protocol.CallMode.CAPTURE and not script.capturable:
             message = f"{command.name} cannot be captured"
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
         busy_us = sum(device.busy_us(script) for _ in command.slots)

@@ -18,8 +18,8 @@ class Worker:
         self.calls = 0
         self.chunks = 0
         self.replays = 0
-        self.stretched: set[protocol.How] = set()
-        self.how = protocol.How.SINGLE
+        self.stretched: set[protocol.CallMode] = set()
+        self.mode = protocol.CallMode.SINGLE
         self.captured: tuple[int, ...] = ()
         self.last: tuple[int, ...] = ()
         self.alive = True
@@ -73,11 +73,11 @@ class Worker:
     def _time(self, command: protocol.TimeCalls) -> protocol.AnyReply:
         device, script = self.device, self.script
         if command.slots:
-            device.log.append((self.name, command.how.value, str(len(command.slots))))
-            in_one_go = command.how in (protocol.How.BURST, protocol.How.REPLAY)
+            device.log.append((self.name, command.mode.value, str(len(command.slots))))
+            in_one_go = command.mode in (protocol.CallMode.BURST, protocol.CallMode.REPLAY)
             assert not in_one_go or self.cache is command.cache, "the cache is as the calls before left it"
             self.cache = None
-        if command.how is not protocol.How.CAPTURE:
+        if command.mode is not protocol.CallMode.CAPTURE:
             self.calls += len(command.slots)
         if script.dies_at_call is not None and self.calls >= script.dies_at_call:
             self.alive = False
@@ -86,23 +86,23 @@ class Worker:
             return protocol.Failed(id=command.id, kind=protocol.FailureKind.RAISED, message=script.fails_with)
         if self.calls == len(command.slots):
             device.clock.work(script.first_call_s)
-        self.last, self.how = command.slots, command.how
-        match command.how:
-            case protocol.How.SINGLE:
+        self.last, self.mode = command.slots, command.mode
+        match command.mode:
+            case protocol.CallMode.SINGLE:
                 return self._single(command)
-            case protocol.How.BURST:
+            case protocol.CallMode.BURST:
                 busy_us = sum(max(script.launch_us, device.busy_us(script)) for _ in command.slots)
                 busy_us += self._first_us(command)
                 device.clock.work(busy_us * 1e-6)
                 return protocol.Timed(id=command.id, elapsed_ns=round(busy_us * 1e3))
-            case protocol.How.CAPTURE:
+            case protocol.CallMode.CAPTURE:
                 if not script.capturable:
                     message = "cannot be captured: it waits for the device"
                     return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message=message)
                 self.captured = command.slots
-                self.stretched.discard(protocol.How.REPLAY)
+                self.stretched.discard(protocol.CallMode.REPLAY)
                 return protocol.Timed(id=command.id, kernels=self._kernels(len(command.slots)) if script.nodes else ())
-            case protocol.How.REPLAY:
+            case protocol.CallMode.REPLAY:
                 assert command.slots == self.captured
                 self.replays += 1
                 met = device.filled[command.slots[0]] == "seen"
@@ -113,9 +113,9 @@ class Worker:
                 return protocol.Timed(id=command.id, elapsed_ns=round(busy_us * script.claim_factor * 1e3))
 
     def _first_us(self, command: protocol.TimeCalls) -> float:
-        if not command.slots or command.how in self.stretched:
+        if not command.slots or command.mode in self.stretched:
             return 0.0
-        self.stretched.add(command.how)
+        self.stretched.add(command.mode)
         return self.script.first_stretch_us
 
     def _single(self, command: protocol.TimeCalls) -> protocol.Timed:
@@ -150,5 +150,5 @@ class Worker:
             if self.script.wrong_at_call is not None and number >= self.script.wrong_at_call:
                 self.device.wrong.add(slot)
             wrong_from = self.script.graph_wrong_from
-            if self.how is protocol.How.REPLAY and wrong_from is not None and self.replays >= wrong_from:
+            if self.mode is protocol.CallMode.REPLAY and wrong_from is not None and self.replays >= wrong_from:
                 self.device.wrong.add(slot)

@@ -57,7 +57,7 @@ async def test_second_worker_is_timed_in_same_interleaving(make_lab):
     (comparison,) = case.comparisons
     assert (comparison.baseline, comparison.standing) == ("other", Standing.FASTER)
     assert comparison.speedup.value == pytest.approx(1.03, abs=0.01)
-    singles = [name for name, how, _ in lab.device.log if how == "single"]
+    singles = [name for name, mode, _ in lab.device.log if mode == "single"]
     assert singles[-4 * 8 :] == ["worker", "another", "another", "worker"] * 8
 
 

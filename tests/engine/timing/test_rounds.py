@@ -13,7 +13,7 @@ from engine.model.benchmark import Method, Standing
 async def test_chunk_order_mirrors_baselines(make_lab):
     lab = make_lab(baselines={"eager": {}, "cublas": {}})
     await lab.run(baselines=("eager", "cublas"))
-    singles = [name for name, how, _ in lab.device.log if how == "single"]
+    singles = [name for name, mode, _ in lab.device.log if mode == "single"]
     last_rounds = singles[-6 * 8 :]
     assert last_rounds == ["worker", "eager", "cublas", "cublas", "eager", "worker"] * 8
 
@@ -27,9 +27,9 @@ async def test_every_timed_call_gets_new_content(make_lab):
 async def test_only_slots_of_next_chunk_are_filled(make_lab):
     lab = make_lab()
     await lab.run()
-    called = [int(calls) for name, how, calls in lab.device.log if name == "worker" and how != "capture"]
+    called = [int(calls) for name, mode, calls in lab.device.log if name == "worker" and mode != "capture"]
     filled = [len(slots) for slots in lab.judge.refreshed]
-    captures = sum(how == "capture" for name, how, _ in lab.device.log if name == "worker")
+    captures = sum(mode == "capture" for name, mode, _ in lab.device.log if name == "worker")
     unverified = 2 * 8  # both graphs are replayed eight times more for the clock alone, on what is there
     assert len(filled) == len(called) + captures - unverified
     assert max(filled) <= 128
@@ -38,7 +38,7 @@ async def test_only_slots_of_next_chunk_are_filled(make_lab):
 async def test_chunk_sizes_are_unpredictable_and_fit_the_ring(make_lab):
     lab = make_lab(machine={"slots": 9})
     await lab.run()
-    sizes = [int(calls) for name, how, calls in lab.device.log if name == "worker" and how == "single"]
+    sizes = [int(calls) for name, mode, calls in lab.device.log if name == "worker" and mode == "single"]
     assert len(set(sizes[-16:])) >= 3
     assert max(sizes) <= 9
 
@@ -48,7 +48,7 @@ async def test_another_seed_gives_other_chunks(make_lab):
     for seed in (1, 2):
         lab = make_lab(seed=seed)
         await lab.run()
-        sizes.append([calls for name, how, calls in lab.device.log if name == "worker" and how == "single"])
+        sizes.append([calls for name, mode, calls in lab.device.log if name == "worker" and mode == "single"])
     assert sizes[0] != sizes[1]
 
 
@@ -69,7 +69,7 @@ async def test_number_of_calls_follows_their_cost(make_lab, device_us, slots, le
 async def test_slow_case_keeps_three_calls_and_eight_rounds(make_lab):
     lab = make_lab(device_us=15_000.0, baselines={"eager": {"device_us": 15_000.0}}, machine={"slots": 8})
     await lab.run(case_s=1.0)
-    sizes = [int(calls) for name, how, calls in lab.device.log if name == "worker" and how == "single"]
+    sizes = [int(calls) for name, mode, calls in lab.device.log if name == "worker" and mode == "single"]
     assert len(sizes) >= 16
     assert set(sizes[-16:]) <= {3, 4}
 
@@ -99,8 +99,8 @@ async def test_warm_slots_fit_into_the_cache(make_lab):
     lab = make_lab(machine={"slots": 64, "stride": 2 << 20, "l2_bytes": 50 << 20})
     case = await lab.run(cache=CacheState.WARM)
     assert case.cache is CacheState.WARM
-    bursts = {int(calls) for name, how, calls in lab.device.log if name == "worker" and how == "burst"}
-    replays = {int(calls) for name, how, calls in lab.device.log if name == "worker" and how == "replay"}
+    bursts = {int(calls) for name, mode, calls in lab.device.log if name == "worker" and mode == "burst"}
+    replays = {int(calls) for name, mode, calls in lab.device.log if name == "worker" and mode == "replay"}
     assert bursts == {1, 6}
     assert all(calls == 1 or calls % 6 == 0 for calls in replays)  # the same six again and again
 

@@ -83,11 +83,11 @@ class Bench:
         self.ask(protocol.Refresh(id="i", slots=slots), protocol.Done)
 
     def timed(
-        self, *slots: int, how: protocol.How = protocol.How.SINGLE, cache: CacheState = CacheState.COLD
+        self, *slots: int, mode: protocol.CallMode = protocol.CallMode.SINGLE, cache: CacheState = CacheState.COLD
     ) -> protocol.Timed:
-        if how is not protocol.How.SINGLE:
+        if mode is not protocol.CallMode.SINGLE:
             assert self.worker.carry_out(protocol.Fetch(id="i", slots=slots, cache=cache)) == protocol.Done(id="i")
-        reply = self.worker.carry_out(protocol.TimeCalls(id="i", slots=slots, how=how, cache=cache))
+        reply = self.worker.carry_out(protocol.TimeCalls(id="i", slots=slots, mode=mode, cache=cache))
         assert isinstance(reply, protocol.Timed), reply
         return reply
 
@@ -104,9 +104,11 @@ class Bench:
         return self.check(slots, self.timed(*slots).returned)
 
     def baseline(
-        self, *slots: int, how: protocol.How = protocol.How.SINGLE, cache: CacheState = CacheState.COLD
+        self, *slots: int, mode: protocol.CallMode = protocol.CallMode.SINGLE, cache: CacheState = CacheState.COLD
     ) -> protocol.Timed:
-        reply = self.ask(protocol.TimeBaseline(id="i", name="eager", slots=slots, how=how, cache=cache), protocol.Timed)
+        reply = self.ask(
+            protocol.TimeBaseline(id="i", name="eager", slots=slots, mode=mode, cache=cache), protocol.Timed
+        )
         assert isinstance(reply, protocol.Timed)
         return reply
 

@@ -19,8 +19,8 @@ def test_baselines_run_on_private_copies_of_every_problem(name: str, case: str) 
     assert bench.prepare() == protocol.Done(id="i")
     bench.refresh(*EIGHT)
     before = bench.device.blocks[-1].content.clone()
-    for how in (protocol.How.SINGLE, protocol.How.BURST, protocol.How.SINGLE):
-        bench.baseline(*EIGHT, how=how)
+    for mode in (protocol.CallMode.SINGLE, protocol.CallMode.BURST, protocol.CallMode.SINGLE):
+        bench.baseline(*EIGHT, mode=mode)
     assert torch.equal(bench.device.blocks[-1].content, before)
     assert bench.check(EIGHT, bench.timed(*EIGHT).returned) == protocol.Checked(id="i", right=8)
 
@@ -40,10 +40,10 @@ def test_cold_timed_run_empties_cache_for_both_sides(cache: CacheState, eviction
     bench.prepare()
     bench.refresh(*EIGHT)
     for side in (bench.baseline, bench.timed):
-        side(0, 1, how=protocol.How.CAPTURE, cache=cache)
-        for how in (protocol.How.BURST, protocol.How.REPLAY):
+        side(0, 1, mode=protocol.CallMode.CAPTURE, cache=cache)
+        for mode in (protocol.CallMode.BURST, protocol.CallMode.REPLAY):
             before = bench.device.evictions
-            side(0, 1, how=how, cache=cache)
+            side(0, 1, mode=mode, cache=cache)
             assert bench.device.evictions - before == evictions
 
 
@@ -69,7 +69,7 @@ def test_foreign_reference_timed_by_its_own_process() -> None:
     bench = Bench(toy("f(x: Tensor) -> Tensor", vector, lambda x: x * 2, timer=timer))
     bench.refresh(*EIGHT)
     assert bench.prepare() == protocol.Done(id="i")
-    assert bench.baseline(3, 4, how=protocol.How.BURST).elapsed_ns == 7
+    assert bench.baseline(3, 4, mode=protocol.CallMode.BURST).elapsed_ns == 7
     bench.slots.carry_out(protocol.FreeSlots(id="i"))
     assert timer.asked == ["one", (3, 4), "forget"]
 
@@ -117,9 +117,9 @@ def test_in_place_baseline_gets_fresh_inputs_per_run() -> None:
     bench.refresh(3, 4)
     wanted = [bench.storage(number).view(torch.float32).clone() for number in (3, 4)]
     bench.timed(3, 4)
-    for how in (protocol.How.SINGLE, protocol.How.BURST):
+    for mode in (protocol.CallMode.SINGLE, protocol.CallMode.BURST):
         seen.clear()
-        bench.baseline(3, 4, how=how)
+        bench.baseline(3, 4, mode=mode)
         assert all(torch.equal(one, other) for one, other in zip(seen, wanted, strict=True))
     assert bench.check((3, 4), ((), ())).right == 2
 
@@ -135,21 +135,21 @@ def test_judge_writes_between_runs_are_not_reported() -> None:
 def test_baseline_replays_on_current_slot_content() -> None:
     bench, seen = device_of_eager(70)
     bench.refresh(0, 1)
-    assert bench.baseline(0, 1, how=protocol.How.CAPTURE).kernels == (
+    assert bench.baseline(0, 1, mode=protocol.CallMode.CAPTURE).kernels == (
         protocol.KernelTime(name="eager_kernel", count=2),
     )
     bench.refresh(5, 6)
     seen.clear()
-    assert bench.baseline(5, 6, how=protocol.How.REPLAY).elapsed_ns == 140
+    assert bench.baseline(5, 6, mode=protocol.CallMode.REPLAY).elapsed_ns == 140
     assert [one.tolist() for one in seen] == [bench.storage(number).view(torch.float32).tolist() for number in (5, 6)]
 
 
 def test_graph_of_another_length_is_usage_error() -> None:
     bench, _ = device_of_eager(70)
     bench.refresh(0, 1)
-    bench.baseline(0, 1, how=protocol.How.CAPTURE)
+    bench.baseline(0, 1, mode=protocol.CallMode.CAPTURE)
     with pytest.raises(RuntimeError, match="the graph holds 2 calls, 1 were requested"):
-        bench.baseline(0, how=protocol.How.REPLAY)
+        bench.baseline(0, mode=protocol.CallMode.REPLAY)
 
 
 def test_a_baseline_that_cannot_be_captured_is_unsupported() -> None:
@@ -163,7 +163,7 @@ def test_a_baseline_that_cannot_be_captured_is_unsupported() -> None:
     benches[0].prepare()
     benches[0].refresh(0)
     failed = benches[0].ask(
-        protocol.TimeBaseline(id="i", name="eager", slots=(0,), how=protocol.How.CAPTURE, cache=CacheState.COLD),
+        protocol.TimeBaseline(id="i", name="eager", slots=(0,), mode=protocol.CallMode.CAPTURE, cache=CacheState.COLD),
         protocol.Failed,
     )
     assert (failed.kind, failed.message) == (

@@ -211,10 +211,10 @@ def test_bursts_and_replays_are_checked_after_collection() -> None:
     made = [torch.zeros(100) for _ in EIGHT]
     bench.entry = lambda x: torch.mul(x, 2, out=made[bench.number_of(x)])
     bench.refresh(*EIGHT)
-    bench.timed(*EIGHT, how=protocol.How.CAPTURE)
-    for how in (protocol.How.BURST, protocol.How.REPLAY, protocol.How.REPLAY):
+    bench.timed(*EIGHT, mode=protocol.CallMode.CAPTURE)
+    for mode in (protocol.CallMode.BURST, protocol.CallMode.REPLAY, protocol.CallMode.REPLAY):
         bench.refresh(*EIGHT)
-        bench.timed(*EIGHT, how=how)
+        bench.timed(*EIGHT, mode=mode)
         collected = bench.worker.carry_out(protocol.Collect(id="i"))
         assert isinstance(collected, protocol.Timed) and not collected.shared_outputs
         assert bench.check(EIGHT, collected.returned).right == 8
@@ -225,7 +225,7 @@ def test_outputs_sharing_memory_keep_only_the_last() -> None:
     memory = torch.zeros(100)
     bench.entry = lambda x: torch.mul(x, 2, out=memory)
     bench.refresh(*EIGHT)
-    bench.timed(*EIGHT, how=protocol.How.BURST)
+    bench.timed(*EIGHT, mode=protocol.CallMode.BURST)
     collected = bench.worker.carry_out(protocol.Collect(id="i"))
     assert isinstance(collected, protocol.Timed) and collected.shared_outputs
     assert bench.check(EIGHT, collected.returned).right == 1

@@ -13,7 +13,7 @@ import pytest
 from engine.errors import DeadlineError, EngineError, KilledError
 from engine.model import Case, CaseResult, DType, Limits, Outcome, OutputReport, Plan, Tier
 from engine.model.proof import CaseProof, Gap
-from engine.probes.lab.case_session import Lab, Passed
+from engine.probes.lab.case_session import Lab, PassedCase
 from engine.protocol.proof.tape import ClaimedKernel, Tape
 from engine.replay.agreement import agreement
 from engine.run.event_stream import EventEmitter
@@ -28,7 +28,7 @@ from tests.engine.toy_problem import toy_problem
 
 CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 RESULT = CaseResult(case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=3, seed=1)
-PASSED = Passed(case=CASE, result=RESULT, launches=())
+PASSED = PassedCase(case=CASE, result=RESULT, launches=())
 TAPE = tape(launched(vector(0), vector(1)))
 OUTPUTS = CallOutputs(seed=1, digest="d" * 64)
 CLAIMED = ClaimedKernel(ttir=DOUBLE, arguments=("x", "y", "n"))
@@ -84,7 +84,7 @@ def test_an_answer_of_bools_needs_a_bit_for_each() -> None:
         OutputReport(name=dtype, outcome=Outcome.PASS, dtype=dtype, total=total)
         for dtype, total in (("bool", 17), ("float16", 5), ("bool", 8))
     )
-    passed = Passed(case=CASE, result=replace(RESULT, outputs=outputs), launches=())
+    passed = PassedCase(case=CASE, result=replace(RESULT, outputs=outputs), launches=())
     assert (_answer_bytes(passed), _least_bytes(passed)) == (35, 14)
 
 
@@ -93,7 +93,7 @@ def test_an_answer_of_bools_needs_a_bit_for_each() -> None:
 )
 def test_answer_of_bools_has_no_fractions(dtypes: tuple[str, ...], *, has_fractions: bool) -> None:
     outputs = tuple(OutputReport(name=dtype, outcome=Outcome.PASS, dtype=dtype, total=9) for dtype in dtypes)
-    passed = Passed(case=CASE, result=replace(RESULT, outputs=outputs), launches=())
+    passed = PassedCase(case=CASE, result=replace(RESULT, outputs=outputs), launches=())
     taped = _taped_case(passed, msgspec.structs.replace(TAPE, claimed=(CLAIMED,)), ())
     assert (taped.has_fractions, taped.tape) == (has_fractions, TAPE)
 

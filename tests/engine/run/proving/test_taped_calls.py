@@ -16,7 +16,7 @@ import pytest
 from engine import protocol
 from engine.model import Case, CaseResult, Determinism, DType, Limits, Outcome, OutputReport, Plan, Tier
 from engine.model.proof import CaseProof, Gap
-from engine.probes.lab.case_session import CallContent, Lab, Passed
+from engine.probes.lab.case_session import CallContent, Lab, PassedCase
 from engine.protocol.proof.tape import Tape, TapedStorage
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.taped_calls import CallOutputs, CallTaper, ComparedTapes, _verified_tapes
@@ -43,13 +43,13 @@ def test_complete_verified_tapes_are_used(tmp_path: Path, content: bytes | None,
     whole.write_bytes(msgspec.json.encode(WHOLE))
     if content is not None:
         other.write_bytes(content)
-    passed = Passed(case=CASE, result=RESULT, launches=(), tapes=(whole, other))
+    passed = PassedCase(case=CASE, result=RESULT, launches=(), tapes=(whole, other))
     assert _verified_tapes(passed) == [WHOLE, *expected]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_case_without_tapes_has_none() -> None:
-    assert _verified_tapes(Passed(case=CASE, result=RESULT, launches=())) == []
+    assert _verified_tapes(PassedCase(case=CASE, result=RESULT, launches=())) == []
 
 
 DIGEST = "d" * 64
@@ -110,7 +110,7 @@ class _Calls:
         paths = tuple(folder / f"{number}.tape" for number in range(len(tapes)))
         for path, tape in zip(paths, tapes, strict=True):
             path.write_bytes(msgspec.json.encode(tape))
-        passed = Passed(case=CASE, result=replace(RESULT, seed=seed), launches=(), tapes=paths, digest=digest)
+        passed = PassedCase(case=CASE, result=replace(RESULT, seed=seed), launches=(), tapes=paths, digest=digest)
         return await self.tapes_of.of_case(passed)
 
     async def tapes(

@@ -30,7 +30,7 @@ from engine.model import (
 )
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation, Probe, is_on_demand, name_of, probes
-from engine.probes.lab.case_session import CallContent, CallResult, Lab, Passed, passed_of
+from engine.probes.lab.case_session import CallContent, CallResult, Lab, PassedCase, passed_of
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
 from engine.run.event_stream import EventEmitter
@@ -354,6 +354,6 @@ def test_passed_cases_keep_the_order_of_results() -> None:
         CaseResult(case=name, tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=1, seed=1) for name in "dc"
     ]
     assert passed_of((CASE, other), results, launches={}, tapes={"d": (Path("d.tape"),)}, digests={"d": "5" * 64}) == (
-        Passed(case=other, result=results[0], launches=(), tapes=(Path("d.tape"),), digest="5" * 64),
-        Passed(case=CASE, result=results[1], launches=()),
+        PassedCase(case=other, result=results[0], launches=(), tapes=(Path("d.tape"),), digest="5" * 64),
+        PassedCase(case=CASE, result=results[1], launches=()),
     )

@@ -16,14 +16,16 @@ from engine.judge.inputs.outputs import output_names, returned_count, returned_v
 from engine.model import Outcome, OutputReport
 
 
-class Contrasts:
+class OutputReadings:
     """The outputs that were kept last, and the differences from them."""
 
     def __init__(self) -> None:
         self._prepared: cases.PreparedCase | None = None
         self._kept: list[torch.Tensor | OutputReport] = []
 
-    def contrast(self, prepared: cases.PreparedCase, command: protocol.Contrast) -> tuple[protocol.Difference, ...]:
+    def compare(
+        self, prepared: cases.PreparedCase, command: protocol.CompareReading
+    ) -> tuple[protocol.Difference, ...]:
         """One entry for each output of the watched call that the worker has just made.
 
         Raises:
@@ -45,7 +47,7 @@ class Contrasts:
         return differences
 
 
-def _handed_back(prepared: cases.PreparedCase, command: protocol.Contrast) -> list[torch.Tensor | OutputReport]:
+def _handed_back(prepared: cases.PreparedCase, command: protocol.CompareReading) -> list[torch.Tensor | OutputReport]:
     """The returned values, and the arguments that the entry writes, both as the worker sent them."""
     problem, specs, expected = prepared.problem, prepared.content.specs, prepared.content.expected
     count = returned_count(problem, specs, expected)
