@@ -116,19 +116,19 @@ class WorkbenchApp(TerminalApp):
         self.appearance = Appearance(self, settings.preferences)
         self._run_notifications = Notifications(self, preferences=lambda: self.appearance.preferences, clock=clock)
         self._audience = RunAudience(
-            self, self, notifications=self._run_notifications, troubles=self._troubles, on_end=self._refresh_past
+            self, self, notifications=self._run_notifications, troubles=self._troubles, on_end=self._refresh_history
         )
 
         def store_moved(sentence: str, numbers: Mapping[int, int]) -> None:
             self.post_message(StoreMoved(sentence, numbers))  # called in the thread that noticed
 
-        self.past = RunHistory(
+        self.run_history = RunHistory(
             services.store_opener,
-            say=self._audience.trouble_arose,
+            on_trouble=self._audience.trouble_arose,
             notice=store_moved,
         )
         self._service = EngineService(
-            past=self.past, audience=self._audience, say=partial(self._troubles.set, "engine")
+            run_history=self.run_history, audience=self._audience, on_trouble=partial(self._troubles.set, "engine")
         )
         self.runs = Runs(
             self,
@@ -148,7 +148,7 @@ class WorkbenchApp(TerminalApp):
         self.place = f"{settings.device} to {settings.target}" if settings.target else settings.device
         self.problems: tuple[ProblemDescription, ...] = ()
         self.opened: Workbench | None = None
-        self.agents = AgentRuns(self, app=self, refresh=self._refresh_past)
+        self.agents = AgentRuns(self, app=self, refresh=self._refresh_history)
         self._navigation = ScreenStack(self, self)
         self._opening: asyncio.Task[None] | None = None
         self._serving: Worker[None] | None = None
@@ -163,7 +163,7 @@ class WorkbenchApp(TerminalApp):
         if self._start is not None:
             if self._services.has_store():  # creating a store takes longer than reading one
                 look_up = look_up_stored_run(
-                    self._start, settings=self._settings, past=self.past, service=self._service
+                    self._start, settings=self._settings, run_history=self.run_history, service=self._service
                 )
                 self._opening = asyncio.create_task(look_up)
                 await asyncio.wait({self._opening}, timeout=STORED_RUN_LIMIT_S)
@@ -183,8 +183,8 @@ class WorkbenchApp(TerminalApp):
 
     async def _serve(self) -> None:
         """Read the lists of the store, start the engine, then run requests until cancelled."""
-        await (self._opening or self.past.open())
-        await self.past.refresh()
+        await (self._opening or self.run_history.open())
+        await self.run_history.refresh()
         self._redraw()
         if self.workbench is not None:
             self.workbench.history.read()
@@ -196,9 +196,9 @@ class WorkbenchApp(TerminalApp):
             self.action_show("models")
         await self._service.serve(engine)
 
-    def _refresh_past(self) -> None:
+    def _refresh_history(self) -> None:
         async def refresh() -> None:
-            await self.past.refresh()
+            await self.run_history.refresh()
             self._redraw()
 
         in_background(self, refresh, group="lists")
@@ -211,7 +211,7 @@ class WorkbenchApp(TerminalApp):
             with contextlib.suppress(WorkerCancelled, WorkerFailed):
                 await self._serving.wait()
         await self._service.aclose()
-        await self.past.close()
+        await self.run_history.close()
 
     # The host of the screens
 
@@ -300,7 +300,7 @@ class WorkbenchApp(TerminalApp):
         if self.workbench is not None:
             self.workbench.runs.renumbered(message.numbers)
             self.workbench.history.read()
-        self._refresh_past()
+        self._refresh_history()
 
     def on_watch_troubled(self, message: WatchTroubled) -> None:
         """Show that the watched file is missing, or that it is back."""

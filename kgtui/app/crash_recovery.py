@@ -63,7 +63,7 @@ class CrashRecovery:
         """Report on an internal error: the error, the saved text, where to read more, and the next step."""
         last = [*traceback.extract_tb(fault.__traceback__)][-1:]
         where = f" ({Path(last[0].filename).name}, line {last[0].lineno})" if last else ""
-        has_store = self._app.past.recording is not None
+        has_store = self._app.run_history.recording is not None
         return (
             f"the workbench failed: {printable(f'{type(fault).__name__}: {fault}')}{where}",
             f"  runs   finished runs are saved in {self._paths.sessions}"

@@ -25,9 +25,11 @@ def workbench_on(problem: Problem, path: Path, content: bytes, *, settings: Sett
     return Workbench(problem=problem, path=path, saved=content, device=settings.device, target=settings.target)
 
 
-async def look_up_stored_run(start: Start, *, settings: Settings, past: RunHistory, service: EngineService) -> None:
+async def look_up_stored_run(
+    start: Start, *, settings: Settings, run_history: RunHistory, service: EngineService
+) -> None:
     """Open the store, and read its run of this version of the file."""
-    await past.open()
+    await run_history.open()
     with contextlib.suppress(UsageError):  # an unreadable file is reported when it is opened
         content = disk.read(start.path)
         await service.look_up(workbench_on(start.problem, start.path, content, settings=settings).order())

@@ -33,7 +33,7 @@ class StoreRecording:
         remove_artefact: Callable[[str], None] = lambda digest: None,
     ) -> None:
         self._store = store
-        self.archive = StoreAdmin(store, remove_artefact=remove_artefact)
+        self.admin = StoreAdmin(store, remove_artefact=remove_artefact)
         self._label = label
         self._environment = environment
         self._session: int | None = None

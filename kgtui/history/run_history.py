@@ -30,7 +30,7 @@ class StoredRuns(Recording, Protocol):
     """Interface of the store for one session of the screen, with all earlier sessions."""
 
     @property
-    def archive(self) -> StoreAdmin:
+    def admin(self) -> StoreAdmin:
         """All recorded runs and sessions, for History."""
 
 
@@ -42,9 +42,9 @@ class RunHistory:
     `marked` are the runs marked for comparison, in ascending order.
     """
 
-    def __init__(self, opener: StoreOpener, *, say: Callable[[str], None], notice: StoreNotice) -> None:
+    def __init__(self, opener: StoreOpener, *, on_trouble: Callable[[str], None], notice: StoreNotice) -> None:
         self._opener = opener
-        self._say = say
+        self._on_trouble = on_trouble
         self._notice = notice
         self.recording: StoredRuns | None = None
         self.last_runs: dict[str, LastRun] = {}
@@ -59,7 +59,7 @@ class RunHistory:
         try:
             self.recording = await asyncio.to_thread(self._opener)
         except StoreError as error:
-            self._say(f"nothing is saved: {error}")
+            self._on_trouble(f"nothing is saved: {error}")
             return
         self.recording.listen(self._notice)
 
@@ -71,7 +71,7 @@ class RunHistory:
             self.last_runs = await asyncio.to_thread(self.recording.last_runs)
             recent = await asyncio.to_thread(self.recording.recent_files, limit=RECENT_FILES)
         except StoreError as error:
-            self._say(str(error))
+            self._on_trouble(str(error))
         else:
             self.recent_files = await asyncio.to_thread(_users_own, recent)
 
@@ -82,7 +82,7 @@ class RunHistory:
         try:
             return await asyncio.to_thread(self.recording.runs, problem, limit=HISTORY_ROWS)
         except StoreError as error:
-            self._say(str(error))
+            self._on_trouble(str(error))
             return None
 
     async def best_for(self, request: RunRequest) -> BestRun | None:
@@ -92,7 +92,7 @@ class RunHistory:
         try:
             return await asyncio.to_thread(self.recording.best, request)
         except StoreError as error:
-            self._say(str(error))
+            self._on_trouble(str(error))
             return None
 
     async def run(self, number: int) -> tuple[tuple[Event, ...], bytes] | None:
@@ -106,7 +106,7 @@ class RunHistory:
             digest = next((event.digest for event in events if isinstance(event, RunStarted)), None)
             source = await asyncio.to_thread(self.recording.source, digest) if digest else b""
         except StoreError as error:
-            self._say(str(error))
+            self._on_trouble(str(error))
             return None
         return events, source
 
@@ -119,9 +119,9 @@ class RunHistory:
         if self.recording is None:
             return None
         try:
-            return await asyncio.to_thread(question, self.recording.archive)
+            return await asyncio.to_thread(question, self.recording.admin)
         except StoreError as error:
-            self._say(str(error))
+            self._on_trouble(str(error))
             return None
 
     async def close(self) -> None:

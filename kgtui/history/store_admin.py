@@ -41,7 +41,7 @@ class StoreAdmin:
         """Totals of these runs."""
         return self._store.totals(wanted)
 
-    def way(self, number: int) -> tuple[Milestone, ...]:
+    def milestones(self, number: int) -> tuple[Milestone, ...]:
         """The runs of the same file, the oldest first."""
         return self._store.milestones(number)
 

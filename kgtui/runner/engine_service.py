@@ -27,10 +27,10 @@ _WORKBENCH = "workbench"
 class EngineService:
     """Runs requests for one application, from `serve` until `aclose`."""
 
-    def __init__(self, *, past: RunHistory, audience: Audience, say: Callable[[str], None]) -> None:
-        self._past = past
+    def __init__(self, *, run_history: RunHistory, audience: Audience, on_trouble: Callable[[str], None]) -> None:
+        self._run_history = run_history
         self._audience = audience
-        self._say = say
+        self._on_trouble = on_trouble
         self._engine: EngineRuns | None = None
         self._serves = False
         self._made_queue: RunQueue | None = None
@@ -51,7 +51,9 @@ class EngineService:
         from kgtui.runner.run_queue import look_ahead
         from kgtui.runner.stored_run import stored_run
 
-        found = await stored_run(request, recording=self._past.recording, on_trouble=self._audience.trouble_arose)
+        found = await stored_run(
+            request, recording=self._run_history.recording, on_trouble=self._audience.trouble_arose
+        )
         if found is not None:
             header, events = found
             await look_ahead(events, request.content)
@@ -66,13 +68,13 @@ class EngineService:
 
         self._engine, self._looked_up = engine, None
         driver = RunDriver(
-            engine, recording=self._past.recording, on_trouble=self._audience.trouble_arose, pace_s=_PACE_S
+            engine, recording=self._run_history.recording, on_trouble=self._audience.trouble_arose, pace_s=_PACE_S
         )
         await self._queue.answer(driver)
         try:
             await engine.start()
         except KgtuiError as error:
-            self._say(f"nothing can run: {error}")
+            self._on_trouble(f"nothing can run: {error}")
             return
         self._serves = True
         await self._queue.serve(driver)

@@ -40,12 +40,12 @@ class AgentRuns:
 
     async def look(self) -> None:
         """Announce and show new runs, if another process has written since the last call."""
-        past = self._host.past
-        change = await past.ask(lambda archive: archive.change_number())
+        history = self._host.run_history
+        change = await history.ask(lambda store: store.change_number())
         if change is None or change == self._change:
             return
         is_first, self._change = self._change is None, change
-        runs = await past.ask(lambda archive: archive.agent_runs(limit=_NEWEST))
+        runs = await history.ask(lambda store: store.agent_runs(limit=_NEWEST))
         new = [run for run in reversed(runs or ()) if self._has_verdict.get(run.id) is not (run.outcome is not None)]
         self._has_verdict |= {run.id: run.outcome is not None for run in new}
         if is_first:

@@ -118,7 +118,7 @@ class Batching:
     def _start(self, request: BatchRequest, *, batch: int | None = None) -> None:
         if self.is_running:
             raise UsageError("a batch is running; esc stops it")
-        recording = self._host.past.recording
+        recording = self._host.run_history.recording
         if not hasattr(recording, "checked"):
             raise UsageError("a batch needs a store for its results, and none is open")
         self._worker = in_background(
@@ -167,7 +167,7 @@ class Batching:
         self.changed()
 
     async def _read(self, by: int) -> None:
-        recording = self._host.past.recording
+        recording = self._host.run_history.recording
         if not hasattr(recording, "checked"):
             return
         store = cast(BatchRecording, recording).checked

@@ -197,7 +197,7 @@ class Generating:
 
     async def every_row(self) -> tuple[GenerationRow, ...]:
         """Every stored answer, for all operators."""
-        recording = self._host.past.recording
+        recording = self._host.run_history.recording
         if not hasattr(recording, "generations"):
             return ()
         generations = cast("GenerationRecording", recording).generations
@@ -218,7 +218,7 @@ class Generating:
         return find_paths(self._settings.environment).prices
 
     async def _read(self) -> None:
-        workbench, recording = self._host.workbench, self._host.past.recording
+        workbench, recording = self._host.workbench, self._host.run_history.recording
         if not hasattr(recording, "generations"):
             return
         generations = cast(GenerationRecording, recording).generations
@@ -240,7 +240,7 @@ class Generating:
             self.read()
 
     def _means(self) -> Means:
-        recording = self._host.past.recording
+        recording = self._host.run_history.recording
         if not hasattr(recording, "generations"):
             raise UsageError("answers that cost money must be stored, so nothing is generated without a store")
         return Means(

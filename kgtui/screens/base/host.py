@@ -241,7 +241,7 @@ class Host(Protocol):
         """The operator of that name; None, and a message, if there is none or its file is invalid."""
 
     @property
-    def past(self) -> RunHistory:
+    def run_history(self) -> RunHistory:
         """Past runs."""
 
     @property

@@ -231,7 +231,7 @@ class CaseScreen(KgtuiScreen):
         if bench.view.digest == bench.content_digest:
             return bench.saved
         number = bench.shown.number
-        kept = await self.host.past.run(number) if number is not None else None
+        kept = await self.host.run_history.run(number) if number is not None else None
         if kept is None:
             raise UsageError("the file has changed since, and the version of this run was not saved; r runs it")
         return kept[1]

@@ -17,7 +17,7 @@ async def choice_of(host: Host, marked: tuple[int, ...]) -> Choice:
     Raises:
         UsageError: there are not two.
     """
-    workbench, past = host.workbench, host.past
+    workbench, history = host.workbench, host.run_history
     if workbench is None or len(marked) >= FEWEST:
         return chosen(marked, current=None)
     bench = workbench.bench
@@ -25,8 +25,8 @@ async def choice_of(host: Host, marked: tuple[int, ...]) -> Choice:
         marked,
         current=bench.shown.number,
         digest=bench.view.digest,
-        best=await past.best_for(bench.order()),
-        runs=await past.runs_of(bench.problem.name) or (),
+        best=await history.best_for(bench.order()),
+        runs=await history.runs_of(bench.problem.name) or (),
     )
 
 
@@ -36,11 +36,11 @@ async def side_of(host: Host, number: int) -> Side:
     Raises:
         UsageError: it cannot be read.
     """
-    past = host.past
+    history = host.run_history
     try:
-        side = await past.ask(lambda archive: archive.side(number))
+        side = await history.ask(lambda store: store.side(number))
     except UsageError:
-        past.marked = tuple(one for one in past.marked if one != number)
+        history.marked = tuple(one for one in history.marked if one != number)
         raise
     if side is None:
         raise UsageError(f"run #{number} cannot be read: the store is not open")

@@ -43,7 +43,7 @@ def make(host: Host) -> CompareScreen:
     Raises:
         UsageError: no file is open and no two runs are marked.
     """
-    if host.workbench is None and len(host.past.marked) < FEWEST:
+    if host.workbench is None and len(host.run_history.marked) < FEWEST:
         raise UsageError("no file is open, so no run is the current one; mark two runs in the history with space")
     return CompareScreen(host)
 
@@ -87,7 +87,7 @@ class CompareScreen(KgtuiScreen):
 
     def on_screen_resume(self) -> None:
         """Compare the marked runs, or the best run with the current one."""
-        self._wanted, self._measuring, self._marked = None, None, self.host.past.marked
+        self._wanted, self._measuring, self._marked = None, None, self.host.run_history.marked
         self._read()
 
     def on_resize(self) -> None:
@@ -228,7 +228,7 @@ class CompareScreen(KgtuiScreen):
             sides = [await side_of(self.host, number) for number in choice.numbers]
             require_one_operator(sides)
         except UsageError as error:
-            self._marked = tuple(number for number in self._marked if number in self.host.past.marked)
+            self._marked = tuple(number for number in self._marked if number in self.host.run_history.marked)
             self._comparison, self._source, self._why = None, None, str(error)
             self._draw()
             return

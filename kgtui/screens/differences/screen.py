@@ -176,15 +176,15 @@ class DifferencesScreen(KgtuiScreen):
 
     async def _pair(self) -> _Pair | str:
         """The pair to compare, or the reason why there is none."""
-        bench, past, kernel = self._workbench.bench, self.host.past, self._kernel
+        bench, history, kernel = self._workbench.bench, self.host.run_history, self._kernel
         if kernel is None:
             return "this run compiled no kernel, so there is nothing to compare; the IR tab says why"
-        runs = await past.runs_of(bench.problem.name) or ()
+        runs = await history.runs_of(bench.problem.name) or ()
         self._runs = tuple(run for run in runs if run.number != bench.shown.number)
         if not self._runs:
             return f"no other run of {bench.problem.name} is saved; save another version of the file"
         for number in self._tried(bench.shown.number, bench.view.digest):
-            stored = await past.run(number)
+            stored = await history.run(number)
             view = await asyncio.to_thread(reduce_all, NO_RUN, stored[0]) if stored is not None else NO_RUN
             other = counterpart(kernel, kernels_for(view, kernel.target))
             if other is not None:

@@ -74,6 +74,6 @@ class Annotator:
             in_background(screen, partial(self._keep, listed.run.id, text.strip() or None, change), group="mark")
 
     async def _keep(self, number: int, value: T | None, change: Change[T]) -> None:
-        listed = await ask_store(self._listing.screen, lambda archive: change(archive, number, value))
+        listed = await ask_store(self._listing.screen, lambda store: change(store, number, value))
         if listed is not None:
             self._listing.changed(listed)

@@ -24,7 +24,7 @@ def ask_user(
 async def ask_store(screen: KgtuiScreen, question: Callable[[StoreAdmin], T]) -> T | None:
     """The result of a store query; None, and a message, if it failed."""
     try:
-        return await screen.host.past.ask(question)
+        return await screen.host.run_history.ask(question)
     except (UsageError, StoreError) as error:
         screen.notify(str(error), severity="error", markup=False)
         return None

@@ -16,12 +16,12 @@ class RunMarker:
     def action_mark(self) -> None:
         """Mark the run for comparison, or unmark it."""
         screen, listed = self._listing.screen, self._listing.listed
-        past = screen.host.past
+        history = screen.host.run_history
         if listed is None:
             self._listing.refuse("mark")
         else:
             try:
-                past.marked = toggled(past.marked, listed.run.id)
+                history.marked = toggled(history.marked, listed.run.id)
             except UsageError as error:
                 screen.notify(str(error), severity="warning", markup=False)
         screen.draw()
@@ -29,15 +29,15 @@ class RunMarker:
     def action_unmark(self) -> None:
         """Remove all marks."""
         screen = self._listing.screen
-        past = screen.host.past
-        screen.notify(unmarked(past.marked), markup=False)
-        past.marked = ()
+        history = screen.host.run_history
+        screen.notify(unmarked(history.marked), markup=False)
+        history.marked = ()
         screen.draw()
 
     def action_compare(self) -> None:
         """Compare the marked runs; with fewer than two marks the run under the cursor is one of them."""
         host, listed = self._listing.screen.host, self._listing.listed
-        marked = host.past.marked
+        marked = host.run_history.marked
         if len(marked) < FEWEST and listed is not None and listed.run.id not in marked:
             self.action_mark()
         host.action_show("compare")

@@ -43,12 +43,12 @@ class Deleter:
         host = screen.host
         number = subject.id if isinstance(subject, SessionRow) else subject.run.id
         done = await ask_store(
-            screen, lambda archive: archive.delete_session(number) if is_session else archive.delete_run(number)
+            screen, lambda store: store.delete_session(number) if is_session else store.delete_run(number)
         )
         if done is None:
             return
         screen.notify(f"{f'session {number}' if is_session else f'#{number}'} is deleted", markup=False)
         self._listing.deleted(number, is_session=is_session)
-        await host.past.refresh()
+        await host.run_history.refresh()
         if host.workbench is not None:
             host.workbench.history.read()

@@ -68,7 +68,7 @@ class Listing:
     def why_empty(self) -> str:
         """Why no row is shown."""
         host = self.screen.host
-        if host.past.recording is None:
+        if host.run_history.recording is None:
             return "the store is not open" if host.trouble else "opening the store"
         if not self.shown.loaded:
             return "reading the store"
@@ -140,8 +140,8 @@ class Listing:
 
     def deleted(self, number: int, *, is_session: bool) -> None:
         """Redraw after the deletion of a run or session."""
-        past = self.screen.host.past
-        past.marked = tuple(one for one in past.marked if is_session or one != number)
+        history = self.screen.host.run_history
+        history.marked = tuple(one for one in history.marked if is_session or one != number)
         if is_session:
             self.sessions.window = self.sessions.window.without(number)
         else:
@@ -157,14 +157,14 @@ class Listing:
         self, *, before: int | None = None, after: int | None = None, limit: int = PAGE
     ) -> tuple[ListedRun, ...] | None:
         wanted = self.wanted
-        past = self.screen.host.past
-        return await past.ask(lambda archive: archive.runs(wanted, before=before, after=after, limit=limit))
+        history = self.screen.host.run_history
+        return await history.ask(lambda store: store.runs(wanted, before=before, after=after, limit=limit))
 
     async def _fetch_sessions(
         self, *, before: int | None = None, after: int | None = None, limit: int = PAGE
     ) -> tuple[SessionRow, ...] | None:
-        past = self.screen.host.past
-        return await past.ask(lambda archive: archive.sessions(before=before, after=after, limit=limit))
+        history = self.screen.host.run_history
+        return await history.ask(lambda store: store.sessions(before=before, after=after, limit=limit))
 
     async def _refresh(self) -> None:
         await self.shown.refresh()
@@ -188,7 +188,7 @@ class Listing:
 
     async def _count(self) -> None:
         wanted = RunFilter() if self.shows_sessions else self.wanted
-        self.totals = await self.screen.host.past.ask(lambda archive: archive.totals(wanted))
+        self.totals = await self.screen.host.run_history.ask(lambda store: store.totals(wanted))
         self.screen.draw()
         await self._read_milestones()
 
@@ -198,5 +198,5 @@ class Listing:
             return
         number = listed.run.id
         with contextlib.suppress(UsageError):  # deleted meanwhile, here or by another process
-            self.milestones = await self.screen.host.past.ask(lambda archive: archive.way(number)) or ()
+            self.milestones = await self.screen.host.run_history.ask(lambda store: store.milestones(number)) or ()
         self._draw_details()

@@ -75,7 +75,7 @@ class RunOpener:
     async def _restore(self, listed: ListedRun) -> None:
         screen, run = self._listing.screen, listed.run
         host = screen.host
-        source = await ask_store(screen, lambda archive: archive.source(run.digest))
+        source = await ask_store(screen, lambda store: store.source(run.digest))
         if source is None:
             return
         problem = self._problem_of(listed)

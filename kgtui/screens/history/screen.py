@@ -109,7 +109,7 @@ class HistoryScreen(KgtuiScreen):
             grid.show(session_rows(listing.sessions.window.entries, glyphs=host.glyphs), SESSION_COLUMNS)
         else:
             columns = run_columns(medium=self.has_class("-medium"), wide=self.has_class("-wide"))
-            entries, marked = listing.runs.window.entries, host.past.marked
+            entries, marked = listing.runs.window.entries, host.run_history.marked
             rows = run_rows(entries, columns, glyphs=host.glyphs, now=host.now(), marked=marked)
             grid.show(rows, columns)
         self.set_class(not grid.shown, "-empty")

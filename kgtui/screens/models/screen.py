@@ -256,7 +256,7 @@ class ModelsScreen(KgtuiScreen):
         if len(numbers) < FEWEST:
             self.notify(f"{problem} has fewer than two runs to compare", markup=False)
             return
-        self.host.past.marked = tuple(sorted(numbers))
+        self.host.run_history.marked = tuple(sorted(numbers))
         self.host.action_show("compare")
 
     def _leave_entry(self) -> None:

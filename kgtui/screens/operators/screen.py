@@ -72,15 +72,15 @@ class OperatorsScreen(KgtuiScreen):
     def draw(self) -> None:
         """Show the filtered catalogue."""
         host = self.host
-        chosen = choices(host.problems, host.past.recent_files, host.past.last_runs, self._facets)
+        chosen = choices(host.problems, host.run_history.recent_files, host.run_history.last_runs, self._facets)
         self._choices = {choice.key: choice for choice in chosen}
         operators = sum(choice.file is None for choice in chosen)
-        title = line(strong("Operators  "), *progress_line(host.problems, host.past.last_runs))
+        title = line(strong("Operators  "), *progress_line(host.problems, host.run_history.last_runs))
         narrowed = facet_line(self._facets, operators, len(host.problems))
         self.query_one(Strip).show(((title, line(muted(host.place))), (narrowed, ())))
         grid = self.query_one(Grid)
         at_the_top = grid.cursor_row == 0
-        grid.show(operator_rows(chosen, host.past.last_runs, glyphs=host.glyphs, now=host.now()))
+        grid.show(operator_rows(chosen, host.run_history.last_runs, glyphs=host.glyphs, now=host.now()))
         if at_the_top:
             grid.move_cursor(row=0)  # recent files are read from the store after the operators
         leads_back = host.workbench is not None or self._facets != Facets()
@@ -134,7 +134,7 @@ class OperatorsScreen(KgtuiScreen):
 
     def action_facet(self, facet: str) -> None:
         """Narrow the list to the next source, category, dtype or state."""
-        self._facets = self._facets.cycled(facet, self.host.problems, self.host.past.last_runs)
+        self._facets = self._facets.cycled(facet, self.host.problems, self.host.run_history.last_runs)
         self.draw()
 
     def action_back(self) -> None:

@@ -124,7 +124,7 @@ class Drawing:
                 "failed": nothing_failed or bench.is_of_other_file,
                 "why": nothing_failed,
                 "edit": bench.old is not None or bool(bench.why_not_editable),
-                "compare": not others and len(self._context.host.past.marked) < FEWEST,
+                "compare": not others and len(self._context.host.run_history.marked) < FEWEST,
                 "search": not self._pointer.focused_pane.SEARCHES,
             },
             labels={"run": f"run {own}", "editor": f"editor: {own}"} if bench.is_of_other_file else {},
@@ -142,7 +142,7 @@ class Drawing:
             outdated=stale or bench.ended_before_cases,
             now=host.now(),
             runs=self._history.runs,
-            marked=host.past.marked,
+            marked=host.run_history.marked,
             wanted=self._searcher.wanted,
             kernels=self._code.kernels,
             foreign_target=self._code.foreign_target,
@@ -151,6 +151,6 @@ class Drawing:
     def draw_rail(self) -> None:
         """Draw the operators beside the file, and errors of engine or store."""
         host, rail = self._context.host, self._context.screen.query_one("#rail", Grid)
-        rail.show(rail_rows(host.problems, host.past.last_runs, glyphs=host.glyphs))
+        rail.show(rail_rows(host.problems, host.run_history.last_runs, glyphs=host.glyphs))
         rail.go_to(self._context.bench.problem.name)
         self._context.screen.show_trouble()

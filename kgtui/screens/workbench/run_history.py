@@ -87,18 +87,18 @@ class PastRunViewer:
         if number is None:
             self._context.notify("space marks runs in the history: 5 shows it")
             return
-        past = self._context.host.past
+        history = self._context.host.run_history
         try:
-            past.marked = toggled(past.marked, number)
+            history.marked = toggled(history.marked, number)
         except UsageError as error:
             self._context.notify(str(error), severity="warning")
         self._context.draw()
 
     def action_unmark(self) -> None:
         """Remove all marks."""
-        past = self._context.host.past
-        self._context.notify(unmarked(past.marked))
-        past.marked = ()
+        history = self._context.host.run_history
+        self._context.notify(unmarked(history.marked))
+        history.marked = ()
         self._context.draw()
 
     def leave(self) -> None:
@@ -111,19 +111,19 @@ class PastRunViewer:
 
     async def _read(self) -> None:
         context = self._context
-        runs = await context.host.past.runs_of(context.bench.problem.name)
+        runs = await context.host.run_history.runs_of(context.bench.problem.name)
         self.runs = self.runs if runs is None else runs  # keeps the list read before
-        self.best = await context.host.past.best_for(context.bench.order())
+        self.best = await context.host.run_history.best_for(context.bench.order())
         context.draw()
         context.screen.host_changed()
 
     async def _review(self, number: int, wanted: str) -> None:
         from sessions.rows import Review
 
-        past = self._context.host.past
+        history = self._context.host.run_history
         before = next((run.review for run in self.runs if run.number == number), "")
         review = None if before == wanted else Review(wanted)
-        await past.ask(lambda archive: archive.review(number, review))
+        await history.ask(lambda store: store.review(number, review))
         words = f"{review}; its verdict is unchanged" if review else f"no longer {before}"
         self._context.notify(f"run #{number} is {words}")
         await self._read()
@@ -132,10 +132,10 @@ class PastRunViewer:
         self, number: int, problem: Problem | None, path: Path | None, filename: str, *, keeps_tab: bool = False
     ) -> None:
         context = self._context
-        past = await context.host.past.run(number)
-        if past is None:
+        stored = await context.host.run_history.run(number)
+        if stored is None:
             return
-        events, source = past
+        events, source = stored
         listed = await self._listed(number, problem or context.bench.problem)
         context.bench = context.bench.opened(
             number,
@@ -154,14 +154,14 @@ class PastRunViewer:
 
     async def _open_candidate(self, number: int, label: str, remark: str) -> None:
         context = self._context
-        past = await context.host.past.run(number)
-        if past is not None and context.bench.shown.candidate == label:
-            events, source = past
+        stored = await context.host.run_history.run(number)
+        if stored is not None and context.bench.shown.candidate == label:
+            events, source = stored
             context.bench = context.bench.opened(number, events, candidate=label, remark=remark)
             context.source.load(source)
             context.draw()
 
     async def _listed(self, number: int, problem: Problem) -> PastRun | None:
         """The run in the list of the store; None for one that is too old for the list."""
-        runs = await self._context.host.past.runs_of(problem.name)
+        runs = await self._context.host.run_history.runs_of(problem.name)
         return next((run for run in runs or () if run.number == number), None)

@@ -71,7 +71,7 @@ class RunController:
         """Update run numbers after the store has moved, and remove marks, which would refer to other runs."""
         if numbers:
             self._context.bench = self._context.bench.renumbered(numbers)
-            self._context.host.past.marked = ()
+            self._context.host.run_history.marked = ()
 
     # Requesting runs
 
@@ -123,7 +123,7 @@ class RunController:
         elif problem.name != context.bench.problem.name:
             context.host.runs.cancel()
             context.bench = of_operator(context.bench, problem)
-            context.host.past.marked = ()
+            context.host.run_history.marked = ()
             self._history.forget()
             self._history.read()
             context.screen.host_changed()

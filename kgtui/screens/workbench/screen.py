@@ -147,7 +147,7 @@ class WorkbenchScreen(KgtuiScreen):
         bench = self.bench
         self.bench = Workbench(problem=problem, path=path, saved=content, device=bench.device, target=bench.target)
         self.history.forget()
-        self.host.past.marked = ()
+        self.host.run_history.marked = ()
         self.searcher.wanted = ""
         self._open()
 

@@ -19,7 +19,7 @@ def application(*, unsaved: bool = True, content: bytes = b"mine\n", has_store: 
             bench=SimpleNamespace(path=Path("/k/softmax.py"), unsaved=unsaved),
             source=SimpleNamespace(content=content),
         ),
-        past=SimpleNamespace(recording=object() if has_store else None),
+        run_history=SimpleNamespace(recording=object() if has_store else None),
     )
 
 

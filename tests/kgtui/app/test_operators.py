@@ -76,7 +76,7 @@ async def test_cursor_stays_on_operator_when_order_changes(make_bench: Any) -> N
         assert isinstance(screen, OperatorsScreen)
         last = max(problem.name for problem in bench.app.problems)
         screen.query_one("#operators", Grid).go_to(last)
-        bench.app.past.recent_files = (fakes.recent_file(bench.path),)
+        bench.app.run_history.recent_files = (fakes.recent_file(bench.path),)
         screen.draw()
         await pilot.pause()
         assert (screen.current.problem.name, screen.current.file) == (last, None)
@@ -88,7 +88,7 @@ async def test_late_recent_files_keep_cursor_at_top(make_bench: Any) -> None:
         await bench.until(pilot, lambda: bench.app.problems != ())
         screen = bench.app.screen
         assert isinstance(screen, OperatorsScreen)
-        bench.app.past.recent_files = (fakes.recent_file(bench.path),)
+        bench.app.run_history.recent_files = (fakes.recent_file(bench.path),)
         screen.draw()
         await pilot.pause()
         assert screen.current.file == bench.path
@@ -103,8 +103,8 @@ async def test_missing_files_and_own_sample_are_not_offered(make_bench: Any) -> 
     )
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        await bench.until(pilot, lambda: bool(bench.app.past.recent_files))
-        assert [file.path for file in bench.app.past.recent_files] == [mine]
+        await bench.until(pilot, lambda: bool(bench.app.run_history.recent_files))
+        assert [file.path for file in bench.app.run_history.recent_files] == [mine]
 
 
 async def test_operator_without_file_offers_to_create_one(make_bench: Any) -> None:

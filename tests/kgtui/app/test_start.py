@@ -20,7 +20,9 @@ async def test_started_is_called_once_with_catalogue_and_store(
     make_bench: Any,
 ) -> None:
     bench, reported = make_bench(), []
-    bench.app._started = lambda: reported.append((bench.app.problems != (), bench.app.past.recording is not None))
+    bench.app._started = lambda: reported.append(
+        (bench.app.problems != (), bench.app.run_history.recording is not None)
+    )
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: reported != [])
         await bench.settled(pilot)

@@ -95,7 +95,7 @@ class MemoryRecording:
         return self.recent[:limit]
 
     @cached_property
-    def archive(self) -> StoreAdmin:
+    def admin(self) -> StoreAdmin:
         """A store of its own, in memory and empty."""
         return StoreAdmin(open_memory_store(), remove_artefact=lambda digest: None)
 

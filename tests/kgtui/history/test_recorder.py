@@ -188,7 +188,7 @@ def test_reading_history_begins_no_session(recording: StoreRecording) -> None:
 def test_tag_and_note_of_request_are_stored(recording: StoreRecording, order: RunRequest) -> None:
     number = recording.begin(replace(order, tag="tune", note="num_warps=8"))
     plain = recording.begin(order)
-    listed = recording.archive.runs(RunFilter(problem=order.problem.name), before=None, after=None, limit=9)
+    listed = recording.admin.runs(RunFilter(problem=order.problem.name), before=None, after=None, limit=9)
     assert [(one.run.id, one.run.tag, one.run.note) for one in listed] == [
         (plain, None, None),
         (number, "tune", "num_warps=8"),

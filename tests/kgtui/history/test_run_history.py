@@ -18,7 +18,7 @@ def opener():
     return Opened()
 
 seen = ["sessions" in sys.modules]
-asyncio.run(RunHistory(opener, say=print, notice=None).open())
+asyncio.run(RunHistory(opener, on_trouble=print, notice=None).open())
 print(seen)
 """
 

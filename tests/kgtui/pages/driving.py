@@ -44,7 +44,7 @@ class Driven:
         if page.then:
             bench.engine.script = self.scripts(page.then)
             await self._save_another()
-        bench.app.past.marked = page.marked
+        bench.app.run_history.marked = page.marked
         for key in page.keys:
             await self.pilot.press(key)
             await self._settled()

@@ -75,7 +75,7 @@ def two_timed(gpu_runs: Any) -> Any:
 
 
 async def ready(bench: Any, pilot: Pilot[None]) -> None:
-    await bench.until(pilot, lambda: bench.app.problems != () and bench.app.past.recording is not None)
+    await bench.until(pilot, lambda: bench.app.problems != () and bench.app.run_history.recording is not None)
     await settled(bench, pilot)
 
 
@@ -190,12 +190,12 @@ async def test_c_in_history_compares_run_with_current(open_on: Any, four: Any) -
         await pressed(bench, pilot, "f8", "G", "c")
         assert heads(bench)[0].endswith("#1, which was marked, against #5, the current run")
         await pressed(bench, pilot, "escape")
-        assert bench.app.past.marked == (1,)
+        assert bench.app.run_history.marked == (1,)
 
 
 async def test_n_moves_between_differences(open_on: Any, four: Any) -> None:
     bench = open_on(four)
-    bench.app.past.marked = (1, 2)
+    bench.app.run_history.marked = (1, 2)
     async with bench.app.run_test(size=MEDIUM, notifications=True) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c")
@@ -210,7 +210,7 @@ async def test_n_moves_between_differences(open_on: Any, four: Any) -> None:
 
 async def test_the_sources_scroll_as_one_down_and_sideways(open_on: Any, four: Any) -> None:
     bench = open_on(four)
-    bench.app.past.marked = (1, 2)
+    bench.app.run_history.marked = (1, 2)
     async with bench.app.run_test(size=(100, 20)) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c", "G", "l")
@@ -223,7 +223,7 @@ async def test_the_sources_scroll_as_one_down_and_sideways(open_on: Any, four: A
 
 async def test_narrow_terminal_shows_two_sources_in_one_column(open_on: Any, four: Any) -> None:
     bench = open_on(four)
-    bench.app.past.marked = (1, 2, 3)
+    bench.app.run_history.marked = (1, 2, 3)
     async with bench.app.run_test(size=NARROW) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c")
@@ -236,7 +236,7 @@ async def test_narrow_terminal_shows_two_sources_in_one_column(open_on: Any, fou
 
 async def test_numbers_select_parts_and_tab_continues(open_on: Any, four: Any) -> None:
     bench = open_on(four)
-    bench.app.past.marked = (1, 3)
+    bench.app.run_history.marked = (1, 3)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c", "2")
@@ -254,12 +254,12 @@ async def test_numbers_select_parts_and_tab_continues(open_on: Any, four: Any) -
 
 async def test_b_compares_the_best_whatever_is_marked(open_on: Any, four: Any) -> None:
     bench = open_on(four)
-    bench.app.past.marked = (1, 2, 3)
+    bench.app.run_history.marked = (1, 2, 3)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c", "b")
         assert len(heads(bench)) == 3
-        assert bench.app.past.marked == (1, 2, 3)
+        assert bench.app.run_history.marked == (1, 2, 3)
 
 
 async def test_file_with_one_version_states_next_step(open_on: Any, runs: Any) -> None:
@@ -276,15 +276,15 @@ async def test_deleted_run_is_unmarked_and_reported(open_on: Any, four: Any) -> 
     bench = open_on(four)
     async with bench.app.run_test(size=NARROW) as pilot:
         await ready(bench, pilot)
-        bench.app.past.marked = (1, 99)
+        bench.app.run_history.marked = (1, 99)
         await pressed(bench, pilot, "c")
         assert nothing(bench).startswith("there is no run #99")
-        assert bench.app.past.marked == (1,)
+        assert bench.app.run_history.marked == (1,)
 
 
 async def test_comparison_on_cpu_reports_nothing_measured(open_on: Any, four: Any) -> None:
     bench = open_on(four)
-    bench.app.past.marked = (1, 2)
+    bench.app.run_history.marked = (1, 2)
     async with bench.app.run_test(size=NARROW, notifications=True) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c", "m")
@@ -295,7 +295,7 @@ async def test_m_times_two_sides_alternately(open_on: Any, two_timed: Any) -> No
     from engine.model.benchmark import Standing
 
     bench = open_on(two_timed, script=timed_runs.all_timed)
-    bench.app.past.marked = (1, 2)
+    bench.app.run_history.marked = (1, 2)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c")
@@ -312,7 +312,7 @@ async def test_failing_side_is_not_measured(open_on: Any, gpu_runs: Any) -> None
     gpu_runs.add(timed_runs.all_timed)
     gpu_runs.add(timed_runs.fails_before_it_is_timed, stored_runs.THIRD)
     bench = open_on(gpu_runs, script=timed_runs.all_timed)
-    bench.app.past.marked = (1, 2)
+    bench.app.run_history.marked = (1, 2)
     async with bench.app.run_test(size=MEDIUM, notifications=True) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c", "m")
@@ -333,7 +333,7 @@ async def test_save_while_comparing_is_compared_after_verdict(open_on: Any, four
 
 async def test_y_copies_row_and_capital_y_all(open_on: Any, four: Any) -> None:
     bench = open_on(four)
-    bench.app.past.marked = (1, 2)
+    bench.app.run_history.marked = (1, 2)
     async with bench.app.run_test(size=MEDIUM) as pilot:
         await ready(bench, pilot)
         await pressed(bench, pilot, "c", "y")
@@ -363,7 +363,7 @@ def test_ascii_sources_without_colour_match_snapshot(
 
     async def drive(pilot: Pilot[None]) -> None:
         await ready(bench, pilot)
-        bench.app.past.marked = (1, 2)
+        bench.app.run_history.marked = (1, 2)
         await pressed(bench, pilot, "c")
 
     assert snap_compare(bench.app, terminal_size=MEDIUM, run_before=drive)

@@ -218,7 +218,7 @@ async def test_a_cell_of_the_matrix_compares_its_runs(bench: Any) -> None:
         assert [cell.text for cell in grid.shown[0].cells] == ["aten::softmax", "passed 1/1", "passed 1/1"]
         await pilot.press("right", "enter")
         runs = tuple(sorted(row.run.number for row in generation.rows))
-        assert (bench.app.screen.WHERE, bench.app.past.marked) == ("compare", runs)
+        assert (bench.app.screen.WHERE, bench.app.run_history.marked) == ("compare", runs)
 
 
 async def test_curves_are_drawn_against_cost_or_answers(bench: Any) -> None:

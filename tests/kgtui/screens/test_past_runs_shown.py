@@ -161,21 +161,21 @@ async def test_key_removes_all_marks(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        bench.app.past.marked = (1, 2)
+        bench.app.run_history.marked = (1, 2)
         await pilot.press("X")
-        assert bench.app.past.marked == ()
-        bench.app.past.marked = (1,)
+        assert bench.app.run_history.marked == ()
+        bench.app.run_history.marked = (1,)
         await pilot.press("f8", "X")
-        assert bench.app.past.marked == ()
+        assert bench.app.run_history.marked == ()
 
 
 async def test_opening_other_file_clears_marks(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
         await bench.settled(pilot)
-        bench.app.past.marked = (1, 2)
+        bench.app.run_history.marked = (1, 2)
         another = bench.path.with_name("another.py")
         another.write_bytes(OLDER)
         bench.app.open_file(fakes.softmax_problem(), another)
         await bench.settled(pilot)
-        assert bench.app.past.marked == ()
+        assert bench.app.run_history.marked == ()

@@ -47,7 +47,7 @@ def said(bench: Any) -> list[str]:
 
 async def test_agent_run_is_announced_and_followed_to_verdict(bench: Any, server: Store) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
-        await bench.until(pilot, lambda: bench.app.past.recording is not None)
+        await bench.until(pilot, lambda: bench.app.run_history.recording is not None)
         await bench.settled(pilot)
         await bench.app.agents.look()
         await pilot.press("A")
@@ -69,7 +69,7 @@ async def test_agent_run_is_announced_and_followed_to_verdict(bench: Any, server
 
 async def test_nothing_is_read_until_another_process_writes(bench: Any, server: Store) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
-        await bench.until(pilot, lambda: bench.app.past.recording is not None)
+        await bench.until(pilot, lambda: bench.app.run_history.recording is not None)
         await bench.settled(pilot)
         await bench.app.agents.look()
         asked: list[object] = []
@@ -80,7 +80,7 @@ async def test_nothing_is_read_until_another_process_writes(bench: Any, server: 
 
 async def test_veto_keeps_verdict_and_can_be_removed(bench: Any, server: Store) -> None:
     async with bench.app.run_test(size=(120, 36)) as pilot:
-        await bench.until(pilot, lambda: bench.app.past.recording is not None)
+        await bench.until(pilot, lambda: bench.app.run_history.recording is not None)
         await bench.settled(pilot)
         number = bench.app.workbench.bench.shown.number
         before = server.run(number)

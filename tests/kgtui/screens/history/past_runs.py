@@ -77,7 +77,7 @@ async def settled(bench: Any, pilot: Pilot[None]) -> None:
 
 async def history(bench: Any, pilot: Pilot[None]) -> HistoryScreen:
     """The screen, opened by its key and settled."""
-    await bench.until(pilot, lambda: bench.app.problems != () and bench.app.past.recording is not None)
+    await bench.until(pilot, lambda: bench.app.problems != () and bench.app.run_history.recording is not None)
     await settled(bench, pilot)
     await pilot.press("f8")
     await settled(bench, pilot)
