@@ -15,16 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.reports.printable import printable
-from kgtui.files import disk
+from kgtui.files.new_file import create_numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kgtui.app.application import WorkbenchApp
     from kgtui.settings.paths import Paths
 
 FOLDER = "rescued"
-_MOST_NAMES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,17 +98,10 @@ class CrashRecovery:
         for folder in (self._paths.data / FOLDER, Path(tempfile.gettempdir())):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                return next(path for path in _names(folder, Path(name)) if disk.write_new(path, content))
-            except (OSError, StopIteration):
+                return create_numbered(folder / name, content)
+            except OSError:
                 continue
         return None
-
-
-def _names(folder: Path, name: Path) -> Iterable[Path]:
-    """`softmax.py`, `softmax_2.py`, and so on."""
-    yield folder / name
-    for number in range(2, _MOST_NAMES):
-        yield folder / f"{name.stem}_{number}{name.suffix}"
 
 
 def _version(package: str) -> str:

@@ -1,7 +1,4 @@
-"""Reads the user's file, and replaces it atomically.
-
-The only module of the screen that writes a file of the user's.
-"""
+"""Reads the user's file, and replaces it atomically; `kgtui.files.new_file` creates one."""
 
 from __future__ import annotations
 
@@ -118,26 +115,6 @@ def require_writable(path: Path) -> None:
         raise UsageError(f"{path} cannot be written: the folder {path.parent} does not exist; create it")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise UsageError(f"{path} cannot be written: permission denied; name another file")
-
-
-def write_new(path: Path, content: bytes) -> bool:
-    """Create the file; False when it exists already, unchanged.
-
-    Raises:
-        OSError: it cannot be written; then no partial file is left.
-    """
-    try:
-        file = path.open("xb")
-    except FileExistsError:
-        return False
-    try:
-        with file:
-            file.write(content)
-    except OSError:
-        with contextlib.suppress(OSError):
-            path.unlink()
-        raise
-    return True
 
 
 def _keeps_identity(target: Path) -> bool:

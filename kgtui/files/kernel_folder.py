@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 
 from engine.errors import UsageError
 from engine.model import Problem
 from engine.problem_source import ProblemDescription
-from kgtui.files import disk
+from kgtui.files.new_file import create_numbered
 from kgtui.ports.protocols import Scaffold
 
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -35,12 +34,12 @@ class KernelFolder:
         return problem.library == "aten" and (SAMPLES / f"{problem.entry}.py").is_file()
 
     def copy_sample(self, problem: Problem | ProblemDescription) -> Path:
-        """Copy the sample to the path of the operator's kernel file.
+        """Copy the sample to the path of the operator's kernel file, next to existing ones.
 
         Raises:
             UsageError: it cannot be written.
         """
-        return _made(self.path_of(problem), (SAMPLES / f"{problem.entry}.py").read_bytes())
+        return _created(self.path_of(problem), (SAMPLES / f"{problem.entry}.py").read_bytes())
 
     def new_file(self, problem: Problem) -> Path:
         """Create a kernel file from the template, next to existing ones.
@@ -48,10 +47,7 @@ class KernelFolder:
         Raises:
             UsageError: it cannot be written.
         """
-        path, number = self.path_of(problem), 2
-        while path.exists():
-            path, number = path.with_name(f"{problem.file_stem}_{number}.py"), number + 1
-        return _made(path, self._scaffold(problem).encode())
+        return _created(self.path_of(problem), self._scaffold(problem).encode())
 
     def restore(self, content: bytes, *, name: str, number: int) -> Path:
         """Write the source of run `number` of a file called `name` to a new file; existing files stay unchanged.
@@ -59,22 +55,13 @@ class KernelFolder:
         Raises:
             UsageError: it cannot be written.
         """
-        folder, stem = self._kernels, Path(name).stem
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for again in itertools.count(1):
-                path = folder / (f"{stem}_run{number}.py" if again == 1 else f"{stem}_run{number}_{again}.py")
-                if disk.write_new(path, content):
-                    break
-        except OSError as error:
-            raise UsageError(f"{folder} cannot be written: {error.strerror}; start kgtui in another folder") from error
-        return path
+        return _created(self._kernels / f"{Path(name).stem}_run{number}.py", content)
 
 
-def _made(path: Path, content: bytes) -> Path:
+def _created(path: Path, content: bytes) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        return create_numbered(path, content)
     except OSError as error:
-        raise UsageError(f"{path.parent} cannot be created: {error.strerror}; start kgtui in another folder") from error
-    disk.write(path, content)
-    return path
+        words = f"{path.parent} cannot be written: {error.strerror}; start kgtui in another folder"
+        raise UsageError(words) from error

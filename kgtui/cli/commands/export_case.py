@@ -18,7 +18,7 @@ from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
-from kgtui.files.new_file import write_new
+from kgtui.files.new_file import create
 from kgtui.settings.paths import absolute, find_paths
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
 from sessions import open_store
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         )
     shown = options.output or script_name(failed.filename, failed.result.case)
     path = absolute(shown, console.folder)
-    write_new(path, standalone_script(failed, name=path.name), shown=shown)
+    create(path, standalone_script(failed, name=path.name), shown=shown)
     console.say(f"wrote {shown}: {failed.result.case} of run #{kept.id}")
     console.say(f"next: python {os.path.relpath(path, console.folder)}")
     return Exit.PASSED

@@ -14,7 +14,7 @@ from kgtui.cli.argument_groups import positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.registry import Group
-from kgtui.files.new_file import write_new
+from kgtui.files.new_file import create
 from kgtui.settings.paths import absolute, find_paths
 from sessions import open_store
 
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         missing = f"the proof of run #{options.run} cannot be read ({error.strerror}: {error.filename})"
         raise UsageError(f"{missing}; verify the kernel again") from error
     proof = read_proof(content)
-    write_new(absolute(options.file, console.folder), content.decode(), shown=options.file)
+    create(absolute(options.file, console.folder), content, shown=options.file)
     size = f"proven cases: {len(proof.cases)}, kernels: {len(proof.kernels)}"
     console.say(f"wrote {options.file}: run #{options.run}, {size}")
     console.say(f"next: kgtui replay {options.file}")

@@ -13,7 +13,7 @@ from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, settled
-from kgtui.files.new_file import write_new
+from kgtui.files.new_file import create
 from kgtui.files.templates import scaffold
 from kgtui.settings.paths import absolute
 
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise UsageError(f"FILE must be a Python file, such as {name}; got {options.file}")
     path = absolute(options.file, console.folder) if options.file else kernel_path(problem, kernels)
     shown = options.file or shown_from(path, console.folder)
-    write_new(path, scaffold(problem), shown=shown)
+    create(path, scaffold(problem), shown=shown)
     console.say(f"created {shown} for {problem.name}")
     console.say(f"next: kgtui open {shown}   or   kgtui check {shown}")
     return Exit.PASSED

@@ -14,7 +14,7 @@ from textual.containers import VerticalScroll
 from engine.errors import KgtuiError, UsageError
 from engine.model import CaseResult, Outcome
 from engine.problem_source import ProblemDescription
-from kgtui.files.new_file import write_new
+from kgtui.files.new_file import create
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
@@ -160,7 +160,7 @@ class CaseScreen(KgtuiScreen):
             stem = path.stem
             while path.exists():
                 path, again = path.with_name(f"{stem}_{again}.py"), again + 1
-            write_new(path, standalone_script(failed, name=path.name), shown=path.name, otherwise=_FOLDER)
+            create(path, standalone_script(failed, name=path.name), shown=path.name, otherwise=_FOLDER)
         except KgtuiError as error:
             self.notify(str(error), severity="error", markup=False)
         else:

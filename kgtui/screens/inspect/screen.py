@@ -18,7 +18,7 @@ from engine.inspection.html import as_html
 from engine.inspection.speedup_claim import Claim, parse_claim
 from engine.inspection.text import as_markdown
 from engine.judge.baselines import baseline_names
-from kgtui.files.new_file import write_new
+from kgtui.files.new_file import create
 from kgtui.runner.run_environment import VERDICT_PACKAGES, versions
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
@@ -140,7 +140,7 @@ class InspectScreen(KgtuiScreen):
             path, again = bench.path.with_name(f"{name}-{again}.html"), again + 1
         try:
             page = as_html(self._inspection(dated=True))
-            write_new(path, page, shown=path.name, otherwise="make its folder writable")
+            create(path, page, shown=path.name, otherwise="make its folder writable")
         except KgtuiError as error:
             self.notify(str(error), severity="error", markup=False)
         else:

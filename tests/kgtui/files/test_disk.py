@@ -131,13 +131,6 @@ def test_a_byte_order_mark_survives_an_edit() -> None:
     assert disk.encoded(text, like=content) == content
 
 
-def test_existing_file_is_not_overwritten_by_new(tmp_path: Path) -> None:
-    path = tmp_path / "k.py"
-    assert disk.write_new(path, b"first\n")
-    assert not disk.write_new(path, b"second\n")
-    assert path.read_bytes() == b"first\n"
-
-
 @pytest.mark.parametrize("endless", [False, True], ids=["a file", "a device"])
 def test_oversized_source_is_refused_before_reading_all(tmp_path: Path, endless: bool) -> None:
     path = Path("/dev/zero") if endless else tmp_path / "k.py"

@@ -7,7 +7,7 @@ import argparse
 from engine.errors import UsageError
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.files.new_file import write_new
+from kgtui.files.new_file import create
 from kgtui.settings.paths import find_paths
 from kgtui.settings.schema import template
 
@@ -28,6 +28,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     path = find_paths(console.environment).config
     if path.exists():
         raise UsageError(f"{path} exists and is not overwritten; edit it, or move it away first")
-    write_new(path, template(), shown=str(path), otherwise="set KGTUI_HOME to another folder")
+    create(path, template(), shown=str(path), otherwise="set KGTUI_HOME to another folder")
     console.say(f"created {path}; every line is a comment until you remove its #")
     return Exit.PASSED

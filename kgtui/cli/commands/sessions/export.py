@@ -8,7 +8,7 @@ from engine.errors import UsageError
 from kgtui.cli.argument_groups import positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
-from kgtui.files.new_file import write_new
+from kgtui.files.new_file import create
 from kgtui.settings.paths import absolute, find_paths
 from sessions import Reader, RunRow, SessionRow, open_store
 from sessions.export import as_csv, as_json, as_jsonl, as_markdown
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         if options.output is None:
             console.write_pieces(pieces)
         else:
-            write_new(absolute(options.output, console.folder), pieces, shown=options.output)
+            create(absolute(options.output, console.folder), pieces, shown=options.output)
             console.say(f"wrote {options.output}")
     return Exit.PASSED
 

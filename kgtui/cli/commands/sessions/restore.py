@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import shlex
 
-from engine.errors import UsageError
 from kgtui.cli.argument_groups import add_former, positive_integer
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.resolved_settings import kernels_of, settled
 from kgtui.cli.runs.saved_runs import named_run
-from kgtui.files import disk
 from kgtui.files.kernel_folder import KernelFolder
+from kgtui.files.new_file import create
 from kgtui.files.templates import scaffold
 from kgtui.settings.paths import absolute, find_paths
 from sessions import open_store
@@ -49,12 +48,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
         name = restored.path.name if restored.path else f"{restored.problem.rpartition('::')[2]}.py"
         console.say(f"wrote {folder.shown(folder.restore(source, name=name, number=restored.id))}")
         return Exit.PASSED
-    path = absolute(options.output, console.folder)
-    try:
-        made = disk.write_new(path, source)
-    except OSError as error:
-        raise UsageError(f"{options.output} was not created: {error.strerror}; name another FILE") from error
-    if not made:
-        raise UsageError(f"{options.output} exists and is not overwritten; name another FILE")
+    create(absolute(options.output, console.folder), source, shown=options.output)
     console.say(f"wrote {options.output}")
     return Exit.PASSED

@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.errors import UsageError
 from engine.problem_source import ProblemDescription
 from kgtui.files import disk
+from kgtui.files.new_file import create_numbered
 from kgtui.ports.file_events import TroubleKind, WatchTrouble
 from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.screens.workbench.editing.unsaved_text import UnsavedText
@@ -263,10 +264,9 @@ def _kept_beside(path: Path, content: bytes) -> Path:
     Raises:
         UsageError: it cannot be written.
     """
-    place, again = path.with_name(f"{path.stem}_on_disk{path.suffix}"), 2
+    beside = path.with_name(f"{path.stem}_on_disk{path.suffix}")
     try:
-        while not disk.write_new(place, content):
-            place, again = path.with_name(f"{path.stem}_on_disk_{again}{path.suffix}"), again + 1
+        return create_numbered(beside, content)
     except OSError as error:
-        raise UsageError(f"{path} was not saved: {place.name} beside it cannot be written: {error.strerror}") from error
-    return place
+        words = f"{path} was not saved: {beside.name} beside it cannot be written: {error.strerror}"
+        raise UsageError(words) from error
