@@ -17,8 +17,11 @@ from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, Recordi
 
 if TYPE_CHECKING:
     from engine.model.events import Event
+    from engine.reports.run_record import RunRecord
     from kgtui.history.store_admin import StoreAdmin
     from kgtui.ports.requests import RunRequest
+    from sessions.candidates.checked import CheckedStore
+    from sessions.candidates.generations import GenerationStore
 
 T = TypeVar("T")
 
@@ -32,6 +35,20 @@ class StoredRuns(Recording, Protocol):
     @property
     def admin(self) -> StoreAdmin:
         """All recorded runs and sessions, for History."""
+
+    @property
+    def generations(self) -> GenerationStore:
+        """Batches of models and their answers."""
+
+    @property
+    def checked(self) -> CheckedStore:
+        """Batches of candidates and their results."""
+
+    def session(self) -> int:
+        """The number of this session, which is created on first use."""
+
+    def run_record(self, number: int) -> RunRecord:
+        """A stored run."""
 
 
 StoreOpener: TypeAlias = Callable[[], StoredRuns]

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import msgspec
 from textual.worker import Worker
@@ -119,11 +119,9 @@ class Batching:
         if self.is_running:
             raise UsageError("a batch is running; esc stops it")
         recording = self._host.run_history.recording
-        if not hasattr(recording, "checked"):
+        if recording is None:
             raise UsageError("a batch needs a store for its results, and none is open")
-        self._worker = in_background(
-            self._app, partial(self._run, request, cast(BatchRecording, recording), batch), group=_GROUP
-        )
+        self._worker = in_background(self._app, partial(self._run, request, recording, batch), group=_GROUP)
 
     async def _run(self, request: BatchRequest, recording: BatchRecording, batch: int | None) -> None:
         try:
@@ -168,9 +166,9 @@ class Batching:
 
     async def _read(self, by: int) -> None:
         recording = self._host.run_history.recording
-        if not hasattr(recording, "checked"):
+        if recording is None:
             return
-        store = cast(BatchRecording, recording).checked
+        store = recording.checked
         try:
             batches = await asyncio.to_thread(store.batches)
             self.row = _shown(batches, self.progress.batch if self.progress else None, self.row, by)

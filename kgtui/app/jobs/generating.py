@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual.worker import Worker
 
@@ -17,7 +17,7 @@ from engine.errors import KgtuiError, UsageError
 from kgtui.app.jobs.resuming import reply_messages, rest_of, with_conversation
 from kgtui.background import in_background
 from kgtui.generation.batch import DEFAULT_CONCURRENCY, BatchRequest, Task, suites_of
-from kgtui.generation.carrying_out import GenerationRecording, Means, Order, carry_out
+from kgtui.generation.carrying_out import Means, Order, carry_out
 from kgtui.generation.display.typed import parse_wanted
 from kgtui.generation.events import AnswerStored, BatchEnded, CandidateVerified, GenerationEvent
 from kgtui.generation.lines import ending_text
@@ -198,11 +198,10 @@ class Generating:
     async def every_row(self) -> tuple[GenerationRow, ...]:
         """Every stored answer, for all operators."""
         recording = self._host.run_history.recording
-        if not hasattr(recording, "generations"):
+        if recording is None:
             return ()
-        generations = cast("GenerationRecording", recording).generations
         try:
-            return await asyncio.to_thread(generations.of_every_session)
+            return await asyncio.to_thread(recording.generations.of_every_session)
         except KgtuiError as error:
             self._audience.trouble_arose(str(error))
             return ()
@@ -219,13 +218,12 @@ class Generating:
 
     async def _read(self) -> None:
         workbench, recording = self._host.workbench, self._host.run_history.recording
-        if not hasattr(recording, "generations"):
+        if recording is None:
             return
-        generations = cast(GenerationRecording, recording).generations
         try:
-            self.unfinished = await asyncio.to_thread(generations.newest_unfinished)
+            self.unfinished = await asyncio.to_thread(recording.generations.newest_unfinished)
             if workbench is not None:
-                self.rows = await asyncio.to_thread(generations.of_problem, workbench.bench.problem.name)
+                self.rows = await asyncio.to_thread(recording.generations.of_problem, workbench.bench.problem.name)
         except KgtuiError as error:
             self._audience.trouble_arose(str(error))
         self._app.wake()
@@ -241,10 +239,10 @@ class Generating:
 
     def _means(self) -> Means:
         recording = self._host.run_history.recording
-        if not hasattr(recording, "generations"):
+        if recording is None:
             raise UsageError("answers that cost money must be stored, so nothing is generated without a store")
         return Means(
-            recording=cast(GenerationRecording, recording),
+            recording=recording,
             submit=self._service.enqueue,
             drop=self._service.drop,
             prices=self.prices,

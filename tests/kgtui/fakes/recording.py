@@ -9,17 +9,16 @@ from functools import cached_property
 from pathlib import Path
 
 from engine.errors import StoreError
-from engine.model import (
-    Outcome,
-)
-from engine.model.events import (
-    Event,
-    RunFinished,
-)
+from engine.model import Outcome
+from engine.model.events import Event, RunFinished
+from engine.reports.reducer import record_of
+from engine.reports.run_record import RunRecord
 from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, StoreNotice
 from kgtui.ports.requests import RunRequest
-from sessions import open_memory_store
+from sessions import Store, open_memory_store
+from sessions.candidates.checked import CheckedStore
+from sessions.candidates.generations import GenerationStore
 
 NOW = datetime(2026, 3, 14, 15, 9, tzinfo=UTC)
 
@@ -95,9 +94,31 @@ class MemoryRecording:
         return self.recent[:limit]
 
     @cached_property
+    def _store(self) -> Store:
+        """A store of its own for everything but runs, in memory and empty."""
+        return open_memory_store()
+
+    @cached_property
     def admin(self) -> StoreAdmin:
-        """A store of its own, in memory and empty."""
-        return StoreAdmin(open_memory_store(), remove_artefact=lambda digest: None)
+        return StoreAdmin(self._store, remove_artefact=lambda digest: None)
+
+    @property
+    def generations(self) -> GenerationStore:
+        return self._store.generations
+
+    @property
+    def checked(self) -> CheckedStore:
+        return self._store.checked
+
+    @cached_property
+    def _session(self) -> int:
+        return self._store.begin_session("fake", environment={})
+
+    def session(self) -> int:
+        return self._session
+
+    def run_record(self, number: int) -> RunRecord:
+        return record_of(self.events(number), number=number)
 
     def listen(self, notice: StoreNotice) -> None:
         """Its memory is never replaced."""
