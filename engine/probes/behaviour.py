@@ -14,7 +14,8 @@ from engine.model import Finding, Severity
 from engine.model.layers import Coverage, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import Lab
-from engine.verdict.observed_effects import CHECK, facts, findings
+from engine.verdict.observed_effects import facts, findings
+from engine.verdict.torch_operators import CHECK
 
 LAYER = Layer.BEHAVIOUR
 _POISON = 0xFF

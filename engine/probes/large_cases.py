@@ -18,7 +18,7 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.probes import Observation
 from engine.probes.lab.case_session import CallContent, CallResult, Lab
 from engine.verdict.executed_launches import INTERPRETER, stop_of
-from engine.verdict.observed_effects import operator_findings
+from engine.verdict.torch_operators import uncompared_findings
 
 LAYER = Layer.BEHAVIOUR
 TURN = 3  # last of all: its calls may lose the worker
@@ -42,7 +42,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         case = cases[lab.draws.number("case") % len(cases)]
         observed, why = await _observe(lab, case)
         if observed is not None:
-            for finding in operator_findings(lab.problem, case, observed):
+            for finding in uncompared_findings(lab.problem, case, observed.operators):
                 yield replace(finding, check=_BY)
         if why:  # an honest entry may fail without the content that its kernels did not write
             message = f"sizes beyond the verified cases were not checked: {why}"

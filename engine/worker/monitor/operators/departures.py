@@ -18,7 +18,7 @@ _CARRYING_OUT: dict[Any, str] = {  # Any: methods of C and of Python have no typ
     torch._C.TensorBase.map_: "Tensor.map_",
     torch._C.TensorBase.map2_: "Tensor.map2_",
 }
-"""Methods that convert a tensor to arrays or Python numbers; `observed_effects` recognises these by "Tensor."."""
+"""Methods that convert a tensor to arrays or Python numbers; `torch_operators` recognises these by "Tensor."."""
 _ASKING: frozenset[Any] = frozenset({torch.isfinite, torch.Tensor.isfinite, torch.isinf, torch.Tensor.isinf})
 """Questions that torch answers by arithmetic on all elements."""
 
