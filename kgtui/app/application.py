@@ -272,6 +272,7 @@ class WorkbenchApp(TerminalApp):
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy to the clipboard; where the terminal may ignore that, report where else the text was put."""
+        text = text.encode(errors="replace").decode()  # a path may hold bytes that are not text
         super().copy_to_clipboard(text)
         if clipboard.way_of(self._settings.environment) is not clipboard.Way.TERMINAL:
             folder = self._settings.data

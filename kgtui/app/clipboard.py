@@ -52,7 +52,7 @@ async def put_on_clipboard(text: str, *, environment: Mapping[str, str], folder:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
 
 
 async def _load_buffer(text: str) -> str:

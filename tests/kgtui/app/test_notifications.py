@@ -130,3 +130,10 @@ async def test_text_is_written_to_file_without_tmux(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("PATH", str(tmp_path))
     said = await put_on_clipboard("x = 1\n", environment={"TMUX": "/tmp/tmux,1,0"}, folder=tmp_path)
     assert said == f"tmux did not start: No such file or directory; the text is in {tmp_path / 'copied.txt'}"
+
+
+async def test_copied_text_that_is_not_unicode_is_replaced(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test():
+        bench.app.copy_to_clipboard("a\udc80b")
+        assert bench.app.clipboard == "a?b"
