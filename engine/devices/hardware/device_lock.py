@@ -47,7 +47,7 @@ _held: set[int] = set()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Occupancy:
+class LockState:
     """Whether a device is held; `holder` is None when it is free, or has no readable name."""
 
     is_held: bool
@@ -137,7 +137,7 @@ def shared_folder(places: tuple[Path, ...] = _PLACES) -> Path:
     return places[-1] / FOLDER_NAME
 
 
-def occupancy(folder: Path, device_id: str) -> Occupancy:
+def lock_state(folder: Path, device_id: str) -> LockState:
     """The current holder of the device.  Creates no file, and never waits.
 
     Raises:
@@ -147,13 +147,13 @@ def occupancy(folder: Path, device_id: str) -> Occupancy:
     try:
         descriptor = os.open(path, os.O_RDONLY | _FLAGS)
     except FileNotFoundError:
-        return Occupancy(is_held=False)
+        return LockState(is_held=False)
     except OSError as error:
         raise _unusable(path, error) from error
     try:
         if _try_lock(descriptor, how=fcntl.LOCK_SH):
-            return Occupancy(is_held=False)
-        return Occupancy(is_held=True, holder=_read_holder(descriptor))
+            return LockState(is_held=False)
+        return LockState(is_held=True, holder=_read_holder(descriptor))
     finally:
         os.close(descriptor)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.devices import Device
-from engine.devices.hardware.device_lock import occupancy
+from engine.devices.hardware.device_lock import lock_state
 from engine.devices.hardware.state import Driver, device_id, device_state
 from engine.errors import UnsupportedError
 from engine.model.benchmark import DeviceState, Holder
@@ -38,7 +38,7 @@ def condition_of(
     state = device_state(device.platform, device.index, own_pids=own_pids, driver=driver)
     is_held, holder, trouble = None, None, None
     try:
-        found = occupancy(locks, name)
+        found = lock_state(locks, name)
         is_held, holder = found.is_held, found.holder
     except UnsupportedError as error:
         trouble = str(error)

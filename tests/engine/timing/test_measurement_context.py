@@ -13,7 +13,7 @@ import pytest
 
 from engine import protocol
 from engine.devices import Device
-from engine.devices.hardware.device_lock import DeviceLock, occupancy
+from engine.devices.hardware.device_lock import DeviceLock, lock_state
 from engine.model import CacheState, Outcome
 from engine.model.benchmark import OTHER, CaseBenchmark, Interval, Method, Peaks, Timing
 from engine.timing.measurement_context import MeasurementContext
@@ -95,7 +95,7 @@ class Laboratory:
 
     def _play(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
         if isinstance(command, protocol.MeasurePeaks):
-            self.measured.append(occupancy(self.locks, LOCK).is_held)
+            self.measured.append(lock_state(self.locks, LOCK).is_held)
             self.during()
             return protocol.PeaksMeasured(
                 id=command.id, copy_bytes_per_s=PEAKS.copy_bytes_per_s, flops_per_s=dict(PEAKS.flops_per_s)
@@ -116,7 +116,7 @@ async def test_peaks_are_measured_once_under_device_lock(laboratory: Laboratory)
     assert (peaks.copy_bytes_per_s, said) == (3e12, ())
     assert laboratory.measured == [True]
     assert len(laboratory.stored()) == 1
-    assert not occupancy(laboratory.locks, LOCK).is_held
+    assert not lock_state(laboratory.locks, LOCK).is_held
 
 
 async def test_stored_peaks_are_used_without_lock(laboratory: Laboratory) -> None:

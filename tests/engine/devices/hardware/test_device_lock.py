@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.devices.hardware.device_lock import DeviceLock, Occupancy, occupancy, shared_folder
+from engine.devices.hardware.device_lock import DeviceLock, LockState, lock_state, shared_folder
 from engine.errors import UnsupportedError
 from engine.model.benchmark import Holder
 from tests.descriptors import open_files
@@ -152,8 +152,8 @@ class Ear:
 async def test_free_device_is_locked_at_once_and_released(folder: Path) -> None:
     async with lock(folder).hold(on_wait=refuse):
         held = Holder(pid=os.getpid(), command="kgtui bench mine.py", since="2026-01-02T12:00:00Z")
-        assert occupancy(folder, DEVICE) == Occupancy(is_held=True, holder=held)
-    assert occupancy(folder, DEVICE) == Occupancy(is_held=False)
+        assert lock_state(folder, DEVICE) == LockState(is_held=True, holder=held)
+    assert lock_state(folder, DEVICE) == LockState(is_held=False)
     async with lock(folder).hold(on_wait=refuse):
         pass
 
@@ -163,7 +163,7 @@ async def test_another_device_is_another_lock(folder: Path) -> None:
         lock(folder).hold(on_wait=refuse),
         DeviceLock(folder, device_id="cuda-1", command="x").hold(on_wait=refuse),
     ):
-        assert occupancy(folder, "cuda-2") == Occupancy(is_held=False)
+        assert lock_state(folder, "cuda-2") == LockState(is_held=False)
 
 
 async def test_second_process_waits_and_learns_the_holder(folder: Path, start: Start) -> None:
@@ -171,7 +171,7 @@ async def test_second_process_waits_and_learns_the_holder(folder: Path, start: S
         second = start("second")
         assert await asyncio.to_thread(second.says) == "waits for kgtui bench mine.py"
     assert await asyncio.to_thread(second.says) == "holds"
-    found = occupancy(folder, DEVICE).holder
+    found = lock_state(folder, DEVICE).holder
     assert found is not None
     assert (found.pid, found.command) == (second.process.pid, "second")
     second.let_go()
@@ -248,7 +248,7 @@ async def test_error_inside_block_releases_the_device(folder: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         async with lock(folder).hold(on_wait=refuse):
             raise ZeroDivisionError
-    assert occupancy(folder, DEVICE) == Occupancy(is_held=False)
+    assert lock_state(folder, DEVICE) == LockState(is_held=False)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ async def test_error_inside_block_releases_the_device(folder: Path) -> None:
 async def test_damaged_holder_name_counts_as_held(folder: Path, text: bytes) -> None:
     async with lock(folder).hold(on_wait=refuse):
         (folder / f"{DEVICE}.lock").write_bytes(text)
-        assert occupancy(folder, DEVICE) == Occupancy(is_held=True, holder=None)
+        assert lock_state(folder, DEVICE) == LockState(is_held=True, holder=None)
         ear = Ear()
         waiting = asyncio.create_task(_use(lock(folder), ear))
         await ear.called()
@@ -284,7 +284,7 @@ async def test_deleted_lock_file_is_created_again(folder: Path) -> None:
         await ear.called()
         (folder / f"{DEVICE}.lock").unlink()
         await waiting
-    assert occupancy(folder, DEVICE) == Occupancy(is_held=False)
+    assert lock_state(folder, DEVICE) == LockState(is_held=False)
 
 
 async def test_first_user_opens_folder_and_files_to_all(folder: Path, start: Start) -> None:
@@ -355,7 +355,7 @@ async def test_link_is_refused_as_lock_folder(folder: Path, tmp_path: Path) -> N
 
 
 def test_reading_occupancy_creates_no_folder(folder: Path) -> None:
-    assert occupancy(folder, DEVICE) == Occupancy(is_held=False)
+    assert lock_state(folder, DEVICE) == LockState(is_held=False)
     assert not folder.exists()
 
 

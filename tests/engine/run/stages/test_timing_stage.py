@@ -12,7 +12,7 @@ import pytest
 
 from engine import protocol
 from engine.devices import Device
-from engine.devices.hardware.device_lock import DeviceLock, occupancy
+from engine.devices.hardware.device_lock import DeviceLock, lock_state
 from engine.errors import EngineError, UnsupportedError
 from engine.model import (
     BenchmarkPlan,
@@ -116,7 +116,7 @@ class Stage:
         return [(finding.check, finding.message) for finding in found]
 
     def _ask_memory(self, handle: object) -> SimpleNamespace:
-        self.asked.append(self.locks.is_dir() and occupancy(self.locks, LOCK).is_held)
+        self.asked.append(self.locks.is_dir() and lock_state(self.locks, LOCK).is_held)
         if self.failure is not None:
             raise self.failure
         return SimpleNamespace(free=1 << 30)
@@ -142,7 +142,7 @@ async def test_timing_holds_the_device_lock(stage: Stage) -> None:
     await stage.stage.run()
     assert stage.asked == [True]
     assert await stage.notes() == []
-    assert not occupancy(stage.locks, LOCK).is_held
+    assert not lock_state(stage.locks, LOCK).is_held
 
 
 @pytest.mark.parametrize("name", ["worker", "compiler", "module_compiler"])
@@ -181,7 +181,7 @@ async def test_unsupported_benchmark_is_not_retried(stage: Stage) -> None:
         await stage.stage.run()
     assert stage.asked == [True]
     assert await stage.notes() == []
-    assert not occupancy(stage.locks, LOCK).is_held
+    assert not lock_state(stage.locks, LOCK).is_held
 
 
 async def test_comparison_candidate_is_reported_by_hash(employ: Employ, tmp_path: Path) -> None:
