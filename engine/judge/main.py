@@ -60,7 +60,7 @@ def serve(commands: int, replies: int, in_force: tuple[str, ...]) -> None:
 class _Place:
     """A prepared case, its kept outputs and snapshots, the memory that its arena is in, and its number of threads."""
 
-    memory: cases.Memory
+    memory: cases.ArenaMemory
     prepared: cases.PreparedCase | None = None
     output_readings: OutputReadings = field(default_factory=OutputReadings)
     taken: CallSnapshots = field(default_factory=CallSnapshots)
@@ -73,8 +73,8 @@ class _Judge:
         self._problems: dict[ProblemId, ProblemDefinition] = {}
         self._reference: Reference | None = None
         self._contents = cases.Contents(device)
-        self._memory = cases.Memory(device)
-        others = (cases.Memory(device) for _ in range(1, MOST_PLACES))
+        self._memory = cases.ArenaMemory(device)
+        others = (cases.ArenaMemory(device) for _ in range(1, MOST_PLACES))
         self._places = tuple(_Place(memory=memory) for memory in (self._memory, *others))
         self._place = self._places[0]
         self._explainer = Explainer()

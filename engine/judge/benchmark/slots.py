@@ -81,7 +81,7 @@ class Slots:
         self._device = device
         self._problem_of = problem_of
         self._instruments = instruments
-        self._memory = memory or memory_by_block(functools.partial(cases.Memory, device))
+        self._memory = memory or memory_by_block(functools.partial(cases.ArenaMemory, device))
         self._arranged: _Arranged | None = None
         self._granted_bytes = 0
 
@@ -268,9 +268,9 @@ class Slots:
         return arranged
 
 
-def memory_by_block(make: Callable[[], cases.Memory]) -> Callable[[int, int], Block]:
+def memory_by_block(make: Callable[[], cases.ArenaMemory]) -> Callable[[int, int], Block]:
     """A function from a block's number and least size in bytes to its memory; no two numbers share memory."""
-    memories: dict[int, cases.Memory] = {}
+    memories: dict[int, cases.ArenaMemory] = {}
 
     def block(number: int, size_bytes: int) -> Block:
         return memories.setdefault(number, make()).block(size_bytes)

@@ -73,7 +73,7 @@ class Content:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class MadeVariant:
     """A variant of a case: its content, or why it cannot decide about a candidate.
 
     Made from the content `before`, which was the current one then; `changed` and `kept` are as in VariantLaidOut.
@@ -105,7 +105,7 @@ class PreparedCase:
     poison: int = 0
     free: tuple[protocol.TensorSpec, ...] | None = None
     fresh: Content | None = None
-    prepared_variant: Made | None = None
+    prepared_variant: MadeVariant | None = None
     first_outputs: list[torch.Tensor] = field(default_factory=list)
     first_reports: tuple[OutputReport, ...] = ()
 
@@ -177,7 +177,7 @@ class Contents:
             return expected_outputs(problem, inputs)
 
 
-class Memory:
+class ArenaMemory:
     """The device memory that arenas are in: one block, and a larger one when a case needs it.
 
     A block is never freed: a worker that has it open would be left with an undefined mapping, and the judge does not
@@ -217,7 +217,7 @@ def arena_in_file(content: Content, path: Path, *, first: int = 0) -> tensors.Ar
     return tensors.ArenaFile(protocol.ArenaSpec(path=str(path), storages=placed, bytes=size_bytes))
 
 
-def arena_on_device(content: Content, memory: Memory, *, first: int = 0) -> tensors.DeviceArena:
+def arena_on_device(content: Content, memory: ArenaMemory, *, first: int = 0) -> tensors.DeviceArena:
     """A place in device memory for this content and for the outputs of the entry, behind the `first` bytes."""
     sizes = [storage.numel() for storage in content.storages]
     placed, size_bytes = tensors.place([*sizes, output_bytes(content.expected)], first=first)
@@ -274,8 +274,8 @@ def returned_bytes(
     """
     if not isinstance(prepared.arena, tensors.ArenaFile):
         return prepared.arena.outputs()
-    raw = bytearray(read_untrusted(Path(command.outputs), max_bytes=command.max_output_bytes))
-    return torch.frombuffer(raw, dtype=torch.uint8) if raw else torch.empty(0, dtype=torch.uint8)
+    sent = bytearray(read_untrusted(Path(command.outputs), max_bytes=command.max_output_bytes))
+    return torch.frombuffer(sent, dtype=torch.uint8) if sent else torch.empty(0, dtype=torch.uint8)
 
 
 def outputs_of(

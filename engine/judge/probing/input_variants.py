@@ -46,7 +46,7 @@ class UnsuitableContentError(Exception):
 class Variants:
     """Carries out `LayOutVariant` for the prepared case."""
 
-    def __init__(self, device: torch.device, memory: cases.Memory) -> None:
+    def __init__(self, device: torch.device, memory: cases.ArenaMemory) -> None:
         self._device = device
         self._memory = memory
 
@@ -82,7 +82,7 @@ class Variants:
             id=command.id, arena=prepared.arena.spec, dismissed=made.why, changed=made.changed, kept=made.kept
         )
 
-    def _made(self, prepared: cases.PreparedCase, variant: protocol.Variant) -> cases.Made:
+    def _made(self, prepared: cases.PreparedCase, variant: protocol.Variant) -> cases.MadeVariant:
         if prepared.free is None:
             prepared.free = self._free(prepared)
         kept = tuple(dict.fromkeys(name for name, part in _floats(prepared) if part not in prepared.free))
@@ -97,8 +97,10 @@ class Variants:
                 content = self._with_other_values(prepared, prepared.free, variant, rng)
             self._require_suitable(prepared, variant, content)
         except UnsuitableContentError as error:
-            return cases.Made(variant=variant, before=prepared.content, why=str(error), changed=changed, kept=kept)
-        return cases.Made(variant=variant, before=prepared.content, content=content, changed=changed, kept=kept)
+            return cases.MadeVariant(
+                variant=variant, before=prepared.content, why=str(error), changed=changed, kept=kept
+            )
+        return cases.MadeVariant(variant=variant, before=prepared.content, content=content, changed=changed, kept=kept)
 
     def _with_other_values(
         self,

@@ -149,7 +149,7 @@ def test_two_workers_have_separate_blocks_and_poisons() -> None:
 
 def test_blocks_do_not_overlap_and_are_reused() -> None:
     device = ScriptedDevice()
-    block = memory_by_block(lambda: cases.Memory(CPU, allocate=lambda size_bytes, _: device.memory(size_bytes)))  # type: ignore[arg-type, return-value]  # a double of the driver's block
+    block = memory_by_block(lambda: cases.ArenaMemory(CPU, allocate=lambda size_bytes, _: device.memory(size_bytes)))  # type: ignore[arg-type, return-value]  # a double of the driver's block
     first, second = block(0, 100), block(1, 100)
     assert first.handle != second.handle
     assert (block(0, 50), block(1, 100)) == (first, second)

@@ -12,7 +12,7 @@ import torch
 
 from engine import protocol
 from engine.devices.hardware.device_memory import DeviceMemoryError
-from engine.judge.inputs.cases import Content, Contents, Memory, is_idle
+from engine.judge.inputs.cases import ArenaMemory, Content, Contents, is_idle
 from engine.judge.inputs.outputs import expected_outputs, take
 from engine.model import Case, Cost, DType, Outcome, OutputReport, ProblemDefinition, Tier, Tolerance
 from tests.operators import definition
@@ -136,7 +136,7 @@ class Driver:
 )
 def test_larger_case_grows_block_at_least_twofold(needed: tuple[int, ...], asked: tuple[int, ...]) -> None:
     driver = Driver(1000 * MIB)
-    memory = Memory(torch.device("cpu"), allocate=driver.allocate)
+    memory = ArenaMemory(torch.device("cpu"), allocate=driver.allocate)
     for size in needed:
         assert memory.block(size * MIB).size_bytes >= size * MIB
     assert driver.asked == [size * MIB for size in asked]
@@ -144,7 +144,7 @@ def test_larger_case_grows_block_at_least_twofold(needed: tuple[int, ...], asked
 
 def test_block_grows_to_need_without_room_for_double() -> None:
     driver = Driver(250 * MIB)
-    memory = Memory(torch.device("cpu"), allocate=driver.allocate)
+    memory = ArenaMemory(torch.device("cpu"), allocate=driver.allocate)
     sizes = [memory.block(size * MIB).size_bytes // MIB for size in (100, 140, 10)]
     assert (sizes, [size // MIB for size in driver.asked]) == ([100, 140, 140], [100, 200, 140])
     with pytest.raises(DeviceMemoryError):

@@ -56,7 +56,7 @@ class Judge:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.files = 0
-        self.memory = cases.Memory(CPU, allocate=_block)
+        self.memory = cases.ArenaMemory(CPU, allocate=_block)
         self.variants = Variants(CPU, self.memory)
         self.prepared: cases.PreparedCase
 

@@ -117,7 +117,7 @@ def test_returned_and_written_outputs_have_device_places(monkeypatch: pytest.Mon
     problem, cpu = definition("cublas::cublasSaxpy_v2"), torch.device("cpu")
     case = problem.cases[0]
     content = cases.Contents(cpu).make(problem, case, 7)
-    arena = cases.arena_on_device(content, cases.Memory(cpu, allocate=_block))
+    arena = cases.arena_on_device(content, cases.ArenaMemory(cpu, allocate=_block))
     prepared = cases.PreparedCase(problem=problem, case=case, arena=arena, base=content, content=content)
     cases.fill(prepared, content, 0xFF)
     assert arena.spec.outputs is not None
@@ -145,7 +145,7 @@ def test_returned_output_of_in_place_entry_passes(extra: int, monkeypatch: pytes
     problem, cpu = definition("vllm::rms_norm"), torch.device("cpu")
     case = next(case for case in problem.cases if case.name == "7x127 f32")
     content = cases.Contents(cpu).make(problem, case, 7)
-    arena = cases.arena_on_device(content, cases.Memory(cpu, allocate=_block))
+    arena = cases.arena_on_device(content, cases.ArenaMemory(cpu, allocate=_block))
     prepared = cases.PreparedCase(problem=problem, case=case, arena=arena, base=content, content=content)
     cases.fill(prepared, content, 0xFF)
     memory = CallMemory(cpu)
