@@ -7,7 +7,7 @@ poll, runs its programs one at a time, in ascending order, so that locks and fla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -85,19 +85,19 @@ def execute(
     )
 
 
-def _chunks(plan: ModulePlan, programs: int, limits: Limits, seed: int) -> list[Array]:
+def _chunks(plan: ModulePlan, programs: int, limits: Limits, seed: int) -> Iterator[Array]:
     """Programs that run together; small enough that a block of each of them stays in a cache."""
-    if programs == 0:
-        return []
-    if plan.waits:
-        return list(np.arange(programs)[:, None])
     order = np.arange(programs)
+    if plan.waits:
+        yield from order[:, None]
+        return
     if seed:
         order = order[::-1] if seed < 0 else np.random.default_rng(seed).permutation(programs)
     together = max(1, limits.chunk_elements // plan.largest_elements)
     if seed:  # small chunks, so that the order has an effect
         together = min(together, max(1, programs // _REORDERED_CHUNKS))
-    return [order[first : first + together] for first in range(0, programs, together)]
+    for first in range(0, programs, together):
+        yield order[first : first + together]
 
 
 def _call(frame: Frame, plan: FunctionPlan, arguments: list[Val]) -> list[Val]:
