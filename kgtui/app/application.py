@@ -22,10 +22,10 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed, WorkerState
 from engine.errors import KgtuiError, UsageError
 from engine.model import Problem
 from kgtui.app import clipboard
-from kgtui.app.finding import artefact_text, found_or_shown
 from kgtui.app.jobs.agent_runs import AgentRuns
 from kgtui.app.jobs.run_audience import RunAudience
 from kgtui.app.jobs.runs import Runs
+from kgtui.app.lookups import artefact_text, find_or_notify
 from kgtui.app.notifications import Notifications
 from kgtui.app.opening import look_up_stored_run, workbench_on
 from kgtui.app.screen_stack import ScreenStack
@@ -33,7 +33,7 @@ from kgtui.app.terminal import TerminalApp
 from kgtui.app.troubles import Troubles
 from kgtui.background import in_background
 from kgtui.files import disk
-from kgtui.files.external_editor import Opening, opening
+from kgtui.files.external_editor import EditorCommand, editor_command
 from kgtui.files.file_watch import FileSaved, FileWatch, WatchTroubled
 from kgtui.files.kernel_folder import KernelFolder
 from kgtui.files.unsaved import UnsavedTexts
@@ -141,11 +141,11 @@ class WorkbenchApp(TerminalApp):
             find=services.problems.find,
         )
         self.kernels = KernelFolder(settings.folder, scaffold=services.scaffold, kernels=settings.kernels)
-        self.problem_named = partial(found_or_shown, services.problems, self)
+        self.problem_named = partial(find_or_notify, services.problems, self)
         self.artefact = partial(artefact_text, services.read_artefact)
         self.unsaved_texts = UnsavedTexts(settings.data / "unsaved")
         self.file_watch = FileWatch(self, services.watcher_factory)
-        self.place = f"{settings.device} to {settings.target}" if settings.target else settings.device
+        self.device_and_target = f"{settings.device} to {settings.target}" if settings.target else settings.device
         self.problems: tuple[ProblemDescription, ...] = ()
         self.opened: Workbench | None = None
         self.agents = AgentRuns(self, app=self, refresh=self._refresh_history)
@@ -265,16 +265,16 @@ class WorkbenchApp(TerminalApp):
                 workbench.open(problem, path, content)
         self.action_show("workbench")
 
-    def editor_command(self, path: Path, *, line: int) -> Opening:
+    def editor_command(self, path: Path, *, line: int) -> EditorCommand:
         """Command of the user's own editor."""
         environment = {**self._settings.environment, "VISUAL": self.appearance.preferences.text("editor") or ""}
-        return opening(path, line=line, columns=self.size[0], rows=self.size[1], environment=environment)
+        return editor_command(path, line=line, columns=self.size[0], rows=self.size[1], environment=environment)
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy to the clipboard; where the terminal may ignore that, report where else the text was put."""
         text = text.encode(errors="replace").decode()  # a path may hold bytes that are not text
         super().copy_to_clipboard(text)
-        if clipboard.way_of(self._settings.environment) is not clipboard.Way.TERMINAL:
+        if clipboard.method_of(self._settings.environment) is not clipboard.CopyMethod.TERMINAL:
             folder = self._settings.data
 
             async def put_on_clipboard() -> None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _FILE = "copied.txt"
 
 
-class Way(enum.Enum):
-    """Ways to copy a text to the clipboard."""
+class CopyMethod(enum.Enum):
+    """Method of copying a text to the clipboard."""
 
     TERMINAL = enum.auto()
     """By the escape sequence OSC 52, which Textual writes."""
@@ -26,19 +26,19 @@ class Way(enum.Enum):
     FILE = enum.auto()
 
 
-def way_of(environment: Mapping[str, str]) -> Way:
-    """The way to the clipboard that works in this terminal."""
+def method_of(environment: Mapping[str, str]) -> CopyMethod:
+    """The method that works in this terminal."""
     if environment.get("TMUX"):
-        return Way.TMUX
+        return CopyMethod.TMUX
     has_none = environment.get("STY") or environment.get("TERM") == "linux"
     has_none = has_none or environment.get("TERM_PROGRAM") == "Apple_Terminal"
-    return Way.FILE if has_none else Way.TERMINAL
+    return CopyMethod.FILE if has_none else CopyMethod.TERMINAL
 
 
 async def put_on_clipboard(text: str, *, environment: Mapping[str, str], folder: Path) -> str:
     """Copy the text to tmux or to a file, where the terminal needs that; a sentence with the place."""
     trouble = ""
-    if way_of(environment) is Way.TMUX:
+    if method_of(environment) is CopyMethod.TMUX:
         trouble = await _load_buffer(text)
         if not trouble:
             return "also in tmux's buffer: its prefix, then ] pastes it"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kgtui.ports.protocols import ArtefactReader, Problems
 
 
-def found_or_shown(problems: Problems, app: App[None], name: str) -> Problem | None:
+def find_or_notify(problems: Problems, app: App[None], name: str) -> Problem | None:
     """The operator called `name`; None, and a message, when there is none or its file is broken."""
     try:
         return problems.find(name)

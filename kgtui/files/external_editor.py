@@ -27,14 +27,14 @@ _GOTO_LINE = frozenset({"code", "codium", "cursor", "windsurf"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opening:
+class EditorCommand:
     """The command to run; `takes_terminal` says whether the screen must be suspended until it ends."""
 
     command: tuple[str, ...]
     takes_terminal: bool
 
 
-def opening(path: Path, *, line: int, columns: int, rows: int, environment: Mapping[str, str]) -> Opening:
+def editor_command(path: Path, *, line: int, columns: int, rows: int, environment: Mapping[str, str]) -> EditorCommand:
     """The command that opens `path` at `line` (from 1) in the editor of VISUAL or EDITOR, else vi.
 
     Inside tmux it gets a pane: beside the workbench if half of the `columns` suffices, below it if half of the `rows`
@@ -45,13 +45,13 @@ def opening(path: Path, *, line: int, columns: int, rows: int, environment: Mapp
     """
     editor = environment.get("VISUAL") or environment.get("EDITOR") or "vi"
     words = _words(editor)
-    command = (*words, *_place(Path(words[0]).name, path, line))
+    command = (*words, *_at_line(Path(words[0]).name, path, line))
     if environment.get("TMUX"):
         place: tuple[str, ...] = ("new-window",)
         if columns >= _COLUMNS_FOR_TWO or rows >= _ROWS_FOR_TWO:
             place = ("split-window", "-h" if columns >= _COLUMNS_FOR_TWO else "-v")
-        return Opening(command=("tmux", *place, "sh", "-c", _IN_PANE, "sh", *command), takes_terminal=False)
-    return Opening(command=command, takes_terminal=True)
+        return EditorCommand(command=("tmux", *place, "sh", "-c", _IN_PANE, "sh", *command), takes_terminal=False)
+    return EditorCommand(command=command, takes_terminal=True)
 
 
 def _words(editor: str) -> list[str]:
@@ -64,7 +64,7 @@ def _words(editor: str) -> list[str]:
     return words
 
 
-def _place(program: str, path: Path, line: int) -> tuple[str, ...]:
+def _at_line(program: str, path: Path, line: int) -> tuple[str, ...]:
     if program in _PLUS_LINE:
         return (f"+{line}", str(path))
     if program in _COLON_LINE:

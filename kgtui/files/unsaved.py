@@ -20,7 +20,7 @@ _NEWEST_FIRST = True
 
 
 @dataclass(frozen=True, kw_only=True)
-class Leftover:
+class RecoverableText:
     """Unsaved text of an ended process, and its note."""
 
     text: str
@@ -54,20 +54,20 @@ class UnsavedTexts:
         with contextlib.suppress(OSError):
             self._own_note(path).unlink()
 
-    def left_over(self, path: Path) -> Leftover | None:
+    def recoverable(self, path: Path) -> RecoverableText | None:
         """The newest unsaved text of this file from an ended process; None if there is none."""
         with contextlib.suppress(OSError):
             notes = [(note.stat().st_mtime_ns, note) for note in self._folder.glob(f"{_name_of(path)}.*.json")]
             for _, note in sorted(notes, reverse=_NEWEST_FIRST):
-                if (text := _text_of_the_dead(note)) is not None:
-                    return Leftover(text=text, note=note)
+                if (text := _recoverable_text(note)) is not None:
+                    return RecoverableText(text=text, note=note)
         return None
 
     @staticmethod
-    def discard(leftover: Leftover) -> None:
+    def discard(recoverable: RecoverableText) -> None:
         """Delete its note."""
         with contextlib.suppress(OSError):
-            leftover.note.unlink()
+            recoverable.note.unlink()
 
     def _own_note(self, path: Path) -> Path:
         return self._folder / f"{_name_of(path)}.{self._own}.json"
@@ -77,7 +77,7 @@ def _name_of(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path.absolute())).hexdigest()[:16]
 
 
-def _text_of_the_dead(note: Path) -> str | None:
+def _recoverable_text(note: Path) -> str | None:
     """Text of the note; None for one that is damaged, or whose process is still running."""
     try:
         content = json.loads(note.read_text(encoding="utf-8"))

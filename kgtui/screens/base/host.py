@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.problem_source import ProblemDescription
     from kgtui.batches.results import Progress as BatchProgress
     from kgtui.batches.results import Result
-    from kgtui.files.external_editor import Opening
+    from kgtui.files.external_editor import EditorCommand
     from kgtui.files.file_watch import FileWatch
     from kgtui.files.kernel_folder import KernelFolder
     from kgtui.files.unsaved import UnsavedTexts
@@ -275,7 +275,7 @@ class Host(Protocol):
         """Unsaved texts of the editor, stored in case the program is killed."""
 
     @property
-    def place(self) -> str:
+    def device_and_target(self) -> str:
         """Device and target of runs."""
 
     @property
@@ -302,5 +302,5 @@ class Host(Protocol):
             UsageError: it cannot be read.
         """
 
-    def editor_command(self, path: Path, *, line: int) -> Opening:
+    def editor_command(self, path: Path, *, line: int) -> EditorCommand:
         """Command of the user's own editor."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kgtui.widgets.panes.cases import CasesPane
 
 
-class RunControl(Protocol):
+class FileRunControl(Protocol):
     """Runs of the open file."""
 
     @property
@@ -112,7 +112,7 @@ class OpenWorkbench(Protocol):
     bench: Workbench
 
     @property
-    def runs(self) -> RunControl:
+    def runs(self) -> FileRunControl:
         """Runs of the open file."""
 
     @property

@@ -77,7 +77,7 @@ class OperatorsScreen(KgtuiScreen):
         operators = sum(choice.file is None for choice in chosen)
         title = line(strong("Operators  "), *progress_line(host.problems, host.run_history.last_runs))
         narrowed = facet_line(self._facets, operators, len(host.problems))
-        self.query_one(Strip).show(((title, line(muted(host.place))), (narrowed, ())))
+        self.query_one(Strip).show(((title, line(muted(host.device_and_target))), (narrowed, ())))
         grid = self.query_one(Grid)
         at_the_top = grid.cursor_row == 0
         grid.show(operator_rows(chosen, host.run_history.last_runs, glyphs=host.glyphs, now=host.now()))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.events import AppBlur
 
-from kgtui.app.clipboard import Way, put_on_clipboard, way_of
+from kgtui.app.clipboard import CopyMethod, method_of, put_on_clipboard
 from kgtui.app.notifications import notice, preserved_title, title_sequence
 from kgtui.settings.schema import Notify
 
@@ -86,17 +86,17 @@ async def test_title_states_state_and_operator(make_bench: Any, written: list[st
 
 
 @pytest.mark.parametrize(
-    ("environment", "way"),
+    ("environment", "method"),
     [
-        ({"TERM": "xterm"}, Way.TERMINAL),
-        ({"TMUX": "/tmp/tmux,1,0", "TERM": "screen"}, Way.TMUX),
-        ({"STY": "1.pts"}, Way.FILE),
-        ({"TERM": "linux"}, Way.FILE),
-        ({"TERM_PROGRAM": "Apple_Terminal"}, Way.FILE),
+        ({"TERM": "xterm"}, CopyMethod.TERMINAL),
+        ({"TMUX": "/tmp/tmux,1,0", "TERM": "screen"}, CopyMethod.TMUX),
+        ({"STY": "1.pts"}, CopyMethod.FILE),
+        ({"TERM": "linux"}, CopyMethod.FILE),
+        ({"TERM_PROGRAM": "Apple_Terminal"}, CopyMethod.FILE),
     ],
 )
-def test_copy_method_follows_environment(environment: dict[str, str], way: Way) -> None:
-    assert way_of(environment) is way
+def test_copy_method_follows_environment(environment: dict[str, str], method: CopyMethod) -> None:
+    assert method_of(environment) is method
 
 
 async def test_text_is_written_to_file_without_clipboard(tmp_path: Path) -> None:

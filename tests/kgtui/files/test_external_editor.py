@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.errors import UsageError
-from kgtui.files.external_editor import Opening, opening
+from kgtui.files.external_editor import EditorCommand, editor_command
 from kgtui.screens.workbench.editing import external_editor
 from tests.guards import PATIENCE_S
 
@@ -30,8 +30,8 @@ KERNEL = Path("/k/my kernel.py")
     ],
 )
 def test_editor_opens_at_line_where_supported(editor: str, command: tuple[str, ...]) -> None:
-    found = opening(KERNEL, line=12, columns=200, rows=50, environment={"EDITOR": editor})
-    assert found == Opening(command=command, takes_terminal=True)
+    found = editor_command(KERNEL, line=12, columns=200, rows=50, environment={"EDITOR": editor})
+    assert found == EditorCommand(command=command, takes_terminal=True)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_editor_opens_at_line_where_supported(editor: str, command: tuple[str, .
 )
 def test_invalid_editor_command_is_refused(editor: str, message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
-        opening(KERNEL, line=1, columns=80, rows=24, environment={"EDITOR": editor})
+        editor_command(KERNEL, line=1, columns=80, rows=24, environment={"EDITOR": editor})
 
 
 async def test_missing_editor_command_is_reported(make_bench: Any) -> None:
@@ -58,8 +58,8 @@ async def test_missing_editor_command_is_reported(make_bench: Any) -> None:
 
 def test_visual_precedes_editor_then_vi() -> None:
     both = {"EDITOR": "nano", "VISUAL": "emacs"}
-    assert opening(KERNEL, line=1, columns=80, rows=24, environment=both).command[0] == "emacs"
-    assert opening(KERNEL, line=1, columns=80, rows=24, environment={}).command[0] == "vi"
+    assert editor_command(KERNEL, line=1, columns=80, rows=24, environment=both).command[0] == "emacs"
+    assert editor_command(KERNEL, line=1, columns=80, rows=24, environment={}).command[0] == "vi"
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_visual_precedes_editor_then_vi() -> None:
 )
 def test_tmux_opens_editor_beside_if_space_allows(columns: int, rows: int, place: tuple[str, ...]) -> None:
     environment = {"EDITOR": "vim", "TMUX": "/tmp/tmux-0/default,1,0"}
-    found = opening(KERNEL, line=12, columns=columns, rows=rows, environment=environment)
+    found = editor_command(KERNEL, line=12, columns=columns, rows=rows, environment=environment)
     assert found.command[: len(place) + 1] == ("tmux", *place)
     assert found.command[-3:] == ("vim", "+12", "/k/my kernel.py")
     assert not found.takes_terminal
@@ -83,7 +83,7 @@ def test_tmux_keeps_pane_of_failed_editor(tmp_path: Path) -> None:
     editor.write_text("#!/bin/sh\necho no such theme >&2\nexit 3\n")
     editor.chmod(0o755)
     environment = {"EDITOR": f"'{editor}'", "TMUX": "/tmp/tmux-0/default,1,0"}
-    command = opening(KERNEL, line=1, columns=200, rows=50, environment=environment).command
+    command = editor_command(KERNEL, line=1, columns=200, rows=50, environment=environment).command
     in_pane = command[command.index("sh") :]
     ended = subprocess.run(in_pane, input="\n", capture_output=True, text=True, timeout=PATIENCE_S)
     assert ended.stdout == f"\n{editor} exited with status 3; enter closes this pane "
@@ -94,6 +94,6 @@ async def test_an_editor_that_fails_is_quoted(tmp_path: Path) -> None:
     editor = tmp_path / "tmux"
     editor.write_text("#!/bin/sh\necho no space for new pane >&2\nexit 1\n")
     editor.chmod(0o755)
-    assert await external_editor._run(Opening(command=(str(editor),), takes_terminal=False)) == (
+    assert await external_editor._run(EditorCommand(command=(str(editor),), takes_terminal=False)) == (
         f"{editor} exited with status 1: no space for new pane"
     )

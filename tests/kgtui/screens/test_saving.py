@@ -152,7 +152,7 @@ async def test_unsaved_text_is_noted_until_saved(make_bench: Any) -> None:
         (note,) = folder.iterdir()
         assert json.loads(note.read_text())["text"] == "#" + fakes.SOURCE.decode()
         assert note.stat().st_mode & 0o077 == 0
-        assert UnsavedTexts(folder).left_over(bench.path) is None  # its process lives
+        assert UnsavedTexts(folder).recoverable(bench.path) is None  # its process lives
         await pilot.press("ctrl+s")
         assert list(folder.iterdir()) == []
 

@@ -9,7 +9,7 @@ from textual.app import SuspendNotSupported
 
 from engine.errors import UsageError
 from kgtui.background import in_background
-from kgtui.files.external_editor import Opening
+from kgtui.files.external_editor import EditorCommand
 from kgtui.screens.workbench.context import WorkbenchContext
 
 _COMPLAINT_LINES = 4  # last lines of an editor's error stream that are shown
@@ -25,37 +25,37 @@ class ExternalEditor:
         """Start the user's own editor; saving there runs the kernel as usual."""
         context = self._context
         try:
-            opening = context.host.editor_command(context.bench.path, line=context.source.line)
+            command = context.host.editor_command(context.bench.path, line=context.source.line)
         except UsageError as error:
             context.notify(str(error), severity="error")
             return
-        in_background(context.screen.app, partial(self._run_editor, opening), group="editor")
+        in_background(context.screen.app, partial(self._run_editor, command), group="editor")
 
-    async def _run_editor(self, opening: Opening) -> None:
+    async def _run_editor(self, command: EditorCommand) -> None:
         context = self._context
         try:
-            if opening.takes_terminal:
-                failure = await self._in_this_terminal(opening)
+            if command.takes_terminal:
+                failure = await self._in_this_terminal(command)
             else:
-                failure = await _run(opening)
+                failure = await _run(command)
         except SuspendNotSupported:
             failure = "this terminal cannot run an editor; open the file in another one"
         if failure:
             context.notify(failure, severity="error")
         context.screen.refresh(layout=True)
 
-    async def _in_this_terminal(self, opening: Opening) -> str:
+    async def _in_this_terminal(self, command: EditorCommand) -> str:
         # Without batch_update the screen fills the queue of the suspended terminal until it blocks. `_run` must not
         # raise: an exception would leave the screen suspended.
         with self._context.screen.app.batch_update(), self._context.screen.app.suspend():
-            return await _run(opening)
+            return await _run(command)
 
 
-async def _run(opening: Opening) -> str:
+async def _run(command: EditorCommand) -> str:
     """Run the editor until it exits; returns the error, or ""."""
-    program = opening.command[0]
+    program = command.command[0]
     try:
-        process = await asyncio.create_subprocess_exec(*opening.command, stderr=asyncio.subprocess.PIPE)
+        process = await asyncio.create_subprocess_exec(*command.command, stderr=asyncio.subprocess.PIPE)
         _, complaint = await process.communicate()
     except OSError as error:
         return f"{program} did not start: {error.strerror}; set EDITOR to a program that is installed"

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from textual.timer import Timer
 
-from kgtui.files.unsaved import Leftover
+from kgtui.files.unsaved import RecoverableText
 from kgtui.screens.workbench.context import WorkbenchContext
 from kgtui.state.workbench.status import Mode
 from kgtui.widgets.controls.ask import Answer, Ask
 
-_LEFTOVER = "leftover"
+_RECOVERABLE = "recoverable"
 _KEEP_EVERY_S = 0.5  # text typed within this time is lost if the process is killed
 _LEFT = (Answer(key="r", label="restore it"), Answer(key="d", label="discard it"))
 
@@ -22,7 +22,7 @@ class UnsavedText:
     def __init__(self, context: WorkbenchContext) -> None:
         self._context = context
         self._timer: Timer | None = None
-        self._leftover: Leftover | None = None
+        self._recoverable: RecoverableText | None = None
 
     def typed(self) -> None:
         """Schedule storing the changed text, or delete the note if the file has this text."""
@@ -35,15 +35,15 @@ class UnsavedText:
     def offer(self) -> None:
         """Ask about unsaved text of this file from an ended process."""
         context = self._context
-        found = context.host.unsaved_texts.left_over(context.bench.path)
+        found = context.host.unsaved_texts.recoverable(context.bench.path)
         if found is None or context.bench.why_not_editable:
             return
-        self._leftover = found
+        self._recoverable = found
         if found.text == context.source.editor.text:
             self._discard()
             return
         question = f"{context.bench.path.name} has unsaved text from before."
-        context.screen.query_one(Ask).ask(_LEFTOVER, question, _LEFT, answered=self._answered, waits=True)
+        context.screen.query_one(Ask).ask(_RECOVERABLE, question, _LEFT, answered=self._answered, waits=True)
 
     def _answered(self, key: str) -> None:
         """Carry out the user's choice."""
@@ -55,7 +55,7 @@ class UnsavedText:
         self._context.draw()
 
     def _take_up(self) -> None:
-        context, found = self._context, self._leftover
+        context, found = self._context, self._recoverable
         if found is not None:
             context.set_mode(Mode.EDIT)
             context.draw()
@@ -64,9 +64,9 @@ class UnsavedText:
             self._discard()
 
     def _discard(self) -> None:
-        if self._leftover is not None:
-            self._context.host.unsaved_texts.discard(self._leftover)
-        self._leftover = None
+        if self._recoverable is not None:
+            self._context.host.unsaved_texts.discard(self._recoverable)
+        self._recoverable = None
 
     def _keep(self) -> None:
         self._timer = None
