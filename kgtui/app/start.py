@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from engine.model import Problem
-    from kgtui.generation.carrying_out import Order
+    from kgtui.generation.carrying_out import GenerationOrder
     from kgtui.generation.prices import PriceList
 
 
@@ -28,7 +28,7 @@ class Start:
 class PreparedBatch:
     """A batch that is generated as soon as the engine has started, with its own prices."""
 
-    order: Order
+    order: GenerationOrder
     prices: PriceList
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from kgtui.batches.figures.agreement import agreement_of
 from kgtui.batches.figures.summary import Group, Summary, summary_of
-from kgtui.batches.results import Result
+from kgtui.batches.results import CandidateResult
 from kgtui.batches.tables import results_table, summary_tables
 from kgtui.generation.reports.charts import correct_bars, fast_chart
 from kgtui.generation.reports.documents import plain_rates
@@ -28,17 +28,17 @@ _CSV_HEADER = (
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
 
 
-def as_text(results: Sequence[Result]) -> str:
+def as_text(results: Sequence[CandidateResult]) -> str:
     """The summary for a terminal."""
     return "\n\n".join(map(text_of, summary_tables(summary_of(results))))
 
 
-def as_markdown(results: Sequence[Result], *, title: str) -> str:
+def as_markdown(results: Sequence[CandidateResult], *, title: str) -> str:
     """One Markdown page: the summary, then every candidate."""
     return markdown_page((*summary_tables(summary_of(results)), results_table(results)), title=title)
 
 
-def as_html(results: Sequence[Result], *, title: str) -> str:
+def as_html(results: Sequence[CandidateResult], *, title: str) -> str:
     """One HTML file with the same, which loads nothing from elsewhere."""
     summary = summary_of(results)
     fast = fast_chart([(group.name, group.rates.fast) for group in summary.groups[:1]])
@@ -50,7 +50,7 @@ def as_html(results: Sequence[Result], *, title: str) -> str:
     )
 
 
-def as_csv(results: Sequence[Result], *, title: str) -> str:
+def as_csv(results: Sequence[CandidateResult], *, title: str) -> str:
     """A row for each candidate; missing values are empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -61,24 +61,24 @@ def as_csv(results: Sequence[Result], *, title: str) -> str:
     return out.getvalue().rstrip("\n")
 
 
-def as_json_lines(results: Sequence[Result], *, title: str) -> str:
+def as_json_lines(results: Sequence[CandidateResult], *, title: str) -> str:
     """A line for each candidate, then the summary."""
     return "\n".join((*map(json_line, results), summary_line(results)))
 
 
-def json_line(result: Result) -> str:
+def json_line(result: CandidateResult) -> str:
     """One candidate as a JSON object on one line."""
     return msgspec.json.encode({"schema": JSON_SCHEMA, "kind": "result", **plain_result(result)}).decode()
 
 
-def summary_line(results: Sequence[Result]) -> str:
+def summary_line(results: Sequence[CandidateResult]) -> str:
     """The summary as a JSON object on one line; what was not measured is null."""
     return msgspec.json.encode(
         {"schema": JSON_SCHEMA, "kind": "summary", **_plain_summary(summary_of(results))}
     ).decode()
 
 
-def plain_result(result: Result) -> Plain:
+def plain_result(result: CandidateResult) -> Plain:
     """The fields of a candidate; null where there is nothing."""
     run, candidate, location = result.run, result.row.candidate, result.row.location
     return {

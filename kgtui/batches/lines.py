@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from kgtui.batches.figures.agreement import agreements_of
 from kgtui.batches.figures.weak_operators import weak_text
-from kgtui.batches.results import Counts, Result, counts_of
+from kgtui.batches.results import CandidateResult, Counts, counts_of
 
 
-def result_line(result: Result, *, number: int, total: int) -> str:
+def result_line(result: CandidateResult, *, number: int, total: int) -> str:
     """Line of one result: its number among all, the verdict, its run and the reason."""
     candidate, run = result.row.candidate, result.run
     parts = [f"[{number}/{total}] {result.word:<13} {candidate.name}"]
@@ -21,7 +21,7 @@ def result_line(result: Result, *, number: int, total: int) -> str:
     return f"{'  '.join(parts)}: {result.explanation}" if result.explanation else "  ".join(parts)
 
 
-def ending_text(batch: int, results: Sequence[Result], *, is_running: bool = False) -> str:
+def ending_text(batch: int, results: Sequence[CandidateResult], *, is_running: bool = False) -> str:
     """Summary of a batch in one line; after an early end, with the command that runs the rest."""
     counts = counts_of(results)
     left = sum(not result.row.is_done for result in results)

@@ -14,7 +14,7 @@ from sessions.candidates.generation_rows import RunResult
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class CandidateResult:
     """A candidate of a batch; `category` is None where its operator is not known (any more).
 
     `weakness` is the first weakness of the operator that an audit found; empty if none.
@@ -91,7 +91,7 @@ class ListedOperator:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class BatchProgress:
     """Progress of a batch; `fresh` of the `done` candidates were run since its start or resumption at `began_s`."""
 
     batch: int
@@ -126,18 +126,18 @@ def listed_operator(described: ProblemDescription) -> ListedOperator:
     return ListedOperator(category=described.category, weakness=described.weakness)
 
 
-def results_of(rows: Sequence[CheckedRow], operators: Mapping[str, ListedOperator]) -> tuple[Result, ...]:
+def results_of(rows: Sequence[CheckedRow], operators: Mapping[str, ListedOperator]) -> tuple[CandidateResult, ...]:
     """The rows joined with the description of each operator."""
     return tuple(_result(row, operators.get(row.candidate.problem)) for row in rows)
 
 
-def _result(row: CheckedRow, operator: ListedOperator | None) -> Result:
+def _result(row: CheckedRow, operator: ListedOperator | None) -> CandidateResult:
     if operator is None:
-        return Result(row=row, category=None)
-    return Result(row=row, category=operator.category, weakness=operator.weakness)
+        return CandidateResult(row=row, category=None)
+    return CandidateResult(row=row, category=operator.category, weakness=operator.weakness)
 
 
-def counts_of(results: Sequence[Result]) -> Counts:
+def counts_of(results: Sequence[CandidateResult]) -> Counts:
     """Counts of candidates by outcome; a passed one is proven if each of its cases is."""
     words = [result.word for result in results]
     passed = [result.run for result in results if result.word == "passed" and result.run is not None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kgtui.batches.figures.agreement import agreement_of, rule_text
 from kgtui.batches.lines import counts_text, duration_text, ending_text
-from kgtui.batches.results import Progress, Result, counts_of
+from kgtui.batches.results import BatchProgress, CandidateResult, counts_of
 from kgtui.batches.typed import EXAMPLE
 from kgtui.generation.comparing.rates import is_correct
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
@@ -27,14 +27,16 @@ _MOST_GROUPS = 4
 _TONES = {"passed": Tone.GOOD, "flagged": Tone.WARN, "waiting": Tone.MUTED, "not run": Tone.MUTED}
 
 
-def result_rows(results: Sequence[Result], *, running: Sequence[str], failed_only: bool) -> tuple[Row, ...]:
+def result_rows(results: Sequence[CandidateResult], *, running: Sequence[str], failed_only: bool) -> tuple[Row, ...]:
     """A row for each candidate, in their order; with `failed_only` those that did not pass."""
     busy = frozenset(running)
     shown = [result for result in results if not failed_only or result.word not in ("passed", "waiting")]
     return tuple(_row(result, is_running=result.row.candidate.name in busy) for result in shown)
 
 
-def progress_lines(progress: Progress, results: Sequence[Result], *, now_s: float, signs: str) -> tuple[Line, ...]:
+def progress_lines(
+    progress: BatchProgress, results: Sequence[CandidateResult], *, now_s: float, signs: str
+) -> tuple[Line, ...]:
     """Progress of the batch, and results by library; `signs` are the full and the empty part of the bar."""
     counts = counts_of(results)
     if progress.has_ended or not progress.running:
@@ -55,9 +57,9 @@ def guide_lines() -> tuple[Line, ...]:
     )
 
 
-def _group_lines(results: Sequence[Result]) -> tuple[Line, ...]:
+def _group_lines(results: Sequence[CandidateResult]) -> tuple[Line, ...]:
     """Correct and run candidates of each library or level, if there are several; the largest first."""
-    by_library: dict[str, list[Result]] = {}
+    by_library: dict[str, list[CandidateResult]] = {}
     for result in results:
         if result.problem and result.row.is_done:
             by_library.setdefault(result.library, []).append(result)
@@ -69,7 +71,7 @@ def _group_lines(results: Sequence[Result]) -> tuple[Line, ...]:
     return (line(muted(f"correct: {'  '.join(texts)}{rest}")),)
 
 
-def _row(result: Result, *, is_running: bool) -> Row:
+def _row(result: CandidateResult, *, is_running: bool) -> Row:
     run, candidate = result.run, result.row.candidate
     has_run = run is not None and run.outcome is not None
     verdict = Span("running", Tone.BUSY) if is_running else Span(result.word, _TONES.get(result.word, Tone.BAD))
@@ -89,7 +91,7 @@ def _row(result: Result, *, is_running: bool) -> Row:
     )
 
 
-def _rule_span(result: Result) -> Span:
+def _rule_span(result: CandidateResult) -> Span:
     """Result of the suite's own rule, with a colour where kgtui's verdict differs."""
     agreement = agreement_of(result)
     is_otherwise = agreement is not None and agreement.is_disagreement

@@ -12,12 +12,12 @@ from engine.model import Problem
 from engine.reports.run_record import RunRecord
 from kgtui.batches.candidates import BatchCandidate
 from kgtui.batches.request import BatchRequest
-from kgtui.batches.results import ListedOperator, Progress, Result, results_of
+from kgtui.batches.results import BatchProgress, CandidateResult, ListedOperator, results_of
 from kgtui.batches.turns import Turns, groups, key_of
 from sessions.candidates.checked import CheckedRow, CheckedStore
 
 
-class Verifier(Protocol):
+class CandidateVerifier(Protocol):
     """Runs one candidate at a time."""
 
     async def verify(
@@ -44,7 +44,7 @@ class BatchRecording(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class BatchOrder:
     """A batch to carry out; `resume` continues batch number `batch`, or the newest one with the same request."""
 
     request: BatchRequest
@@ -56,16 +56,18 @@ class Order:
 class OnProgress(Protocol):
     """Callback for each change of a batch, on the event loop."""
 
-    def __call__(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result], /) -> None:
+    def __call__(
+        self, progress: BatchProgress, changed: tuple[CandidateResult, ...], results: Sequence[CandidateResult], /
+    ) -> None:
         """Report the results that `changed`, none at the beginning and the end, and all results."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Means:
+class BatchServices:
     """Dependencies of a batch: the store, a verifier for each engine, operators, and the progress callback."""
 
     recording: BatchRecording
-    verifiers: Sequence[Verifier]
+    verifiers: Sequence[CandidateVerifier]
     problem: Callable[[str], Problem]
     operators: Mapping[str, ListedOperator]
     on_progress: OnProgress
@@ -79,24 +81,24 @@ class Checked:
 
     batch: int
     session: int
-    results: tuple[Result, ...]
+    results: tuple[CandidateResult, ...]
 
 
-async def carry_out(order: Order, means: Means) -> Checked:
+async def carry_out(order: BatchOrder, services: BatchServices) -> Checked:
     """Begin or resume the batch and run the rest of it.
 
     Raises:
         UsageError: there is nothing to resume, or another process works on the batch.
         StoreError: the store cannot be written.
     """
-    session = await asyncio.to_thread(means.recording.session)
-    number = await asyncio.to_thread(_begun, order, means.recording.checked, session)
-    batch = _Batch(order, means, number=number)
+    session = await asyncio.to_thread(services.recording.session)
+    number = await asyncio.to_thread(_begun, order, services.recording.checked, session)
+    batch = _Batch(order, services, number=number)
     await batch.run()
     return Checked(batch=number, session=session, results=tuple(batch.results))
 
 
-def _begun(order: Order, store: CheckedStore, session: int) -> int:
+def _begun(order: BatchOrder, store: CheckedStore, session: int) -> int:
     """The number of the batch, created in the store or found there."""
     text, listed = order.request.to_json(), [candidate.listed for candidate in order.candidates]
     if not order.resume:
@@ -113,13 +115,13 @@ def _begun(order: Order, store: CheckedStore, session: int) -> int:
 class _Batch:
     """One batch while it runs.  Candidates of one operator with the same source share one run."""
 
-    def __init__(self, order: Order, means: Means, *, number: int) -> None:
-        self.results: list[Result] = []
+    def __init__(self, order: BatchOrder, services: BatchServices, *, number: int) -> None:
+        self.results: list[CandidateResult] = []
         self._number = number
         self._candidates = order.candidates
-        self._means = means
-        self._store = means.recording.checked
-        self._began_s = means.clock()
+        self._services = services
+        self._store = services.recording.checked
+        self._began_s = services.clock()
         self._fresh = 0
         self._running: dict[str, None] = {}
         self._problems: dict[str, Problem] = {}
@@ -132,7 +134,7 @@ class _Batch:
         self._report_progress(())
         turns = Turns(result.row for result in self.results if not result.row.is_done)
         async with asyncio.TaskGroup() as group:
-            for engine, verifier in enumerate(self._means.verifiers):
+            for engine, verifier in enumerate(self._services.verifiers):
                 group.create_task(self._work(verifier, turns, engine))
         has_ended = all(result.row.is_done for result in self.results)
         if has_ended:
@@ -147,7 +149,7 @@ class _Batch:
             if run is not None:
                 await asyncio.to_thread(self._store.attach, self._number, places, run)
 
-    async def _work(self, verifier: Verifier, turns: Turns, engine: int) -> None:
+    async def _work(self, verifier: CandidateVerifier, turns: Turns, engine: int) -> None:
         while (places := turns.next(engine)) is not None:
             candidate = self._candidates[places[0] - 1]
             name = candidate.listed.name
@@ -158,7 +160,7 @@ class _Batch:
             except StoreError:
                 raise
             except KgtuiError as error:  # error of one candidate: the others continue, and --resume tries it again
-                self._means.trouble(f"{name}: not run: {error}")
+                self._services.trouble(f"{name}: not run: {error}")
             finally:
                 self._running.pop(name, None)
             changed = self._results(await asyncio.to_thread(self._store.results, self._number, places))
@@ -167,7 +169,7 @@ class _Batch:
             self._fresh += sum(result.row.is_done for result in changed)
             self._report_progress(changed)
 
-    async def _check(self, verifier: Verifier, candidate: BatchCandidate, places: tuple[int, ...]) -> None:
+    async def _check(self, verifier: CandidateVerifier, candidate: BatchCandidate, places: tuple[int, ...]) -> None:
         attached: list[asyncio.Task[None]] = []
 
         def began(run: int) -> None:
@@ -187,14 +189,14 @@ class _Batch:
 
     async def _problem(self, name: str) -> Problem:
         if name not in self._problems:
-            self._problems[name] = await asyncio.to_thread(self._means.problem, name)
+            self._problems[name] = await asyncio.to_thread(self._services.problem, name)
         return self._problems[name]
 
-    def _results(self, rows: Sequence[CheckedRow]) -> tuple[Result, ...]:
-        return results_of(rows, self._means.operators)
+    def _results(self, rows: Sequence[CheckedRow]) -> tuple[CandidateResult, ...]:
+        return results_of(rows, self._services.operators)
 
-    def _report_progress(self, changed: tuple[Result, ...], *, has_ended: bool = False) -> None:
-        progress = Progress(
+    def _report_progress(self, changed: tuple[CandidateResult, ...], *, has_ended: bool = False) -> None:
+        progress = BatchProgress(
             batch=self._number,
             total=len(self.results),
             done=sum(result.row.is_done for result in self.results),
@@ -203,7 +205,7 @@ class _Batch:
             running=tuple(self._running),
             has_ended=has_ended,
         )
-        self._means.on_progress(progress, changed, self.results)
+        self._services.on_progress(progress, changed, self.results)
 
 
 def _note(batch: int, candidate: BatchCandidate) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.model.counts import counted
 from kgtui.batches.figures.agreement import Agreement, rule_text
 from kgtui.batches.figures.summary import Group, Summary
-from kgtui.batches.results import Result
+from kgtui.batches.results import CandidateResult
 from kgtui.generation.reports.tables import NOT_MEASURED, Table, interval_text
 
 _KS = (1, 5, 10)
@@ -29,7 +29,7 @@ def summary_tables(summary: Summary) -> tuple[Table, ...]:
     return tuple(table for table in tables if table.rows)
 
 
-def results_table(results: Sequence[Result]) -> Table:
+def results_table(results: Sequence[CandidateResult]) -> Table:
     """A row for each candidate."""
     return Table(
         title="Candidates",
@@ -51,7 +51,7 @@ def results_table(results: Sequence[Result]) -> Table:
     )
 
 
-def _result_row(result: Result) -> tuple[str, ...]:
+def _result_row(result: CandidateResult) -> tuple[str, ...]:
     run, candidate = result.run, result.row.candidate
     return (
         candidate.name,

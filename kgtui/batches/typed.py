@@ -13,7 +13,7 @@ _TIERS = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class TypedBatch:
     """A batch as typed by the user."""
 
     path: str
@@ -21,7 +21,7 @@ class Wanted:
     tiers: tuple[Tier, ...]
 
 
-def parse_wanted(text: str) -> Wanted:
+def parse_wanted(text: str) -> TypedBatch:
     """The words of a line; a path with spaces is in quotes.
 
     Raises:
@@ -46,4 +46,4 @@ def parse_wanted(text: str) -> Wanted:
         raise UsageError(f"expected one path, got {', '.join(paths)}; besides it, op=OP and cases={'|'.join(_TIERS)}")
     if not paths:
         raise UsageError(f"which candidates? type for example: {EXAMPLE}")
-    return Wanted(path=paths[0], operator=operator, tiers=tiers)
+    return TypedBatch(path=paths[0], operator=operator, tiers=tiers)

@@ -36,7 +36,7 @@ _JOBS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchRequest:
+class GenerationRequest:
     """Request of a generation.  Its JSON is in the store; a batch with the same request can be resumed.
 
     `continues` is the stored generation that it is a reply to, None for a batch with a prompt of its own.  `suites` are
@@ -61,14 +61,14 @@ class BatchRequest:
         return msgspec.json.encode(values, order="sorted").decode()
 
     @staticmethod
-    def from_json(text: str) -> BatchRequest:
+    def from_json(text: str) -> GenerationRequest:
         """The request from the JSON of `to_json`.
 
         Raises:
             StoreError: another version wrote it.
         """
         try:
-            return msgspec.json.decode(text, type=BatchRequest)
+            return msgspec.json.decode(text, type=GenerationRequest)
         except msgspec.DecodeError as error:
             raise StoreError(f"the request of this batch cannot be read: {error}; start a new one") from error
 
@@ -93,7 +93,7 @@ class Batch:
 
     def __init__(
         self,
-        request: BatchRequest,
+        request: GenerationRequest,
         tasks: Sequence[Task],
         *,
         stored: StoredBatch,

@@ -13,11 +13,11 @@ from engine.devices import Device, platform_named
 from engine.errors import UsageError
 from engine.model import BenchmarkPlan, Problem, Tier
 from engine.reports.run_record import RunRecord
-from kgtui.generation.batch import Batch, BatchRequest, Task, spent_before
+from kgtui.generation.batch import Batch, GenerationRequest, Task, spent_before
 from kgtui.generation.budget import Budget, Spent
 from kgtui.generation.events import GenerationEvent
 from kgtui.generation.prices import PriceList
-from kgtui.generation.progress import NO_BATCH, Progress, after
+from kgtui.generation.progress import NO_BATCH, GenerationProgress, after
 from kgtui.generation.prompts import Hardware, Prompts
 from kgtui.generation.providers import Provider, open_provider
 from kgtui.generation.records import ModelName
@@ -49,10 +49,10 @@ class GenerationRecording(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class GenerationOrder:
     """A batch to carry out; `resume` continues the stored batch with the same request."""
 
-    request: BatchRequest
+    request: GenerationRequest
     tasks: tuple[Task, ...]
     limits: Limits
     device: Device
@@ -68,7 +68,7 @@ class Order:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Means:
+class GenerationServices:
     """Dependencies of a batch: the store, the queue of runs, prices, templates, and the event callback."""
 
     recording: GenerationRecording
@@ -78,7 +78,7 @@ class Means:
     prompts: Prompts
     environment: Mapping[str, str]
     trouble: Callable[[str], None]
-    on_generation_event: Callable[[GenerationEvent, Progress], None]
+    on_generation_event: Callable[[GenerationEvent, GenerationProgress], None]
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], datetime] = utc_now
 
@@ -89,10 +89,10 @@ class Generated:
 
     batch: int
     session: int
-    progress: Progress
+    progress: GenerationProgress
 
 
-async def carry_out(order: Order, means: Means) -> Generated:
+async def carry_out(order: GenerationOrder, services: GenerationServices) -> Generated:
     """Begin or resume the batch and run it to its end.
 
     Raises:
@@ -102,36 +102,36 @@ async def carry_out(order: Order, means: Means) -> Generated:
     for task in order.tasks:
         if task.refusal:
             raise UsageError(f"{task.problem.name} cannot be verified, so nothing is generated: {task.refusal}")
-    async with connected(order.request.models, means.environment) as providers:
-        session = means.recording.session()
-        number, before, worked_s = _begun(order, means.recording, session=session)
+    async with connected(order.request.models, services.environment) as providers:
+        session = services.recording.session()
+        number, before, worked_s = _begun(order, services.recording, session=session)
         progress = replace(
-            NO_BATCH, number=number, total=order.answers, limits=order.limits, began_s=means.clock(), spent=before
+            NO_BATCH, number=number, total=order.answers, limits=order.limits, began_s=services.clock(), spent=before
         )
 
         def on_generation_event(event: GenerationEvent) -> None:
             nonlocal progress
             progress = after(progress, (event,))
-            means.on_generation_event(event, progress)
+            services.on_generation_event(event, progress)
 
         stored = StoredBatch(
-            generations=means.recording.generations,
+            generations=services.recording.generations,
             session=session,
             number=number,
-            source=means.recording.source,
-            run=means.recording.run_record,
+            source=services.recording.source,
+            run=services.recording.run_record,
         )
         requester = Requester(
             stored,
             provider_of=providers.__getitem__,
-            prices=means.prices,
-            budget=Budget(order.limits, clock=means.clock, spent=before, worked_s=worked_s),
+            prices=services.prices,
+            budget=Budget(order.limits, clock=services.clock, spent=before, worked_s=worked_s),
             sampling=order.request.sampling,
             concurrency=order.concurrency,
-            clocks=Clocks(now=means.now, clock=means.clock),
+            clocks=Clocks(now=services.now, clock=services.clock),
             emit=on_generation_event,
         )
-        await _batch(order, means, stored=stored, requester=requester, on_generation_event=on_generation_event).run()
+        await _batch(order, services, stored=stored, requester=requester, on_generation_event=on_generation_event).run()
     return Generated(batch=number, session=session, progress=progress)
 
 
@@ -160,8 +160,8 @@ def benchmark_of(device: str) -> Callable[[Problem], BenchmarkPlan | None]:
 
 
 def _batch(
-    order: Order,
-    means: Means,
+    order: GenerationOrder,
+    services: GenerationServices,
     *,
     stored: StoredBatch,
     requester: Requester,
@@ -173,20 +173,20 @@ def _batch(
         benchmark=benchmark_of(order.device.platform),
         tiers=order.tiers,
     )
-    verifier = QueuedVerifier(means.submit, conditions, trouble=means.trouble, drop=means.drop)
+    verifier = QueuedVerifier(services.submit, conditions, trouble=services.trouble, drop=services.drop)
     return Batch(
         order.request,
         order.tasks,
         stored=stored,
         requester=requester,
         verifier=verifier,
-        prompts=means.prompts,
+        prompts=services.prompts,
         hardware=Hardware(name=order.device.name, target=order.request.target),
         emit=on_generation_event,
     )
 
 
-def _begun(order: Order, recording: GenerationRecording, *, session: int) -> tuple[int, Spent, float]:
+def _begun(order: GenerationOrder, recording: GenerationRecording, *, session: int) -> tuple[int, Spent, float]:
     """The number of the batch, its earlier costs, and its earlier time in seconds."""
     generations, text = recording.generations, order.request.to_json()
     if not order.resume:

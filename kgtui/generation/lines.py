@@ -16,7 +16,7 @@ from kgtui.generation.events import (
     SaveVerified,
     Spot,
 )
-from kgtui.generation.progress import Progress, save_text
+from kgtui.generation.progress import GenerationProgress, save_text
 from kgtui.generation.records import DEFAULT_TIMEOUT_S
 from kgtui.state.format.glyphs import outcome_words
 from sessions.candidates.generation_rows import Ending
@@ -24,7 +24,7 @@ from sessions.candidates.generation_rows import Ending
 _SHOWN_IN_MINUTES_S = 90
 
 
-def event_line(event: GenerationEvent, progress: Progress, *, now_s: float) -> str | None:
+def event_line(event: GenerationEvent, progress: GenerationProgress, *, now_s: float) -> str | None:
     """An event as one line; None for one without a line."""
     match event:
         case RequestSent() if progress.sent == 1:
@@ -59,12 +59,12 @@ def verdict_text(event: CandidateVerified) -> str:
     return f"{spot_text(event.spot)}: {word}{speedup}{number}: {event.sentence}"
 
 
-def count_text(progress: Progress) -> str:
+def count_text(progress: GenerationProgress) -> str:
     """Number of answers, of the maximum."""
     return f"[{progress.answered}/{progress.total}]"
 
 
-def money_text(progress: Progress) -> str:
+def money_text(progress: GenerationProgress) -> str:
     """Cost so far, its upper bound, and the budget."""
     spent, limit = progress.spent, progress.limits.microusd
     if spent.unpriced and limit is None:
@@ -74,7 +74,7 @@ def money_text(progress: Progress) -> str:
     return f"{usd_text(spent.microusd)}{of}" + (f" ({spent.unpriced} of unknown cost)" if spent.unpriced else "")
 
 
-def ending_text(progress: Progress) -> str:
+def ending_text(progress: GenerationProgress) -> str:
     """Summary of the ended batch in one line."""
     ended = progress.ended
     words = {
@@ -92,7 +92,7 @@ def ending_text(progress: Progress) -> str:
     return f"batch {progress.number} {words}{reason}: {counts}, {money_text(progress)}"
 
 
-def resumable_text(progress: Progress) -> str:
+def resumable_text(progress: GenerationProgress) -> str:
     """Summary of a command's batch, and the command that resumes it."""
     ending = progress.ended.ending if progress.ended is not None else None
     if ending is Ending.FINISHED:
@@ -101,12 +101,12 @@ def resumable_text(progress: Progress) -> str:
     return f"{ending_text(progress)}; the same command with --resume{budget} continues"
 
 
-def _rest(progress: Progress, *, now_s: float) -> str:
+def _rest(progress: GenerationProgress, *, now_s: float) -> str:
     left = left_text(progress, now_s=now_s)
     return f" · {money_text(progress)}" + (f" · {left}" if left else "")
 
 
-def left_text(progress: Progress, *, now_s: float) -> str:
+def left_text(progress: GenerationProgress, *, now_s: float) -> str:
     """Remaining time at the rate so far; "" if there is none, or it is unknown."""
     left_s = progress.left_s(now_s=now_s)
     if not left_s:

@@ -35,7 +35,7 @@ class RunInFlight:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class GenerationProgress:
     """Progress of a batch; the empty one is "no batch".
 
     `total` is the maximum number of answers, with those so far.  `streaming` has the text so far of each answer in
@@ -77,7 +77,7 @@ class Progress:
         return max(0.0, (now_s - self.began_s) / fresh * (self.total - self.answered))
 
 
-NO_BATCH = Progress()
+NO_BATCH = GenerationProgress()
 
 
 def save_text(event: SaveVerified) -> str:
@@ -87,14 +87,14 @@ def save_text(event: SaveVerified) -> str:
     return f"{event.spot.model} {event.spot.place} save {event.save}: {word}{number}: {event.sentence}"
 
 
-def after(progress: Progress, events: Iterable[GenerationEvent]) -> Progress:
+def after(progress: GenerationProgress, events: Iterable[GenerationEvent]) -> GenerationProgress:
     """The record after these events."""
     for event in events:
         progress = _after(progress, event)
     return progress
 
 
-def _after(progress: Progress, event: GenerationEvent) -> Progress:
+def _after(progress: GenerationProgress, event: GenerationEvent) -> GenerationProgress:
     match event:
         case RequestSent():
             streaming = {**progress.streaming, event.spot: ""}
@@ -123,7 +123,7 @@ def _after(progress: Progress, event: GenerationEvent) -> Progress:
             return replace(progress, ended=event, spent=spent, streaming={}, running={}, saved={})
 
 
-def _answered(progress: Progress, event: AnswerStored) -> Progress:
+def _answered(progress: GenerationProgress, event: AnswerStored) -> GenerationProgress:
     streaming = {spot: text for spot, text in progress.streaming.items() if spot != event.spot}
     return replace(
         progress,
@@ -138,14 +138,14 @@ def _answered(progress: Progress, event: AnswerStored) -> Progress:
     )
 
 
-def _advanced(progress: Progress, event: RunAdvanced) -> Progress:
+def _advanced(progress: GenerationProgress, event: RunAdvanced) -> GenerationProgress:
     before = progress.running.get(event.spot) if event.events else None
     record = reduce_all(before.record if before is not None else NO_RUN, event.events)
     running = {**progress.running, event.spot: RunInFlight(number=event.number, record=record)}
     return replace(progress, running=running)
 
 
-def _verified(progress: Progress, event: CandidateVerified) -> Progress:
+def _verified(progress: GenerationProgress, event: CandidateVerified) -> GenerationProgress:
     passed = event.outcome is Outcome.PASS and not event.flagged
     speedups = [one for one in (progress.best_speedup, event.speedup if passed else None) if one is not None]
     return replace(

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.errors import StoreError, UsageError
 from engine.reports.run_record import RunRecord
-from kgtui.generation.batch import BatchRequest
+from kgtui.generation.batch import GenerationRequest
 from kgtui.generation.prompts import Prompts
 from kgtui.generation.records import Message, ModelName, Role
 from kgtui.generation.strategies import DEFAULT, StrategyOptions
@@ -34,13 +34,13 @@ def conversation(row: GenerationRow, run: RunRecord | None, *, remark: str, prom
     )
 
 
-def reply_request(row: GenerationRow, batch: BatchRow, *, remark: str) -> BatchRequest:
+def reply_request(row: GenerationRow, batch: BatchRow, *, remark: str) -> GenerationRequest:
     """One more answer of the same model under the conditions of the batch of `row`.
 
     Raises:
         StoreError: another version of kgtui wrote that batch.
     """
-    before = BatchRequest.from_json(batch.request)
+    before = GenerationRequest.from_json(batch.request)
     return replace(
         before,
         operators=(row.problem,),
@@ -51,7 +51,7 @@ def reply_request(row: GenerationRow, batch: BatchRow, *, remark: str) -> BatchR
     )
 
 
-def _model_of(row: GenerationRow, request: BatchRequest) -> ModelName:
+def _model_of(row: GenerationRow, request: GenerationRequest) -> ModelName:
     """The model with its base URL, which only the request contains."""
     for model in request.models:
         if str(model) == row.model_name:

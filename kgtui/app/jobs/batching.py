@@ -22,8 +22,8 @@ from kgtui.background import in_background
 from kgtui.batches.candidates import read_candidates
 from kgtui.batches.names import DescribedNames
 from kgtui.batches.request import BatchRequest
-from kgtui.batches.results import ListedOperator, Progress, Result, listed_operator, results_of
-from kgtui.batches.running import BatchRecording, Means, Order, carry_out
+from kgtui.batches.results import BatchProgress, CandidateResult, ListedOperator, listed_operator, results_of
+from kgtui.batches.running import BatchOrder, BatchRecording, BatchServices, carry_out
 from kgtui.batches.typed import parse_wanted
 from kgtui.generation.verifying import QueuedVerifier
 from kgtui.ports.requests import Audience
@@ -50,8 +50,8 @@ class Batching:
         find: Callable[[str], Problem],
     ) -> None:
         self.row: CheckBatchRow | None = None
-        self.progress: Progress | None = None
-        self.results: tuple[Result, ...] = ()
+        self.progress: BatchProgress | None = None
+        self.results: tuple[CandidateResult, ...] = ()
         self.changed: Callable[[], None] = lambda: None
         self._host = host
         self._app = app
@@ -130,22 +130,22 @@ class Batching:
             found = await asyncio.to_thread(partial(read_candidates, path, names, operator=request.operator))
             for complaint in found.complaints[:3]:
                 self._app.notify(complaint, severity="warning", markup=False)
-            order = Order(request=request, candidates=found.candidates, resume=batch is not None, batch=batch)
-            await carry_out(order, self._means(request, recording))
+            order = BatchOrder(request=request, candidates=found.candidates, resume=batch is not None, batch=batch)
+            await carry_out(order, self._services(request, recording))
         except* KgtuiError as group:
             self._app.notify(str(group.exceptions[0]), severity="error", markup=False)
         finally:
             self.progress = None
             self.read()
 
-    def _means(self, request: BatchRequest, recording: BatchRecording) -> Means:
+    def _services(self, request: BatchRequest, recording: BatchRecording) -> BatchServices:
         verifier = QueuedVerifier(
             self._service.enqueue,
             request.conditions,
             trouble=self._audience.trouble_arose,
             drop=self._service.drop,
         )
-        return Means(
+        return BatchServices(
             recording=recording,
             verifiers=(verifier,),
             problem=self._find,
@@ -155,7 +155,9 @@ class Batching:
             clock=self._host.clock,
         )
 
-    def _report_progress(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result]) -> None:
+    def _report_progress(
+        self, progress: BatchProgress, changed: tuple[CandidateResult, ...], results: Sequence[CandidateResult]
+    ) -> None:
         is_new = self.progress is None or self.progress.batch != progress.batch
         self.progress, self.results = progress, tuple(results)
         if is_new:

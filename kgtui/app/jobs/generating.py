@@ -16,13 +16,13 @@ from engine.devices import platform_named
 from engine.errors import KgtuiError, UsageError
 from kgtui.app.jobs.resuming import reply_messages, rest_of, with_conversation
 from kgtui.background import in_background
-from kgtui.generation.batch import DEFAULT_CONCURRENCY, BatchRequest, Task, suites_of
-from kgtui.generation.carrying_out import Means, Order, carry_out
+from kgtui.generation.batch import DEFAULT_CONCURRENCY, GenerationRequest, Task, suites_of
+from kgtui.generation.carrying_out import GenerationOrder, GenerationServices, carry_out
 from kgtui.generation.display.typed import parse_wanted
 from kgtui.generation.events import AnswerStored, BatchEnded, CandidateVerified, GenerationEvent
 from kgtui.generation.lines import ending_text
 from kgtui.generation.prices import PriceList, read_prices
-from kgtui.generation.progress import NO_BATCH, Progress
+from kgtui.generation.progress import NO_BATCH, GenerationProgress
 from kgtui.generation.prompts import Prompts
 from kgtui.generation.records import Sampling
 from kgtui.generation.replying import reply_request
@@ -48,7 +48,7 @@ class Generating:
     def __init__(
         self, host: Host, *, app: TerminalApp, audience: Audience, settings: Settings, service: EngineService
     ) -> None:
-        self.progress: Progress = NO_BATCH
+        self.progress: GenerationProgress = NO_BATCH
         self.rows: tuple[GenerationRow, ...] = ()
         self.unfinished: BatchRow | None = None
         self.changed: Callable[[], None] = lambda: None
@@ -74,7 +74,7 @@ class Generating:
         self._refuse_second()
         wanted = parse_wanted(typed)
         task = self._task()
-        request = BatchRequest(
+        request = GenerationRequest(
             operators=(task.problem.name,),
             models=wanted.models,
             strategy=wanted.strategy,
@@ -84,14 +84,14 @@ class Generating:
             target=self._settings.target,
             suites=suites_of((task,)),
         )
-        means = self._means()
-        self._start(partial(self._run, self._order(request, task, wanted.limits), means))
+        services = self._services()
+        self._start(partial(self._run, self._order(request, task, wanted.limits), services))
 
     def carry_out(self, batch: PreparedBatch) -> None:
         """Generate a batch prepared before the start, for any operators; its prices stay in use."""
         self._own_prices = batch.prices
         try:
-            self._start(partial(self._run, batch.order, self._means()))
+            self._start(partial(self._run, batch.order, self._services()))
         except UsageError as error:
             self._app.notify(str(error), severity="error", markup=False)
 
@@ -104,7 +104,7 @@ class Generating:
         self._refuse_second()
         if self.unfinished is None:
             raise UsageError("the last batch is complete; r starts another one")
-        self._start(partial(self._resume, self.unfinished, self._means()))
+        self._start(partial(self._resume, self.unfinished, self._services()))
 
     def reply(self, row: GenerationRow, remark: str) -> None:
         """Send a stored answer back to its model, with the report of its run and a remark.
@@ -113,7 +113,7 @@ class Generating:
             UsageError: no file is open, or a batch is running.
         """
         self._refuse_second()
-        self._start(partial(self._reply, row, remark, self._task(), self._means()))
+        self._start(partial(self._reply, row, remark, self._task(), self._services()))
 
     def stop(self) -> bool:
         """Stop generating; answers received so far are stored."""
@@ -145,8 +145,8 @@ class Generating:
             raise UsageError(f"{problem.name} has no description yet; try again in a moment")
         return Task(problem=problem, description=described)
 
-    def _order(self, request: BatchRequest, task: Task, limits: Limits) -> Order:
-        return Order(
+    def _order(self, request: GenerationRequest, task: Task, limits: Limits) -> GenerationOrder:
+        return GenerationOrder(
             request=request,
             tasks=(task,),
             limits=limits,
@@ -158,9 +158,9 @@ class Generating:
         self.progress = NO_BATCH
         self._worker = in_background(self._app, work, group=_GROUP)
 
-    async def _run(self, order: Order, means: Means) -> None:
+    async def _run(self, order: GenerationOrder, services: GenerationServices) -> None:
         try:
-            await carry_out(order, means)
+            await carry_out(order, services)
         except KgtuiError as error:
             self._app.notify(str(error), severity="error", markup=False)
         except asyncio.CancelledError:
@@ -168,9 +168,9 @@ class Generating:
             raise
         await self._read()  # so that the last answer can be shown when the batch ends
 
-    async def _reply(self, row: GenerationRow, remark: str, task: Task, means: Means) -> None:
+    async def _reply(self, row: GenerationRow, remark: str, task: Task, services: GenerationServices) -> None:
         """Read the run and the batch of the answer, then carry the reply out within the budget of that batch."""
-        recording = means.recording
+        recording = services.recording
         try:
             if row.batch is None:
                 raise UsageError("this answer belongs to no batch; generate a new one")
@@ -179,21 +179,23 @@ class Generating:
                 reply_request(row, batch, remark=remark), device=self._settings.device, target=self._settings.target
             )
             messages = await asyncio.to_thread(
-                partial(reply_messages, row, recording, remark=remark, prompts=means.prompts)
+                partial(reply_messages, row, recording, remark=remark, prompts=services.prompts)
             )
         except KgtuiError as error:
             self._app.notify(str(error), severity="error", markup=False)
             return
-        await self._run(self._order(request, replace(task, conversation=messages), batch.limits), means)
+        await self._run(self._order(request, replace(task, conversation=messages), batch.limits), services)
 
-    async def _resume(self, batch: BatchRow, means: Means) -> None:
+    async def _resume(self, batch: BatchRow, services: GenerationServices) -> None:
         try:
             order = rest_of(batch, self._host, device=self._settings.device)
-            order = await asyncio.to_thread(partial(with_conversation, order, means.recording, prompts=means.prompts))
+            order = await asyncio.to_thread(
+                partial(with_conversation, order, services.recording, prompts=services.prompts)
+            )
         except KgtuiError as error:
             self._app.notify(str(error), severity="error", markup=False)
             return
-        await self._run(order, means)
+        await self._run(order, services)
 
     async def every_row(self) -> tuple[GenerationRow, ...]:
         """Every stored answer, for all operators."""
@@ -229,7 +231,7 @@ class Generating:
         self._app.wake()
         self.changed()
 
-    def _on_generation_event(self, event: GenerationEvent, progress: Progress) -> None:
+    def _on_generation_event(self, event: GenerationEvent, progress: GenerationProgress) -> None:
         self.progress = progress
         self._app.wake()
         if isinstance(event, BatchEnded) and event.message:
@@ -237,11 +239,11 @@ class Generating:
         if isinstance(event, AnswerStored | CandidateVerified | BatchEnded):
             self.read()
 
-    def _means(self) -> Means:
+    def _services(self) -> GenerationServices:
         recording = self._host.run_history.recording
         if recording is None:
             raise UsageError("answers that cost money must be stored, so nothing is generated without a store")
-        return Means(
+        return GenerationServices(
             recording=recording,
             submit=self._service.enqueue,
             drop=self._service.drop,

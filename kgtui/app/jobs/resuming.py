@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.devices import platform_named
 from engine.errors import UsageError
-from kgtui.generation.batch import DEFAULT_CONCURRENCY, BatchRequest, Task
-from kgtui.generation.carrying_out import Order
+from kgtui.generation.batch import DEFAULT_CONCURRENCY, GenerationRequest, Task
+from kgtui.generation.carrying_out import GenerationOrder
 from kgtui.generation.replying import conversation
 from sessions.candidates.generation_rows import Ending
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from sessions.candidates.generation_rows import BatchRow, GenerationRow
 
 
-def rest_of(batch: BatchRow, host: Host, *, device: str) -> Order:
+def rest_of(batch: BatchRow, host: Host, *, device: str) -> GenerationOrder:
     """The order that continues this batch on the device of the workbench.
 
     Raises:
         UsageError: its budget is used up, it is of a suite or for another device, or an operator no longer exists.
         StoreError: another version of kgtui wrote it.
     """
-    request = BatchRequest.from_json(batch.request)
+    request = GenerationRequest.from_json(batch.request)
     if batch.ending is Ending.BUDGET:
         raise UsageError(
             f"batch {batch.id} reached its budget: repeat its `kgtui generate` with a higher --budget and --resume"
@@ -39,7 +39,7 @@ def rest_of(batch: BatchRow, host: Host, *, device: str) -> Order:
             f"batch {batch.id} is verified on {request.device}, this workbench runs on {device}: "
             f"start `kgtui --device {request.device}` to resume it"
         )
-    return Order(
+    return GenerationOrder(
         request=request,
         tasks=tuple(_task(name, host) for name in request.operators),
         limits=batch.limits,
@@ -49,7 +49,7 @@ def rest_of(batch: BatchRow, host: Host, *, device: str) -> Order:
     )
 
 
-def with_conversation(order: Order, recording: GenerationRecording, *, prompts: Prompts) -> Order:
+def with_conversation(order: GenerationOrder, recording: GenerationRecording, *, prompts: Prompts) -> GenerationOrder:
     """The order of a reply with the conversation that it continues; any other order unchanged.
 
     Raises:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.model import Outcome
-from kgtui.batches.results import Result
+from kgtui.batches.results import CandidateResult
 
 # Outcomes decided by the output. A suite's rule sees no output of a candidate that crashed or was stopped.
 _WITH_OUTPUTS = frozenset(
@@ -52,7 +52,7 @@ class Agreements:
         return self.suite_only + self.ours_only
 
 
-def agreement_of(result: Result) -> Agreement | None:
+def agreement_of(result: CandidateResult) -> Agreement | None:
     """Both verdicts on a candidate; None where one of them is missing."""
     run = result.run
     if run is None or run.outcome not in _WITH_OUTPUTS or not run.rule_calls:
@@ -63,7 +63,7 @@ def agreement_of(result: Result) -> Agreement | None:
     return Agreement.SUITE_ONLY if theirs else Agreement.NEITHER
 
 
-def agreements_of(results: Sequence[Result]) -> Agreements:
+def agreements_of(results: Sequence[CandidateResult]) -> Agreements:
     """Counts of candidates by both verdicts."""
     found = [agreement_of(result) for result in results]
     return Agreements(
@@ -74,7 +74,7 @@ def agreements_of(results: Sequence[Result]) -> Agreements:
     )
 
 
-def rule_text(result: Result) -> str:
+def rule_text(result: CandidateResult) -> str:
     """How many of the compared calls pass the suite's rule, marked if kgtui's verdict differs; empty without a rule."""
     run, agreement = result.run, agreement_of(result)
     if run is None or not run.rule_calls:

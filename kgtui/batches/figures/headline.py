@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kgtui.batches.results import Result
+from kgtui.batches.results import CandidateResult
 from kgtui.generation.comparing.rates import best_speedup, is_correct, is_counted, share, speedup_of
 from kgtui.generation.comparing.statistics import Average, average, mean
 
@@ -33,15 +33,15 @@ class _Formula:
 
     metric: str
     formula: str
-    value: Callable[[Sequence[Sequence[Result]]], float | None]
+    value: Callable[[Sequence[Sequence[CandidateResult]]], float | None]
     is_share: bool = True
 
 
-def headlines(results: Sequence[Result]) -> tuple[Headline, ...]:
+def headlines(results: Sequence[CandidateResult]) -> tuple[Headline, ...]:
     """The headline metrics of the suites in these results."""
     found = []
     for suite, formulas in FORMULAS.items():
-        problems: dict[str, list[Result]] = {}
+        problems: dict[str, list[CandidateResult]] = {}
         for result in results:
             if result.problem.partition("::")[0] == suite and is_counted(result):
                 problems.setdefault(result.problem, []).append(result)
@@ -60,33 +60,33 @@ def headlines(results: Sequence[Result]) -> tuple[Headline, ...]:
     return tuple(found)
 
 
-def _fast_1(problems: Sequence[Sequence[Result]]) -> float | None:
+def _fast_1(problems: Sequence[Sequence[CandidateResult]]) -> float | None:
     """Share of all problems whose first sample is correct and faster than the reference."""
     if not _is_timed(problems):
         return None
     return share(sum(is_correct(some[0]) and speedup_of(some[0]) > 1 for some in problems), len(problems))
 
 
-def _first_correct(problems: Sequence[Sequence[Result]]) -> float | None:
+def _first_correct(problems: Sequence[Sequence[CandidateResult]]) -> float | None:
     return share(sum(is_correct(some[0]) for some in problems), len(problems))
 
 
-def _mean_of_correct(problems: Sequence[Sequence[Result]]) -> float | None:
+def _mean_of_correct(problems: Sequence[Sequence[CandidateResult]]) -> float | None:
     return mean([speedup for some in problems if (speedup := best_speedup(some[:1])) is not None])
 
 
-def _geometric_of_correct(problems: Sequence[Sequence[Result]]) -> float | None:
+def _geometric_of_correct(problems: Sequence[Sequence[CandidateResult]]) -> float | None:
     return average(list(map(best_speedup, problems)), Average.GEOMETRIC)
 
 
-def _win_1(problems: Sequence[Sequence[Result]]) -> float | None:
+def _win_1(problems: Sequence[Sequence[CandidateResult]]) -> float | None:
     """Share of all problems whose best attempt is faster than the reference."""
     if not _is_timed(problems):
         return None
     return share(sum((best_speedup(some) or 0.0) > 1 for some in problems), len(problems))
 
 
-def _is_timed(problems: Sequence[Sequence[Result]]) -> bool:
+def _is_timed(problems: Sequence[Sequence[CandidateResult]]) -> bool:
     return any(best_speedup(some) is not None for some in problems)
 
 

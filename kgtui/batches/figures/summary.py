@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kgtui.batches.figures.agreement import Agreements, agreements_of
 from kgtui.batches.figures.headline import Headline, headlines
 from kgtui.batches.figures.weak_operators import WeakOperator, operators_in, weak_operators
-from kgtui.batches.results import Counts, Result, counts_of
+from kgtui.batches.results import CandidateResult, Counts, counts_of
 from kgtui.generation.comparing.rates import Rates, is_counted, rates_of
 
 ALL = "all"
@@ -45,7 +45,7 @@ class Summary:
         return self.groups[0]
 
 
-def summary_of(results: Sequence[Result]) -> Summary:
+def summary_of(results: Sequence[CandidateResult]) -> Summary:
     """The summary of these results; a kind of grouping with only one group is left out.
 
     So is a category with the same candidates and name as a level of a suite.
@@ -69,10 +69,10 @@ def _is_same(category: Group, level: Group) -> bool:
     return level.name.endswith(f" {category.name}") and level.candidates == category.candidates
 
 
-def group_of(kind: str, name: str, results: Sequence[Result]) -> Group:
+def group_of(kind: str, name: str, results: Sequence[CandidateResult]) -> Group:
     """The rates of these results, operator by operator."""
     counted = [result for result in results if result.problem and is_counted(result)]
-    by_problem: dict[str, list[Result]] = {}
+    by_problem: dict[str, list[CandidateResult]] = {}
     for result in counted:
         by_problem.setdefault(result.problem, []).append(result)
     return Group(
@@ -86,7 +86,7 @@ def group_of(kind: str, name: str, results: Sequence[Result]) -> Group:
     )
 
 
-_KINDS: tuple[tuple[str, Callable[[Result], str]], ...] = (
+_KINDS: tuple[tuple[str, Callable[[CandidateResult], str]], ...] = (
     ("library", lambda result: result.library),
     ("category", lambda result: str(result.category or "unknown")),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgtui.batches.results import Result
+from kgtui.batches.results import CandidateResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +18,7 @@ class WeakOperator:
     passed: int
 
 
-def weak_operators(results: Sequence[Result]) -> tuple[WeakOperator, ...]:
+def weak_operators(results: Sequence[CandidateResult]) -> tuple[WeakOperator, ...]:
     """The weak operators with a candidate, by name; operators that were not audited are left out."""
     found = {result.problem: result.weakness for result in results if result.problem and result.weakness}
     words = {name: [result.word for result in results if result.problem == name] for name in found}
@@ -33,12 +33,12 @@ def weak_operators(results: Sequence[Result]) -> tuple[WeakOperator, ...]:
     )
 
 
-def operators_in(results: Sequence[Result]) -> int:
+def operators_in(results: Sequence[CandidateResult]) -> int:
     """Number of operators with a candidate."""
     return len({result.problem for result in results if result.problem})
 
 
-def weak_text(results: Sequence[Result]) -> str:
+def weak_text(results: Sequence[CandidateResult]) -> str:
     """Number of weak operators among all; empty if there is none."""
     weak = weak_operators(results)
     if not weak:

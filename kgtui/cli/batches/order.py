@@ -14,7 +14,7 @@ from kgtui.batches.candidates import CandidateSet, read_candidates, suite_candid
 from kgtui.batches.documents import WRITERS
 from kgtui.batches.request import BatchRequest
 from kgtui.batches.results import ListedOperator, listed_operator
-from kgtui.batches.running import Order
+from kgtui.batches.running import BatchOrder
 from kgtui.cli.console import Console
 from kgtui.cli.operators.index import problem_index
 from kgtui.cli.operators.suites import typed_suite
@@ -30,7 +30,7 @@ _TIERS = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL), None: (Tier.S
 class BatchCommand:
     """A batch with the options of the command line for its output; `outputs` are files to be written."""
 
-    order: Order
+    order: BatchOrder
     complaints: tuple[str, ...]
     device: Device
     jobs: int
@@ -73,7 +73,7 @@ def read_batch(options: argparse.Namespace, console: Console) -> BatchCommand:
         timed=not options.no_timing,
     )
     return BatchCommand(
-        order=Order(request=request, candidates=found.candidates, resume=options.resume),
+        order=BatchOrder(request=request, candidates=found.candidates, resume=options.resume),
         complaints=found.complaints,
         device=device,
         jobs=options.jobs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgtui.batches.lines import duration_text
-from kgtui.batches.results import Progress
+from kgtui.batches.results import BatchProgress
 from kgtui.cli.console import Console
 
 _BAR = 24
@@ -19,7 +19,7 @@ class ProgressLine:
         self._width = console.width
         self._signs = ("█", "░") if console.can_write("█░") else ("#", ".")
 
-    def draw(self, progress: Progress, *, now_s: float) -> None:
+    def draw(self, progress: BatchProgress, *, now_s: float) -> None:
         """Show how far the batch is."""
         self._show(bar_text(progress, now_s=now_s, signs=self._signs))
 
@@ -40,7 +40,7 @@ class ProgressLine:
             self._stream.flush()
 
 
-def bar_text(progress: Progress, *, now_s: float, signs: tuple[str, str]) -> str:
+def bar_text(progress: BatchProgress, *, now_s: float, signs: tuple[str, str]) -> str:
     """The bar, the number of finished candidates, the remaining time, and the running candidates."""
     left_s = progress.left_s(now_s=now_s)
     left = f"  {duration_text(left_s)} left" if left_s is not None else ""

@@ -14,8 +14,8 @@ from engine.devices import platform_named
 from engine.model import Outcome
 from kgtui.batches import documents
 from kgtui.batches.lines import ending_text, result_line
-from kgtui.batches.results import Progress, Result
-from kgtui.batches.running import Checked, Means, carry_out
+from kgtui.batches.results import BatchProgress, CandidateResult
+from kgtui.batches.running import BatchServices, Checked, carry_out
 from kgtui.cli.batches.engines import BatchEngine
 from kgtui.cli.batches.order import BatchCommand, read_batch
 from kgtui.cli.batches.progress_line import ProgressLine
@@ -73,7 +73,7 @@ def _print_documents(
     printing.say(ending_text(checked.batch, checked.results))
 
 
-def _exit_of(results: Sequence[Result]) -> Exit:
+def _exit_of(results: Sequence[CandidateResult]) -> Exit:
     """Exit code of the worst result: not run, failed or flagged."""
     words = {result.word for result in results}
     if any(not result.row.is_done for result in results):
@@ -107,7 +107,9 @@ class _Printing:
         self._is_first = True
         self._number = 0  # of the last result that was printed or already stored
 
-    def on_progress(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result]) -> None:
+    def on_progress(
+        self, progress: BatchProgress, changed: tuple[CandidateResult, ...], results: Sequence[CandidateResult]
+    ) -> None:
         """Print each new result, and draw the bar again."""
         self._line.erase()
         if self._is_first:
@@ -124,7 +126,7 @@ class _Printing:
         self._line.erase()
         self._print(text)
 
-    def _begin(self, progress: Progress, results: Sequence[Result]) -> None:
+    def _begin(self, progress: BatchProgress, results: Sequence[CandidateResult]) -> None:
         self._is_first = False
         done = [result for result in results if result.row.is_done]
         for result in done:
@@ -136,7 +138,7 @@ class _Printing:
         if kept := sum(result.run is not None for result in done):
             self._print(f"batch {progress.batch}: {kept} of {progress.total} results are already stored")
 
-    def _print_result(self, result: Result, progress: Progress) -> None:
+    def _print_result(self, result: CandidateResult, progress: BatchProgress) -> None:
         self._number += 1
         self._print(result_line(result, number=self._number, total=progress.total))
 
@@ -159,7 +161,7 @@ class _Running:
         self._recording = recording
         self._artefacts = artefacts
         self._printing = printing
-        self._results: dict[int, Result] = {}
+        self._results: dict[int, CandidateResult] = {}
         self._batch: int | None = None
 
     async def run(self, engine_factory: EngineFactory) -> Checked | None:
@@ -175,7 +177,7 @@ class _Running:
         try:
             async with contextlib.AsyncExitStack() as stack:
                 engines = [await stack.enter_async_context(self._engine(engine_factory)) for _ in range(self._jobs())]
-                return await carry_out(self._command.order, self._means(engines))
+                return await carry_out(self._command.order, self._services(engines))
         except asyncio.CancelledError:
             if self.signal is None:
                 raise
@@ -183,9 +185,9 @@ class _Running:
                 self._printing.say(ending_text(self._batch, tuple(self._results.values())))
             return None
 
-    def _means(self, engines: Sequence[BatchEngine]) -> Means:
+    def _services(self, engines: Sequence[BatchEngine]) -> BatchServices:
         command = self._command
-        return Means(
+        return BatchServices(
             recording=self._recording,
             verifiers=engines,
             problem=command.index.find,
@@ -218,7 +220,9 @@ class _Running:
 
         return BatchEngine(make, request, recording=self._recording, trouble=self._printing.say)
 
-    def _report_progress(self, progress: Progress, changed: tuple[Result, ...], results: Sequence[Result]) -> None:
+    def _report_progress(
+        self, progress: BatchProgress, changed: tuple[CandidateResult, ...], results: Sequence[CandidateResult]
+    ) -> None:
         self._batch = progress.batch
         self._results = {result.row.place: result for result in results}
         self._printing.on_progress(progress, changed, results)

@@ -17,8 +17,8 @@ from kgtui.cli.runs.run_command import EngineFactory
 
 if TYPE_CHECKING:
     from kgtui.generation.batch import Task
-    from kgtui.generation.carrying_out import Generated, Order
-    from kgtui.generation.progress import Progress
+    from kgtui.generation.carrying_out import Generated, GenerationOrder
+    from kgtui.generation.progress import GenerationProgress
     from kgtui.history.recorder import StoreRecording
 
 SUMMARY = "Generate kernels with language models and verify each."
@@ -101,7 +101,7 @@ def run(options: argparse.Namespace, console: Console, *, engine_factory: Engine
     return generate(order, console, close=close, engine_factory=engine_factory, is_aside=options.json)
 
 
-def _exit_of(progress: Progress) -> Exit:
+def _exit_of(progress: GenerationProgress) -> Exit:
     """That of the best candidate; where errors ended the batch before any verdict, that of an error of the engine."""
     from sessions.candidates.generation_rows import Ending
 
@@ -111,15 +111,15 @@ def _exit_of(progress: Progress) -> Exit:
     return Exit.ENGINE if is_failed and not progress.verified and not progress.without_code else Exit.FAILED
 
 
-def read_order(options: argparse.Namespace, console: Console) -> Order:
+def read_order(options: argparse.Namespace, console: Console) -> GenerationOrder:
     """The order of the command line.
 
     Raises:
         KgtuiError: an operator, a model or an amount is invalid.
     """
-    from kgtui.generation.batch import BatchRequest, suites_of
+    from kgtui.generation.batch import GenerationRequest, suites_of
     from kgtui.generation.budget import parse_budget
-    from kgtui.generation.carrying_out import Order
+    from kgtui.generation.carrying_out import GenerationOrder
     from kgtui.generation.providers import provider_module
     from kgtui.generation.records import DEFAULT_MAX_TOKENS, Effort, Sampling, parse_model
     from kgtui.generation.strategies import StrategyOptions
@@ -129,7 +129,7 @@ def read_order(options: argparse.Namespace, console: Console) -> Order:
         provider_module(model.provider)
     device, target = place_for(options, console, file=None)
     tasks = _tasks(options, console)
-    request = BatchRequest(
+    request = GenerationRequest(
         operators=tuple(task.problem.name for task in tasks),
         models=models,
         strategy=options.strategy,
@@ -149,7 +149,7 @@ def read_order(options: argparse.Namespace, console: Console) -> Order:
         target=target,
         suites=suites_of(tasks),
     )
-    return Order(
+    return GenerationOrder(
         request=request,
         tasks=tasks,
         limits=parse_budget(tuple(options.budget)),
@@ -183,7 +183,7 @@ def _tasks(options: argparse.Namespace, console: Console) -> tuple[Task, ...]:
     raise UsageError(f"no task can be verified; {tasks[0].problem.name}: {tasks[0].refusal}")
 
 
-def _estimate(order: Order, console: Console) -> int:
+def _estimate(order: GenerationOrder, console: Console) -> int:
     """Print the expected cost of the batch, from stored answers of the same models."""
     from kgtui.generation.comparing.estimates import estimate_lines
     from kgtui.settings.paths import find_paths

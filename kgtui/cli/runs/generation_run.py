@@ -13,11 +13,11 @@ from kgtui.cli.runs.artefact_folder import artefact_folder
 from kgtui.cli.runs.run_command import EngineFactory, StartedEngine, real_engine
 from kgtui.cli.runs.run_recorder import open_recording
 from kgtui.cli.runs.signals import SIGNAL_BASE, handle_signals
-from kgtui.generation.carrying_out import Generated, Means, Order, carry_out
+from kgtui.generation.carrying_out import Generated, GenerationOrder, GenerationServices, carry_out
 from kgtui.generation.events import GenerationEvent
 from kgtui.generation.lines import event_line, resumable_text
 from kgtui.generation.prices import PriceList, read_prices
-from kgtui.generation.progress import NO_BATCH, Progress
+from kgtui.generation.progress import NO_BATCH, GenerationProgress
 from kgtui.generation.prompts import Prompts
 from kgtui.generation.verifying import queued
 from kgtui.history.recorder import StoreRecording
@@ -31,7 +31,7 @@ _NEEDS_STORE = "answers that cost money must be stored, so nothing is generated"
 
 
 def generate(
-    order: Order,
+    order: GenerationOrder,
     console: Console,
     *,
     close: Callable[[StoreRecording, Generated], int],
@@ -82,7 +82,7 @@ def user_prompts(paths: Paths) -> Prompts:
 class _Running:
     """One batch from its first request to its end; a signal ends it, and answers in flight are stored."""
 
-    def __init__(self, order: Order, console: Console, *, recording: StoreRecording, is_aside: bool) -> None:
+    def __init__(self, order: GenerationOrder, console: Console, *, recording: StoreRecording, is_aside: bool) -> None:
         self.signal: int | None = None
         self._order = order
         self._console = console
@@ -94,7 +94,7 @@ class _Running:
         """Carry it out; None if a signal ended it."""
         self._handle_signals()
         queue = RunQueue(on_trouble=self._console.warn)
-        means = Means(
+        services = GenerationServices(
             recording=self._recording,
             submit=queued(queue),
             drop=queue.drop,
@@ -109,7 +109,7 @@ class _Running:
                 driver = RunDriver(engine, recording=self._recording, on_trouble=self._console.warn)
                 serving = asyncio.create_task(queue.serve(driver))
                 try:
-                    return await carry_out(self._order, means)
+                    return await carry_out(self._order, services)
                 finally:
                     serving.cancel()
                     with contextlib.suppress(asyncio.CancelledError):
@@ -121,7 +121,7 @@ class _Running:
                 self._say(resumable_text(self._progress))
             return None
 
-    def _on_generation_event(self, event: GenerationEvent, progress: Progress) -> None:
+    def _on_generation_event(self, event: GenerationEvent, progress: GenerationProgress) -> None:
         self._progress = progress
         if text := event_line(event, progress, now_s=time.monotonic()):
             self._say(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from engine.model.counts import counted
-from kgtui.generation.batch import BatchRequest
+from kgtui.generation.batch import GenerationRequest
 from kgtui.generation.budget import usd_text
 from kgtui.generation.comparing.statistics import estimated_total
 from kgtui.generation.records import ModelName
@@ -14,7 +14,7 @@ from sessions.candidates.generation_rows import GenerationRow, GenerationState
 LEAST_SAMPLE = 3
 
 
-def estimate_lines(request: BatchRequest, rows: Sequence[GenerationRow], *, answers: int) -> Iterator[str]:
+def estimate_lines(request: GenerationRequest, rows: Sequence[GenerationRow], *, answers: int) -> Iterator[str]:
     """A line for each model: "210 operators with openai:m, 210 answers: $41.00 to $58.00"."""
     each = answers // len(request.models)
     for model in request.models:

@@ -9,8 +9,8 @@ from engine.devices import platform_named
 from engine.devices.hardware.targets import DEFAULT_TARGET
 from engine.model import Tier
 from engine.problem_source import ProblemDescription
-from kgtui.generation.batch import BatchRequest, Task
-from kgtui.generation.carrying_out import Order
+from kgtui.generation.batch import GenerationRequest, Task
+from kgtui.generation.carrying_out import GenerationOrder
 from kgtui.generation.prices import Price, PriceList
 from kgtui.generation.records import ModelName, Sampling
 from kgtui.generation.strategies import StrategyOptions
@@ -23,10 +23,10 @@ MODELS = (ModelName(provider="replay", model="alpha"), ModelName(provider="repla
 _BUDGET_MICROUSD = 2_000_000
 
 
-def demo_order() -> Order:
+def demo_order() -> GenerationOrder:
     """Refine in two rounds on the CPU, the smoke cases only: seconds instead of minutes."""
     index = open_index()
-    request = BatchRequest(
+    request = GenerationRequest(
         operators=OPERATORS,
         models=MODELS,
         strategy="refine",
@@ -35,7 +35,7 @@ def demo_order() -> Order:
         device="cpu",
         target=DEFAULT_TARGET,
     )
-    return Order(
+    return GenerationOrder(
         request=request,
         tasks=tuple(Task(problem=index.find(name), description=index.describe(name)) for name in OPERATORS),
         limits=Limits(microusd=_BUDGET_MICROUSD),

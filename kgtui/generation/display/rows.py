@@ -9,7 +9,7 @@ from kgtui.generation.comparing.comparison import comparison_of
 from kgtui.generation.comparing.rates import is_correct
 from kgtui.generation.display.typed import EXAMPLE
 from kgtui.generation.lines import ending_text, left_text, money_text, spot_text
-from kgtui.generation.progress import Progress
+from kgtui.generation.progress import GenerationProgress
 from kgtui.generation.reports.tables import cell_text
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
 from sessions.candidates.generation_rows import BatchRow, Ending, GenerationRow, GenerationState
@@ -31,7 +31,7 @@ def candidate_rows(rows: Sequence[GenerationRow]) -> tuple[Row, ...]:
     return tuple(_row(row) for row in reversed(rows))
 
 
-def progress_lines(progress: Progress, *, now_s: float) -> tuple[Line, ...]:
+def progress_lines(progress: GenerationProgress, *, now_s: float) -> tuple[Line, ...]:
     """Progress and cost of the batch; empty before a batch."""
     if progress.number is None:
         return ()
@@ -66,7 +66,7 @@ def guide_lines() -> tuple[Line, ...]:
     )
 
 
-def streaming_lines(progress: Progress) -> tuple[Line, ...]:
+def streaming_lines(progress: GenerationProgress) -> tuple[Line, ...]:
     """The end of the longest answer in flight, and a list of the others."""
     if not progress.streaming:
         return ()

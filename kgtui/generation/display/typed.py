@@ -15,7 +15,7 @@ EXAMPLE = "anthropic:MODEL refine n=4 2usd"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class TypedGeneration:
     """A batch as typed by the user."""
 
     models: tuple[ModelName, ...]
@@ -24,7 +24,7 @@ class Wanted:
     limits: Limits
 
 
-def parse_wanted(text: str, *, remark: str = "") -> Wanted:
+def parse_wanted(text: str, *, remark: str = "") -> TypedGeneration:
     """The words of a line such as "anthropic:MODEL refine n=4 2usd"; what follows `--` is a remark for the model.
 
     Raises:
@@ -54,7 +54,7 @@ def parse_wanted(text: str, *, remark: str = "") -> Wanted:
     for model in models:
         provider_module(model.provider)
     options = StrategyOptions(samples=samples, remark=said.strip() or remark)
-    return Wanted(models=tuple(models), strategy=strategy, options=options, limits=limits)
+    return TypedGeneration(models=tuple(models), strategy=strategy, options=options, limits=limits)
 
 
 def _number(word: str) -> int:

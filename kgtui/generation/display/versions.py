@@ -9,7 +9,7 @@ from kgtui.generation.budget import usd_text
 from kgtui.generation.events import CandidateSaved
 from kgtui.generation.extraction import extract
 from kgtui.generation.lines import money_text
-from kgtui.generation.progress import Progress, RunInFlight
+from kgtui.generation.progress import GenerationProgress, RunInFlight
 from sessions.candidates.generation_rows import GenerationRow, GenerationState, Stop
 
 _FENCES = ("```", "~~~")
@@ -62,7 +62,7 @@ class Version:
         return extract(self.answer, entry=entry, stop=self.row.stop or Stop.CUT).source
 
 
-def versions_of(rows: Sequence[GenerationRow], progress: Progress, *, problem: str) -> tuple[Version, ...]:
+def versions_of(rows: Sequence[GenerationRow], progress: GenerationProgress, *, problem: str) -> tuple[Version, ...]:
     """The candidates for this operator, the oldest first."""
     running = {_key(progress, spot.model, spot.place): run for spot, run in progress.running.items()}
     stored = {
@@ -134,7 +134,7 @@ def as_python(answer: str) -> str:
     return "\n".join(lines)
 
 
-def arriving_text(version: Version, progress: Progress) -> str:
+def arriving_text(version: Version, progress: GenerationProgress) -> str:
     """Progress of the answer, and cost of the batch so far."""
     others = len(progress.streaming) - 1
     beside = f", {others} more in flight" if others > 0 else ""
@@ -154,5 +154,5 @@ def stored_text(version: Version, place: int, total: int) -> str:
     return where if version.run_number is not None or version.is_awaited else f"not run: its batch ended ({where})"
 
 
-def _key(progress: Progress, model: str, place: str) -> VersionKey:
+def _key(progress: GenerationProgress, model: str, place: str) -> VersionKey:
     return VersionKey(batch=progress.number, model=model, place=place)

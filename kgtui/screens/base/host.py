@@ -15,14 +15,13 @@ if TYPE_CHECKING:
 
     from engine.model import Problem
     from engine.problem_source import ProblemDescription
-    from kgtui.batches.results import Progress as BatchProgress
-    from kgtui.batches.results import Result
+    from kgtui.batches.results import BatchProgress, CandidateResult
     from kgtui.files.external_editor import EditorCommand
     from kgtui.files.file_watch import FileWatch
     from kgtui.files.kernel_folder import KernelFolder
     from kgtui.files.unsaved import UnsavedTexts
     from kgtui.generation.prices import PriceList
-    from kgtui.generation.progress import Progress
+    from kgtui.generation.progress import GenerationProgress
     from kgtui.history.run_history import RunHistory
     from kgtui.ports.requests import RetargetRequest, RunRequest
     from kgtui.screens.base.appearance import Appearance
@@ -75,7 +74,7 @@ class GenerationControl(Protocol):
     changed: Callable[[], None]
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> GenerationProgress:
         """Progress of the latest batch."""
 
     @property
@@ -148,7 +147,7 @@ class BatchControl(Protocol):
         """Progress of the batch running here; None if there is none."""
 
     @property
-    def results(self) -> tuple[Result, ...]:
+    def results(self) -> tuple[CandidateResult, ...]:
         """The candidates of the shown batch."""
 
     @property

@@ -13,7 +13,7 @@ from textual.widgets import DataTable, Input
 from engine.errors import KgtuiError
 from kgtui.batches.documents import as_markdown
 from kgtui.batches.lines import ending_text
-from kgtui.batches.results import Result
+from kgtui.batches.results import CandidateResult
 from kgtui.batches.rows import COLUMNS, guide_lines, progress_lines, result_rows
 from kgtui.batches.typed import EXAMPLE
 from kgtui.screens import Place
@@ -221,7 +221,7 @@ class BatchScreen(KgtuiScreen):
         return batch.row is not None and batch.row.pid is not None and not batch.is_running
 
     @property
-    def _current(self) -> Result | None:
+    def _current(self) -> CandidateResult | None:
         current = self._table.current
         return next((one for one in self.host.runs.batch.results if str(one.row.place) == current), None)
 

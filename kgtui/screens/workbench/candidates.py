@@ -19,7 +19,7 @@ from kgtui.widgets.controls.entry import Entry
 
 if TYPE_CHECKING:
     from kgtui.generation.display.versions import Version, VersionKey
-    from kgtui.generation.progress import Progress
+    from kgtui.generation.progress import GenerationProgress
     from kgtui.screens.base.host import GenerationControl
     from sessions.candidates.generation_rows import GenerationRow
 
@@ -38,7 +38,7 @@ class CandidateViewer:
         self._shown: VersionKey | None = None
         self._follows = False
         self._has_begun = False
-        self._drawn: tuple[Progress, tuple[GenerationRow, ...]] | None = None
+        self._drawn: tuple[GenerationProgress, tuple[GenerationRow, ...]] | None = None
         self._typed = ""
 
     @property
@@ -137,7 +137,7 @@ class CandidateViewer:
             words = f"no {'later' if step > 0 else 'earlier'} version" if versions else _NONE_YET
             self._context.notify(words)
 
-    def _show_new(self, progress: Progress, rows: tuple[GenerationRow, ...]) -> None:
+    def _show_new(self, progress: GenerationProgress, rows: tuple[GenerationRow, ...]) -> None:
         from kgtui.generation.display.versions import next_shown, versions_of
 
         versions = versions_of(rows, progress, problem=self._context.bench.problem.name)

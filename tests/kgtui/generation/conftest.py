@@ -12,7 +12,7 @@ import pytest
 
 from engine.model import Candidate, Tier
 from engine.model.events import RunFinished, RunStarted
-from kgtui.generation.batch import Batch, BatchRequest, Task, spent_before
+from kgtui.generation.batch import Batch, GenerationRequest, Task, spent_before
 from kgtui.generation.budget import Budget
 from kgtui.generation.events import BatchEnded, GenerationEvent
 from kgtui.generation.prices import Price, PriceList
@@ -27,7 +27,7 @@ from tests.kgtui.generation.fakes import FakeVerifier, ScriptedProvider, finishe
 
 ALPHA = ModelName(provider="openai", model="alpha")
 PRICE = Price(input_usd=Decimal(1), output_usd=Decimal(2), cached_usd=Decimal(1), cache_write_usd=Decimal(1))
-REQUEST = BatchRequest(
+REQUEST = GenerationRequest(
     operators=("aten::softmax",),
     models=(ALPHA,),
     strategy="single",
@@ -66,7 +66,9 @@ class Bench:
         self.store.close()
         self.open()
 
-    async def run(self, request: BatchRequest = REQUEST, *, resume: int | None = None, **changes: object) -> BatchEnded:
+    async def run(
+        self, request: GenerationRequest = REQUEST, *, resume: int | None = None, **changes: object
+    ) -> BatchEnded:
         request = replace(request, **changes)
         generations = self.store.generations
         number = resume or generations.begin_batch(self.session, request.to_json(), self.limits)

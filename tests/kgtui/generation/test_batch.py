@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import StoreError
-from kgtui.generation.batch import BatchRequest
+from kgtui.generation.batch import GenerationRequest
 from kgtui.generation.budget import Spent
 from kgtui.generation.events import AnswerGrew, AnswerStored, BatchEnded, CandidateVerified, RequestRefused, RequestSent
 from kgtui.generation.prices import PriceList
@@ -361,6 +361,6 @@ def test_waits_double_up_to_a_minute(attempt, retry_after_s, spread, expected):
 
 def test_a_request_without_suites_keeps_its_text():
     assert "suites" not in REQUEST.to_json()
-    assert BatchRequest.from_json(REQUEST.to_json()) == REQUEST
+    assert GenerationRequest.from_json(REQUEST.to_json()) == REQUEST
     changed = replace(REQUEST, suites=("s",))
-    assert BatchRequest.from_json(changed.to_json()) == changed
+    assert GenerationRequest.from_json(changed.to_json()) == changed

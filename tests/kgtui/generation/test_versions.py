@@ -6,7 +6,7 @@ import pytest
 
 from kgtui.generation.display.versions import stored_text, versions_of
 from kgtui.generation.events import BatchEnded
-from kgtui.generation.progress import Progress
+from kgtui.generation.progress import GenerationProgress
 from sessions.candidates.generation_rows import Ending, GenerationRow, GenerationState, Stop
 
 NOT_RUN = GenerationRow(
@@ -19,16 +19,18 @@ NOT_RUN = GenerationRow(
 @pytest.mark.parametrize(
     ("progress", "is_settled", "text"),
     [
-        (Progress(number=4), False, "version 1/1 $0.1000"),
-        (Progress(number=5), True, "not run: its batch ended (version 1/1 $0.1000)"),
+        (GenerationProgress(number=4), False, "version 1/1 $0.1000"),
+        (GenerationProgress(number=5), True, "not run: its batch ended (version 1/1 $0.1000)"),
         (
-            Progress(number=4, ended=BatchEnded(ending=Ending.CANCELLED)),
+            GenerationProgress(number=4, ended=BatchEnded(ending=Ending.CANCELLED)),
             True,
             "not run: its batch ended (version 1/1 $0.1000)",
         ),
     ],
     ids=["running", "of an earlier batch", "cancelled"],
 )
-def test_answer_without_run_is_awaited_while_batch_runs(progress: Progress, is_settled: bool, text: str) -> None:
+def test_answer_without_run_is_awaited_while_batch_runs(
+    progress: GenerationProgress, is_settled: bool, text: str
+) -> None:
     (version,) = versions_of([NOT_RUN], progress, problem="aten::add")
     assert (version.is_settled, stored_text(version, 1, 1)) == (is_settled, text)

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from kgtui.app.start import PreparedBatch
-from kgtui.generation.batch import BatchRequest
+from kgtui.generation.batch import GenerationRequest
 from kgtui.generation.demo.order import MODELS, RECORDING, demo_order, demo_prices
 from kgtui.generation.display.rows import progress_lines, streaming_lines
 from kgtui.generation.display.typed import parse_wanted
@@ -102,7 +102,7 @@ async def test_invalid_batch_input_gets_a_sentence(bench: Any, words: str, sente
         assert screen.query_one(Input).display
 
 
-def left_behind(tmp_path: Path, ending: Ending, request: BatchRequest) -> None:
+def left_behind(tmp_path: Path, ending: Ending, request: GenerationRequest) -> None:
     """Store a batch that ended early, with the answer of its first model."""
     with open_store(tmp_path / "sessions.db") as store:
         session = store.begin_session("workbench")
@@ -113,7 +113,7 @@ def left_behind(tmp_path: Path, ending: Ending, request: BatchRequest) -> None:
         store.end_session(session)
 
 
-REQUEST = BatchRequest(
+REQUEST = GenerationRequest(
     operators=("aten::softmax",),
     models=MODELS,
     strategy="refine",
@@ -155,7 +155,7 @@ async def test_unfinished_batch_resumes_without_second_request(
     ],
 )
 async def test_batch_that_cannot_resume_gets_a_sentence(
-    make_replayed: Callable[..., Any], tmp_path: Path, ending: Ending, request_of: BatchRequest, sentence: str
+    make_replayed: Callable[..., Any], tmp_path: Path, ending: Ending, request_of: GenerationRequest, sentence: str
 ) -> None:
     left_behind(tmp_path, ending, request_of)
     bench = make_replayed()

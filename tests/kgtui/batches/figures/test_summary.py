@@ -20,7 +20,7 @@ from engine.model import (
 from kgtui.batches.documents import as_csv, as_html, as_markdown, as_text, plain_result
 from kgtui.batches.figures.summary import summary_of
 from kgtui.batches.lines import counts_text, duration_text, ending_text, result_line
-from kgtui.batches.results import Progress, Result, counts_of
+from kgtui.batches.results import BatchProgress, CandidateResult, counts_of
 from sessions.candidates.checked import CheckedRow, ListedCandidate
 from sessions.candidates.generation_rows import RunResult
 
@@ -38,7 +38,7 @@ def result(
         name=f"{place}.py", problem=problem, sample=place, digest="" if refusal else digest, refusal=refusal
     )
     row = CheckedRow(place=place, candidate=candidate, run=None if refusal else run)
-    return Result(row=row, category=category, weakness=weakness)
+    return CandidateResult(row=row, category=category, weakness=weakness)
 
 
 def explained(*, case="4x33 f32", location=None):
@@ -165,9 +165,9 @@ def test_one_candidate_without_verdict_is_singular():
 
 
 def test_time_left_follows_the_rate_of_new_results():
-    progress = Progress(batch=1, total=10, done=6, fresh=2, began_s=100.0)
+    progress = BatchProgress(batch=1, total=10, done=6, fresh=2, began_s=100.0)
     assert progress.left_s(now_s=110.0) == 20.0
-    assert Progress(batch=1, total=10, done=6, fresh=0, began_s=100.0).left_s(now_s=110.0) is None
+    assert BatchProgress(batch=1, total=10, done=6, fresh=0, began_s=100.0).left_s(now_s=110.0) is None
     assert [duration_text(value) for value in (45, 720, 6000)] == ["45 s", "12 min", "1 h 40 min"]
 
 
