@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.errors import UsageError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kgtui.generation.batch import Task
     from kgtui.generation.carrying_out import Generated, GenerationOrder
     from kgtui.generation.progress import GenerationProgress
+    from kgtui.generation.strategies import StrategyOptions
     from kgtui.history.recorder import StoreRecording
 
 SUMMARY = "Generate kernels with language models and verify each."
@@ -26,6 +28,7 @@ GROUP = Group.MODELS
 STARTS_ENGINE = True
 
 _EFFORTS = ("low", "medium", "high")
+_STRATEGY_FLAGS = {"samples": "-n", "rounds": "--rounds", "target_speedup": "--target-speedup"}
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -47,12 +50,10 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--model", metavar="PROVIDER:MODEL", dest="models", action="append", required=True, help="a model; repeatable"
     )
-    parser.add_argument("-n", metavar="N", dest="samples", type=positive_integer, default=1,
+    parser.add_argument("-n", metavar="N", dest="samples", type=positive_integer,
                         help="answers (single), or the size of a population (evolve); default: 1")  # fmt: skip
     parser.add_argument("--strategy", choices=strategy_names(), default=DEFAULT, help="how answers are improved")
-    parser.add_argument(
-        "--rounds", metavar="N", type=positive_integer, default=4, help="rounds of refine and evolve (default: 4)"
-    )
+    parser.add_argument("--rounds", metavar="N", type=positive_integer, help="rounds of refine and evolve (default: 4)")
     parser.add_argument("--target-speedup", metavar="X", type=float, help="refine and evolve stop at this speed-up")
     parser.add_argument(
         "--budget", metavar="AMOUNT", nargs="+", action="extend", default=[],
@@ -122,7 +123,6 @@ def read_order(options: argparse.Namespace, console: Console) -> GenerationOrder
     from kgtui.generation.carrying_out import GenerationOrder
     from kgtui.generation.providers import provider_module
     from kgtui.generation.records import DEFAULT_MAX_TOKENS, Effort, Sampling, parse_model
-    from kgtui.generation.strategies import StrategyOptions
 
     models = tuple(dict.fromkeys(map(parse_model, options.models)))
     for model in models:
@@ -133,12 +133,7 @@ def read_order(options: argparse.Namespace, console: Console) -> GenerationOrder
         operators=tuple(task.problem.name for task in tasks),
         models=models,
         strategy=options.strategy,
-        options=StrategyOptions(
-            samples=options.samples,
-            rounds=options.rounds,
-            target_speedup=options.target_speedup,
-            remark=options.remark,
-        ),
+        options=_strategy_options(options),
         sampling=Sampling(
             max_tokens=options.max_tokens or DEFAULT_MAX_TOKENS,
             temperature=options.temperature,
@@ -157,6 +152,23 @@ def read_order(options: argparse.Namespace, console: Console) -> GenerationOrder
         concurrency=options.concurrency,
         resume=options.resume,
     )
+
+
+def _strategy_options(options: argparse.Namespace) -> StrategyOptions:
+    """The options of the strategy.
+
+    Raises:
+        UsageError: one is given that has no effect on this strategy.
+    """
+    from kgtui.generation.strategies import StrategyOptions, strategy_module
+
+    given = {name: getattr(options, name) for name in _STRATEGY_FLAGS if getattr(options, name) is not None}
+    reads = strategy_module(options.strategy).READS
+    for name in given:
+        if name not in reads:
+            known = " and ".join(_STRATEGY_FLAGS[read] for read in reads)
+            raise UsageError(f"{_STRATEGY_FLAGS[name]} has no effect with the strategy {options.strategy}; use {known}")
+    return replace(StrategyOptions(remark=options.remark), **given)
 
 
 def _tasks(options: argparse.Namespace, console: Console) -> tuple[Task, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.errors import UsageError
 from kgtui.generation.budget import parse_budget
 from kgtui.generation.providers import provider_module
 from kgtui.generation.records import ModelName, parse_model
-from kgtui.generation.strategies import DEFAULT, StrategyOptions, strategy_names
+from kgtui.generation.strategies import DEFAULT, StrategyOptions, strategy_module, strategy_names
 from sessions.candidates.generation_rows import Limits
 
 EXAMPLE = "anthropic:MODEL refine n=4 2usd"
@@ -32,14 +32,14 @@ def parse_wanted(text: str, *, remark: str = "") -> TypedGeneration:
     """
     head, _, said = text.partition(" -- ")
     models: dict[ModelName, None] = {}
-    strategy, samples, budget = DEFAULT, 1, list[str]()
+    strategy, answers, budget = DEFAULT, None, list[str]()
     for word in head.split():
         if ":" in word:
             models[parse_model(word)] = None
         elif word in strategy_names():
             strategy = word
         elif word.startswith("n="):
-            samples = _number(word)
+            answers = _number(word)
         elif word[0].isdigit() or word[0] in "+-.":
             budget.append(word)
         else:
@@ -53,7 +53,11 @@ def parse_wanted(text: str, *, remark: str = "") -> TypedGeneration:
         raise UsageError(f"which model? type for example: {EXAMPLE}")
     for model in models:
         provider_module(model.provider)
-    options = StrategyOptions(samples=samples, remark=said.strip() or remark)
+    options = StrategyOptions(remark=said.strip() or remark)
+    if answers is not None and "samples" in strategy_module(strategy).READS:
+        options = replace(options, samples=answers)
+    elif answers is not None:
+        options = replace(options, rounds=answers)
     return TypedGeneration(models=tuple(models), strategy=strategy, options=options, limits=limits)
 
 

@@ -1,8 +1,9 @@
 """Strategies for requesting kernels from a model: one module each, found by scanning.
 
-A strategy module defines `NAME` (what is typed), `SUMMARY` (one line of help), `most_answers(options)` and `run(job,
-options)`, an ordinary function that calls `job.attempt`.  A resumed batch runs it again from the start, and gets stored
-answers and verdicts at the same positions without cost.  So it must not depend on time or randomness.
+A strategy module defines `NAME` (what is typed), `SUMMARY` (one line of help), `READS` (the fields of `StrategyOptions`
+with an effect, besides `remark`), `most_answers(options)` and `run(job, options)`, an ordinary function that calls
+`job.attempt`.  A resumed batch runs it again from the start, and gets stored answers and verdicts at the same positions
+without cost.  So it must not depend on time or randomness.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from kgtui.generation.records import Message
 from sessions.candidates.generation_rows import GenerationRow
 
 DEFAULT = "single"
-_REQUIRED = ("NAME", "SUMMARY", "most_answers", "run")
+_REQUIRED = ("NAME", "SUMMARY", "READS", "most_answers", "run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +87,7 @@ class StrategyModule(Protocol):
 
     NAME: str
     SUMMARY: str
+    READS: tuple[str, ...]
 
     def most_answers(self, options: StrategyOptions) -> int:
         """The maximum number of answers for one job."""

@@ -12,6 +12,7 @@ from kgtui.generation.strategies.refine import is_enough
 
 NAME = "evolve"
 SUMMARY = "keep the best N, and combine two of them in each of ROUNDS rounds"
+READS = ("samples", "rounds", "target_speedup")
 
 
 def most_answers(options: StrategyOptions) -> int:

@@ -7,6 +7,7 @@ from kgtui.generation.strategies import Job, Result, StrategyOptions
 
 NAME = "refine"
 SUMMARY = "send the report of each run back, for up to ROUNDS answers"
+READS = ("rounds", "target_speedup")
 
 
 def most_answers(options: StrategyOptions) -> int:

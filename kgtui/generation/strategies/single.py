@@ -8,6 +8,7 @@ from kgtui.generation.strategies import Job, StrategyOptions
 
 NAME = "single"
 SUMMARY = "draw N independent answers"
+READS = ("samples",)
 
 
 def most_answers(options: StrategyOptions) -> int:

@@ -203,8 +203,22 @@ def test_running_batch_shows_stop_key() -> None:
 
 def test_a_line_is_read_as_a_batch() -> None:
     wanted = parse_wanted("replay:alpha refine n=4 2usd 30min -- use one pass")
-    assert (str(wanted.models[0]), wanted.strategy, wanted.options.samples) == ("replay:alpha", "refine", 4)
+    assert (str(wanted.models[0]), wanted.strategy) == ("replay:alpha", "refine")
     assert (wanted.limits.microusd, wanted.limits.seconds, wanted.options.remark) == (2_000_000, 1800, "use one pass")
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("n=2", StrategyOptions(samples=2)),
+        ("refine n=2", StrategyOptions(rounds=2)),
+        ("n=2 refine", StrategyOptions(rounds=2)),
+        ("refine", StrategyOptions()),
+        ("evolve n=2", StrategyOptions(samples=2)),
+    ],
+)
+def test_number_of_answers_limits_the_strategy(words: str, options: StrategyOptions) -> None:
+    assert parse_wanted(f"replay:alpha {words}").options == options
 
 
 async def test_a_cell_of_the_matrix_compares_its_runs(bench: Any) -> None:

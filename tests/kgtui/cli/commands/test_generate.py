@@ -94,6 +94,19 @@ def test_resume_requests_only_missing_answers(generated, console, home):
     assert "batch 1 ended with errors" in printed(console)
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("-n", "2", "--strategy", "refine"), "-n has no effect with the strategy refine; use --rounds and"),
+        (("--rounds", "2"), "--rounds has no effect with the strategy single; use -n"),
+        (("--target-speedup", "2"), "--target-speedup has no effect with the strategy single; use -n"),
+    ],
+)
+def test_option_without_effect_on_strategy_is_refused(generated, words, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        generated("silu", *ALPHA, *words)
+
+
 def test_generating_without_a_store_is_refused_once(generated, console, home):
     (home / "sessions.db").mkdir(parents=True)
     with pytest.raises(StoreError, match=r"must be stored, so nothing is generated: .*a folder"):
