@@ -26,6 +26,7 @@ CATCHES = (
     "CUDA = '''void run() { cublasGemmEx(handle); }'''\n",
     "import scipy.special\ndef f(x):\n    return scipy.special.softmax(x)\n",
     "import triton\ndef f(x, w):\n    return triton.ops.matmul(x, w)\n",
+    "from kernels import get_kernel\ndef f(x):\n    return get_kernel('activation').silu(x)\n",
 )
 SPARES = (
     "import numpy as np\ndef f(x):\n    n = np.prod(x.shape)\n    return launch(x, n)\n",
@@ -37,6 +38,7 @@ SPARES = (
     "def f(x):\n    return torch.ops.mine.silu(x)\n",
     "def f(x):\n    raise ValueError('cublasSgemm_v2 (column-major) is not written yet')\n",
     "import cupy\ndef f(x):\n    return launch(x, cupy.cuda.Device(0).attributes)\n",
+    "from kernels import rows, settings\ndef f(x):\n    return rows(x, settings(x))\n",
     "SOURCE = '''at::Tensor run(at::Tensor a) { auto y = at::empty_like(a); k<<<1, 1>>>(y.data_ptr<float>()); "
     "return y; }'''\n",
 )
@@ -45,7 +47,9 @@ _LIBRARIES = words(
     "transformer_engine. deepspeed. unsloth. torchao. bitsandbytes. triton.ops. triton_kernels. flag_gems. "
     "torch.ops.vllm. torch.ops._C. torch.ops.torchvision. torch.ops.sgl_kernel. torch.ops.flash_attn. "
     "torchvision.ops. scipy. jax.numpy. jax.nn. jax.lax. tensorflow. cudnn. nvmath. cublas. aiter. quack. "
-    "deep_gemm. tilelang.ops. opt_einsum. einops.einsum torch_scatter. torch_sparse. kernels."
+    "deep_gemm. tilelang.ops. opt_einsum. einops.einsum torch_scatter. torch_sparse. "
+    # Not all of `kernels`: files often call their own folder so.
+    "kernels.get_kernel kernels.get_local_kernel kernels.get_locked_kernel kernels.load_kernel"
 )
 _SHOWN_CHARACTERS = 80
 _ARRAYS = ("numpy.", "cupy.")
