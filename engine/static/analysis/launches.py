@@ -241,15 +241,24 @@ def _names(nodes: list[ast.expr]) -> set[str]:
 def _reachable(kernel: Function, call: ast.Call, place: int) -> Sequence[str] | None:
     """The parameters that the positional argument at this place can be passed to; None if there are none for it.
 
-    Behind a single starred argument the last ones are passed to the last parameters, where none has a default.
+    Behind the last starred argument they are passed to the last parameters, where none has a default.
     """
     parameters = _parameters(kernel)
     starred = [number for number, argument in enumerate(call.args) if isinstance(argument, ast.Starred)]
     if not starred or place < starred[0]:
         return parameters[place : place + 1] or None
     keywords = {keyword.arg for keyword in call.keywords}
-    if len(starred) > 1 or place == starred[0] or None in keywords or kernel.args.defaults:
+    if place <= starred[-1] or None in keywords or kernel.args.defaults:
         return parameters[place:]
-    left = [name for name in parameters if name not in keywords]
+    chosen = _chosen_constants(kernel)
+    left = [name for name in parameters if name not in keywords and name not in chosen]
     behind = len(call.args) - place
     return left[len(left) - behind :][:1] if behind <= len(left) else parameters[place:]
+
+
+def _chosen_constants(kernel: Function) -> set[str]:
+    """The constants of a kernel that another decorator than that of Triton's compiler, such as autotune, may choose."""
+    if len(kernel.decorator_list) < 2:
+        return set()
+    arguments = (*kernel.args.posonlyargs, *kernel.args.args, *kernel.args.kwonlyargs)
+    return {one.arg for one in arguments if one.annotation is not None and "constexpr" in ast.unparse(one.annotation)}

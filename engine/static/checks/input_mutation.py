@@ -34,6 +34,9 @@ CATCHES = (
     _EPILOGUE + "def f(a, y, w):\n    k[(1,)](a, y, w, END=g if a.is_cuda else h)\n    return y\n",
     _EPILOGUE + "def f(a, y, w, end):\n    k[(1,)](a, y, w, end)\n    return y\n",
     _EPILOGUE + "def f(a, y, w):\n    k[(1,)](*(a, y, w, g))\n    return y\n",
+    "@triton.autotune(configs=[], key=[])\n@triton.jit\ndef k(x, s, w, t, y, n, B: tl.constexpr):\n"
+    "    tl.store(y, tl.load(x + s) + tl.load(w + t) + n)\n"
+    "def f(a, b, n):\n    y = torch.empty_like(a)\n    k[(1,)](*of(y), *of(b), a, n)\n    return y\n",
     _KERNEL + "def f(a, *rest):\n    y = torch.empty_like(a)\n    k[(1,)](*rest, a)\n    return y\n",
 )
 SPARES = (
@@ -47,6 +50,9 @@ SPARES = (
     _EPILOGUE + "def f(a, y, scales):\n    k[(1,)](a, y, *scales, END=g)\n    return y\n",
     "@triton.jit\ndef k(x, w, y, n):\n    tl.store(y, tl.load(x) + tl.load(w) + n)\n"
     "def f(a, b, n):\n    both = [a, b]\n    y = torch.empty_like(a)\n    k[(1,)](*both, y, n)\n    return y\n",
+    "@triton.autotune(configs=[], key=[])\n@triton.jit\ndef k(x, s, w, t, y, n, B: tl.constexpr):\n"
+    "    tl.store(y, tl.load(x + s) + tl.load(w + t) + n)\n"
+    "def f(a, b, n):\n    y = torch.empty_like(a)\n    k[(1,)](*of(a), *of(b), y, n)\n    return y\n",
     _KERNEL
     + "def f(x, noise):\n    y = torch.empty_like(x)\n    k[(1,)](x, noise)\n    k[(1,)](noise, y)\n    return y\n",
     _KERNEL + "def f(n, x, y):\n    k[(1,)](x, y)\n    return y\n",
