@@ -4,8 +4,8 @@ A copy by the framework is allowed there if it keeps the order of a whole tensor
 and if its target does not get the answer itself, unless a kernel stored that.  If positions choose the places, moves of
 positions are allowed too: integers of arguments whose type is not that of an output.  Before a launch that gets such
 positions, and so has an answer that depends on them, torch may move elements of arguments freely: a copy of a view
-depends on none of the positions.  Any other move may have done the work of the kernel, and a kernel after it may only
-copy, or cast.
+depends on none of the positions.  Constants have no elements of the arguments.  Any other move may have done the work
+of the kernel, and a kernel after it may only copy, or cast.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ _ENOUGH = 8  # elements of an output: fewer may be equal by chance
 _SAMPLED = 1024  # output elements searched for in the arguments
 _INTEGERS = frozenset(("bool", "uint8", "int8", "int16", "int32", "int64"))
 _UNKNOWN = ""  # origin of elements that a kernel or another operator computed
+_CONSTANT = "constant"  # origin of content that is the same for all arguments, and so is none of their elements
 
 
 def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -> Rearranged | None:
@@ -88,12 +89,17 @@ class Rearranged:
         for view in self._arguments:
             self._origins.setdefault(view.storage, set()).add(view.dtype)
         self._moves: dict[int, dict[str, int]] = {}  # storage -> origin -> the first move that rearranged
+        self._moved_into: set[int] = set()  # by moves or operators, not by launches alone
         self._move_by_digest: dict[bytes, int] = {}
         self._regardless: set[int] = set()  # moves without index tensors
         self._returned = {view.dtype for view in tape.returned if view is not None}
 
     def note(self, number: int, step: Step, content: Sequence[Array], launched: Collection[int]) -> None:
         """Follow one step, which has been executed on `content`; `launched` are the storages that kernels stored to."""
+        if isinstance(step, Filled | Moved | LookedUp):
+            self._moved_into.add(step.target.storage)
+        elif isinstance(step, Given):
+            self._moved_into.add(step.storage)
         match step:
             case Filled():
                 self._note_move(number, step.target, None, content)
@@ -108,7 +114,7 @@ class Rearranged:
                 self._note_origin(step.target, step.source)
                 self._note_rearranged(number, step.target.storage)
             case Given():
-                self._origins.setdefault(step.storage, set()).add(_UNKNOWN)
+                self._origins.setdefault(step.storage, set()).add(_CONSTANT if step.data is not None else _UNKNOWN)
                 self._inherit((step.storage,), step.reads)
             case Launched():
                 used = range(len(content)) if self._has_addresses else _storages_of(step)
@@ -131,7 +137,8 @@ class Rearranged:
 
     def made(self, outputs: Sequence[TapedView], content: Sequence[Array], stored: Collection[int]) -> bool:
         """Whether memory that rearranging moves filled, and none of `stored`, holds an output of several values."""
-        moved = [_digest(content[storage]) for storage in self._moves if storage not in stored]
+        filled = self._moved_into.intersection(self._moves)
+        moved = [_digest(content[storage]) for storage in filled if storage not in stored]
         elements = [view_of(content[view.storage], view) for view in outputs if prod(view.shape) >= _ENOUGH]
         return any(_digest(one) in moved for one in elements if moved and bool((one != one.flat[0]).any()))
 
@@ -141,7 +148,7 @@ class Rearranged:
             move
             for view in outputs
             for origin, move in self._moves.get(view.storage, {}).items()
-            if origin in answers or origin not in self._positions
+            if origin != _CONSTANT and (origin in answers or origin not in self._positions)
         ]
         moves += [self._move_by_digest[one] for one in map(_digest, elements) if one in self._move_by_digest]
         return min(moves, default=None)
@@ -150,7 +157,8 @@ class Rearranged:
         """The first move into a storage whose whole content equals an output; None if there is none."""
         answers = {_digest(one) for one in elements if one.size >= _ENOUGH}
         held = [number for number in self._moves if answers and _digest(content[number]) in answers]
-        return min((move for number in held for move in self._moves[number].values()), default=None)
+        moves = (one for number in held for one in self._moves[number].items())
+        return min((move for origin, move in moves if origin != _CONSTANT), default=None)
 
     def _takes_positions(self, step: Launched, launched: Collection[int]) -> bool:
         """Whether a launch gets integers of arguments that cannot be elements of an answer."""

@@ -1,5 +1,5 @@
 # kgtui: op=vllm::cp_gather_cache expect=pass
-"""A table with the sequence of each token by torch.searchsorted; one program copies one token."""
+"""A table with the sequence of each token by torch.repeat_interleave; one program copies one token."""
 
 import torch
 import triton
@@ -36,7 +36,8 @@ def cp_gather_cache(src_cache, dst, block_table, cu_seq_lens, batch_size, seq_st
     tokens = dst.shape[0]
     if tokens == 0 or dst.numel() == 0:
         return
-    token_to_seq = torch.searchsorted(cu_seq_lens[1:].contiguous(), torch.arange(tokens, dtype=torch.int32, device=dst.device), right=True)
+    lengths = cu_seq_lens[1 : batch_size + 1] - cu_seq_lens[:batch_size]
+    token_to_seq = torch.repeat_interleave(torch.arange(batch_size, device=dst.device), lengths, output_size=tokens)
     source, target = _flat(src_cache, 2), _flat(dst, 1)
     if source is None:
         source = src_cache.reshape(*src_cache.shape[:2], -1)

@@ -12,6 +12,7 @@ from engine import protocol
 from engine.model import Rearrangement
 from engine.protocol.proof.tape import (
     Filled,
+    Given,
     Launched,
     LookedUp,
     Moved,
@@ -147,6 +148,30 @@ def test_memory_holding_the_output_shows_its_origin(stored, made):
     held = [np.arange(12, dtype=np.float32).view(np.uint8).copy()]
     state = replay_on_host(recorded, held, {}, poison=zeros, rearranged=rearranged)
     assert rearranged.made((wide(2),), state.content, {2, *stored}) is made
+
+
+@pytest.mark.parametrize(("data", "move"), [(bytes(48), None), (None, 1)], ids=["constant", "content"])
+def test_moves_of_constants_rearrange_no_elements(data, move):
+    given = Given(storage=1, operator="aten::mul", data=data)
+    swapped = Moved(target=part_of(2, 0), source=part_of(1, 6))
+    storages = (TapedStorage(bytes=48, argument=0), *(TapedStorage(bytes=48),) * 3)
+    rearranged = Rearranged(msgspec.structs.replace(tape(given, swapped), storages=storages), (wide(0),))
+    held = [np.arange(first, first + 12, dtype=np.float32).view(np.uint8) for first in range(4)]
+    rearranged.note(0, given, held, ())
+    rearranged.note(1, swapped, held, ())
+    rearranged.note(2, launched(wide(2), wide(3)), held, {3})
+    assert rearranged.step_behind([wide(3)], held) == move
+
+
+def test_argument_beside_a_rearranged_table_is_not_made_by_moves():
+    swapped = Moved(target=part_of(1, 0), source=part_of(3, 6))
+    storages = (TapedStorage(bytes=48, argument=0), *(TapedStorage(bytes=48),) * 3)
+    rearranged = Rearranged(msgspec.structs.replace(tape(swapped), storages=storages), (wide(0),))
+    answer, other = (np.arange(first, first + 12, dtype=np.float32).view(np.uint8) for first in (0, 5))
+    held = [answer, other, answer.copy(), other]
+    rearranged.note(0, swapped, held, ())
+    rearranged.note(1, launched(wide(0), wide(1)), held, {2})
+    assert not rearranged.made((wide(2),), held, {2})
 
 
 def wide(storage: int) -> TapedView:
