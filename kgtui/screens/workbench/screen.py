@@ -91,7 +91,7 @@ class WorkbenchScreen(KgtuiScreen):
         self.history = PastRunViewer(context, tabs=tabs)
         self.runs = RunController(context, tabs=tabs, history=self.history)
         self.code = CodeLoader(context, tabs=tabs)
-        self.unsaved_text = UnsavedText(context)
+        self.unsaved_text = UnsavedText(context, history=self.history)
         self.file = FileKeeper(context, runs=self.runs, unsaved=self.unsaved_text)
         self.editor = ExternalEditor(context)
         self.pointer = Pointer(context, tabs=tabs, code=self.code, history=self.history)

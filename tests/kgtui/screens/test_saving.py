@@ -176,6 +176,23 @@ async def test_text_of_killed_program_is_recovered(make_bench: Any) -> None:
         assert screen.source.editor.text == fakes.SOURCE.decode()
 
 
+async def test_recovered_text_closes_past_run(make_bench: Any) -> None:
+    bench = make_bench()
+    left_behind(bench, "# mine\n")
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        screen = workbench(bench)
+        screen.history.open(1, problem=screen.bench.problem)
+        await bench.until(pilot, lambda: screen.bench.old is not None)
+        await pilot.press("escape", "r")
+        await pilot.pause()
+        assert (screen.bench.old, screen.bench.mode, screen.bench.unsaved) == (None, Mode.EDIT, True)
+        await pilot.press("escape", "escape")
+        assert screen.source.editor.text == "# mine\n"
+        await pilot.press("ctrl+s")
+        assert bench.path.read_bytes() == b"# mine\n"
+
+
 async def test_text_of_killed_program_stays_until_discarded(make_bench: Any) -> None:
     bench = make_bench()
     note = left_behind(bench, "# mine\n")

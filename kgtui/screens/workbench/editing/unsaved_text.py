@@ -8,6 +8,7 @@ from textual.timer import Timer
 
 from kgtui.files.unsaved import RecoverableText
 from kgtui.screens.workbench.context import WorkbenchContext
+from kgtui.screens.workbench.run_history import PastRunViewer
 from kgtui.state.workbench.status import Mode
 from kgtui.widgets.controls.ask import Answer, Ask
 
@@ -19,8 +20,9 @@ _LEFT = (Answer(key="r", label="restore it"), Answer(key="d", label="discard it"
 class UnsavedText:
     """Stores unsaved text of the open file for recovery."""
 
-    def __init__(self, context: WorkbenchContext) -> None:
+    def __init__(self, context: WorkbenchContext, *, history: PastRunViewer) -> None:
         self._context = context
+        self._history = history
         self._timer: Timer | None = None
         self._recoverable: RecoverableText | None = None
 
@@ -57,6 +59,7 @@ class UnsavedText:
     def _take_up(self) -> None:
         context, found = self._context, self._recoverable
         if found is not None:
+            self._history.leave()  # its text is not the file's, and would take this one along when it is left
             context.set_mode(Mode.EDIT)
             context.draw()
             context.source.editor.rewrite(found.text)
