@@ -23,8 +23,9 @@ def workbench(bench: Any) -> WorkbenchScreen:
 
 async def looked_at(bench: Any, pilot: Any, number: int, **of: Any) -> WorkbenchScreen:
     screen = workbench(bench)
+    before = screen.bench.old
     screen.history.open(number, **({"problem": screen.bench.problem} | of))
-    await bench.settled(pilot)
+    await bench.until(pilot, lambda: screen.bench.old is not before)
     return screen
 
 
