@@ -182,7 +182,7 @@ def _seed_lines(event: RunFinished) -> Iterator[str]:
     """How to draw the same inputs again, for a run that did not pass, or is flagged."""
     is_accepted = event.verdict.outcome is Outcome.PASS and not event.verdict.flagged
     if event.draw_seed is not None and not is_accepted:
-        yield f"to draw the same inputs again: kgtui check --seed {event.draw_seed}"
+        yield f"to draw the same inputs again: kgtui check FILE --seed {event.draw_seed}"
 
 
 def numbered(number: int | None) -> str:

@@ -140,7 +140,7 @@ def test_plain_lines_are_those_of_the_golden_file():
 def test_flagged_verdict_has_the_seed_of_its_inputs(*, flagged: bool, is_repeatable: bool) -> None:
     verdict = Verdict(outcome=Outcome.PASS, sentence="2/2 cases passed", passed=2, total=2, flagged=flagged)
     said = as_plain((RunFinished(at_s=0.4, verdict=verdict, draw_seed=7),), file=FILE)
-    assert ("to draw the same inputs again: kgtui check --seed 7" in said) is is_repeatable
+    assert ("to draw the same inputs again: kgtui check FILE --seed 7" in said) is is_repeatable
 
 
 def test_json_document_matches_golden_file():

@@ -74,7 +74,7 @@ def test_a_wrong_kernel_fails_in_the_real_engine(run, tmp_path):
     assert ended.returncode == 1
     verdict, repeated = ended.stdout.splitlines()[-2:]
     assert verdict.startswith("verdict  wrong_value ")
-    assert repeated.startswith("         to draw the same inputs again: kgtui check --seed ")
+    assert repeated.startswith("         to draw the same inputs again: kgtui check FILE --seed ")
 
 
 @pytest.mark.parametrize(
