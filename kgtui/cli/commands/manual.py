@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 
 from kgtui import manual
 from kgtui.cli.command_parser import CommandParser
@@ -11,6 +12,8 @@ from kgtui.cli.registry import Group
 
 SUMMARY = "List the pages of the manual, or print one."
 GROUP = Group.REFERENCE
+
+_LEAST_TITLE = 16  # columns, in the narrowest terminal
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -30,7 +33,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
         return Exit.PASSED
     titles = manual.topics()
     width = max(map(len, titles))
+    room = max(_LEAST_TITLE, console.width - width - 2)
     for topic, title in titles.items():
-        console.say(f"{topic:<{width}}  {title}")
+        # A line for each page in a pipe; in a terminal a long title goes on under its start.
+        pieces = textwrap.wrap(title, room) if console.out.isatty() else [title]
+        console.say(f"{topic:<{width}}  " + f"\n{'':{width}}  ".join(pieces))
     console.say("\n`kgtui manual TOPIC` prints a page.")
     return Exit.PASSED

@@ -44,6 +44,17 @@ def test_without_a_topic_each_page_is_a_line(typed, two_pages):
     )
 
 
+def test_long_title_in_terminal_continues_under_its_start(console, terminal, two_pages):
+    (manual.FOLDER / "a-b.md").write_text("# Letters: a and b, but not any of the others\n")
+    there = dataclasses.replace(console, out=terminal(), environment={**console.environment, "COLUMNS": "40"})
+    assert main.run(["manual"], there) == 0
+    assert there.out.getvalue().splitlines()[:3] == [
+        "a-b    Letters: a and b, but not any of",
+        "       the others",
+        "notes  Notes: what to keep",
+    ]
+
+
 def test_page_in_pipe_is_markdown_without_markers(typed, two_pages):
     ended = typed("manual", "notes")
     assert (ended.exit_code, ended.out) == (
