@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -147,11 +147,12 @@ def operator_rows(
     chosen: tuple[Choice, ...], last: dict[str, LastRun], *, glyphs: Glyphs, now: datetime
 ) -> tuple[Row, ...]:
     """A row for every choice, with the key of the choice."""
+    names = names_apart([choice.file for choice in chosen if choice.file is not None])
     return tuple(
         Row(
             key=choice.key,
             cells=(
-                _name_of(choice, glyphs),
+                _name_of(choice, names, glyphs),
                 muted(choice.problem.library),
                 muted(choice.problem.category if not choice.file else choice.problem.name.partition("::")[2]),
                 *_cells_of(choice, last.get(choice.problem.name), glyphs, now),
@@ -159,6 +160,18 @@ def operator_rows(
         )
         for choice in chosen
     )
+
+
+def names_apart(files: Sequence[Path]) -> dict[Path, str]:
+    """The name of each file; of several files of one name, with as many of its folders as tell them apart."""
+    names = {}
+    for file in files:
+        alike = {other for other in files if other.name == file.name}
+        depth = 1
+        while len({other.parts[-depth:] for other in alike}) < len(alike):
+            depth += 1
+        names[file] = str(Path(*file.parts[-depth:]))
+    return names
 
 
 def rail_rows(problems: tuple[ProblemDescription, ...], last: dict[str, LastRun], *, glyphs: Glyphs) -> tuple[Row, ...]:
@@ -256,10 +269,10 @@ def _after(value: str | None, occurring: set[str]) -> str | None:
     return values[place] if place < len(values) else None
 
 
-def _name_of(choice: Choice, glyphs: Glyphs) -> Span:
+def _name_of(choice: Choice, names: Mapping[Path, str], glyphs: Glyphs) -> Span:
     """The file, or the operator, marked if an audit found it weak."""
     if choice.file:
-        return Span(f"{glyphs.then} {choice.file.name}", Tone.LINK)
+        return Span(f"{glyphs.then} {names[choice.file]}", Tone.LINK)
     return Span(f"{choice.problem.name} !", Tone.WARN) if choice.problem.weakness else Span(choice.problem.name)
 
 

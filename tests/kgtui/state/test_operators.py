@@ -156,6 +156,21 @@ def test_operator_with_selected_cases_only_has_no_verdict() -> None:
     assert rail["vllm::rms_norm"] == UNICODE.state(State.IDLE)
 
 
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (["/k/a.py", "/k/b.py"], ["a.py", "b.py"]),
+        (["/k/a.py", "/old/a.py", "/k/b.py"], ["k/a.py", "old/a.py", "b.py"]),
+        (["/x/kernels/a.py", "/y/kernels/a.py"], ["x/kernels/a.py", "y/kernels/a.py"]),
+        (["/a.py", "/k/a.py"], ["/a.py", "k/a.py"]),
+    ],
+)
+def test_recent_files_of_one_name_have_their_folders(files: list[str], names: list[str]) -> None:
+    recent = tuple(fakes.recent_file(Path(file), problem="vllm::rms_norm") for file in files)
+    rows = operator_rows(choices(fakes.descriptions(), recent, {}, Facets()), {}, glyphs=UNICODE, now=fakes.NOW)
+    assert [row.cells[0].text for row in rows[: len(files)]] == [f"{UNICODE.then} {name}" for name in names]
+
+
 def test_every_recent_file_has_its_own_result() -> None:
     older, newer = fakes.NOW - timedelta(minutes=9), fakes.NOW - timedelta(minutes=5)
     recent = tuple(
