@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -103,8 +104,8 @@ async def carry_out(order: GenerationOrder, services: GenerationServices) -> Gen
         if task.refusal:
             raise UsageError(f"{task.problem.name} cannot be verified, so nothing is generated: {task.refusal}")
     async with connected(order.request.models, services.environment) as providers:
-        session = services.recording.session()
-        number, before, worked_s = _begun(order, services.recording, session=session)
+        session = await asyncio.to_thread(services.recording.session)
+        number, before, worked_s = await asyncio.to_thread(_begun, order, services.recording, session=session)
         progress = replace(
             NO_BATCH, number=number, total=order.answers, limits=order.limits, began_s=services.clock(), spent=before
         )
