@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.atomic_files import write_atomically
 from engine.model import Artefact
 
 
@@ -31,16 +30,7 @@ class ArtefactStore:
         digest = hashlib.sha256(content).hexdigest()
         path = self._path(digest)
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # Written to another name and renamed: another process may be storing the same content.
-            handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-                Path(aside).replace(path)
-            except OSError:
-                Path(aside).unlink(missing_ok=True)
-                raise
+            write_atomically(path, content)  # another process may be storing the same content
         return Artefact(kind=kind, digest=digest, bytes=len(content))
 
     def read(self, digest: str) -> bytes:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
+from engine.atomic_files import write_atomically
 from engine.model import ProblemId
-from problems.whole_files import write_whole
 
 
 class _Audit(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ class Audits:
             **self._known,
             **{_key(problem): _Audit(version=problem.version, weaknesses=texts) for problem, texts in found.items()},
         }
-        write_whole(self._path, msgspec.json.encode(known))
+        write_atomically(self._path, msgspec.json.encode(known))
         self.__dict__["_known"] = known
 
 

@@ -19,8 +19,8 @@ import engine.model.problems.case
 import engine.model.problems.category
 import engine.problem_source
 import problems.reading
+from engine.atomic_files import write_atomically
 from engine.problem_source import ProblemDescription
-from problems.whole_files import write_whole
 
 _READERS = (engine.model.problems.case, engine.model.problems.category, engine.problem_source, problems.reading)
 
@@ -68,7 +68,7 @@ class DescriptionCache:
             return
         content = msgspec.json.encode(_Kept(readers=self._readers, entries=self._now), enc_hook=str)
         with contextlib.suppress(OSError):
-            write_whole(self._path, content)
+            write_atomically(self._path, content)
 
     def _read(self) -> dict[str, _Entry]:
         try:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
+from engine.atomic_files import write_atomically
 from engine.model.benchmark import Peaks
 from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 
@@ -60,15 +59,7 @@ def write_peaks(folder: Path, peaks: Peaks) -> Path:
     _refuse_impossible(peaks)
     path = peaks_path(folder, peaks.device_name, peaks.driver, peaks.versions)
     content = msgspec.json.encode(peaks, enc_hook=dict)  # the mapping of a record is a read-only view
-    folder.mkdir(parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(dir=folder, prefix=".peaks-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(aside).replace(path)
-    except OSError:
-        Path(aside).unlink(missing_ok=True)
-        raise
+    write_atomically(path, content)
     return path
 
 
