@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kgtui.cli.console import Console
 from kgtui.settings.paths import absolute, find_paths, with_home
-from kgtui.settings.preferences import LINUX_CONSOLE, Preferences, Typed, preferences_of
+from kgtui.settings.preferences import LINUX_CONSOLE, CommandLineSettings, Preferences, preferences_of
 from kgtui.settings.schema import read_config
 
 if TYPE_CHECKING:
@@ -31,13 +31,15 @@ def settled(options: argparse.Namespace, console: Console) -> Preferences:
 def load_quietly(options: argparse.Namespace, console: Console) -> Preferences:
     """As `settled`, without printing errors."""
     config = read_config(find_paths(console.environment).config)
-    typed = Typed(
+    command_line = CommandLineSettings(
         ascii=getattr(options, "ascii", False),
         device=getattr(options, "device", None),
         target=getattr(options, "target", None),
         problems=getattr(options, "problems", None),
     )
-    return preferences_of(config, environment=console.environment, typed=typed, encoding=console.out.encoding)
+    return preferences_of(
+        config, environment=console.environment, command_line=command_line, encoding=console.out.encoding
+    )
 
 
 def in_signs(options: argparse.Namespace, console: Console) -> Console:

@@ -46,8 +46,8 @@ def write_changed(after: Config, *, before: Preferences) -> None:
 
 
 def _key_problems(config: Config) -> tuple[str, ...]:
-    if not config.asked.keys:
+    if not config.settings.keys:
         return ()
     from kgtui.settings.keymap import keymap_of
 
-    return keymap_of(config.asked.keys, file=str(config.path)).problems
+    return keymap_of(config.settings.keys, file=str(config.path)).problems

@@ -40,7 +40,7 @@ def edited(config: Config, changes: Mapping[str, Change]) -> Config:
     for name, value in changes.items():
         header = f"[{KEYS_TABLE}]\n" if name.startswith(_BINDING) else ""
         can_be = not parse_config(header + line_of(name, value), path=config.path).problems
-        if can_be and asked_value(after, name) != value:
+        if can_be and value_in_file(after, name) != value:
             raise UsageError(_by_hand(config, name, value))
     return after
 
@@ -67,11 +67,11 @@ def _by_hand(config: Config, name: str, value: Change) -> str:
     return f"{config.path} cannot be changed here: write {line_of(name, value)} into it by hand{why}"
 
 
-def asked_value(config: Config, name: str) -> Change | None:
+def value_in_file(config: Config, name: str) -> Change | None:
     """The file's value of a name, in the form for `edited`."""
     if name.startswith(_BINDING):
-        return config.asked.keys.get(name.removeprefix(_BINDING))
-    return config.asked.value(name) if name in OPTION_BY_KEY else None
+        return config.settings.keys.get(name.removeprefix(_BINDING))
+    return config.settings.value(name) if name in OPTION_BY_KEY else None
 
 
 def line_of(name: str, value: Change) -> str:

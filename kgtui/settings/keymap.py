@@ -38,12 +38,12 @@ class Keymap:
         return {binding_id(one): ",".join(one.keys) for one in self.actions if binding_id(one) in self.changed}
 
 
-def keymap_of(asked: Mapping[str, tuple[str, ...]], *, file: str) -> Keymap:
-    """The keys that `asked` gives to bindings by their ids; an error names `file`, the key and the ids."""
+def keymap_of(keys_by_binding: Mapping[str, tuple[str, ...]], *, file: str) -> Keymap:
+    """The keys that `keys_by_binding` has; an error names `file`, the key and the ids."""
     known = {binding_id(action): action for action in ACTIONS}
     problems: list[str] = []
     wanted: dict[str, tuple[str, ...]] = {}
-    for name, keys in asked.items():
+    for name, keys in keys_by_binding.items():
         place = f"{file}, {KEYS_TABLE}.{name}"
         if name not in known:
             problems.append(f"{place}: unknown binding; {_near(name, tuple(known))}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from engine.devices import platform_named
 from engine.devices.hardware.targets import asked_target
 from engine.errors import KgtuiError
-from kgtui.settings.schema import OPTIONS, Asked, Config, Notify, Theme, Value, toml
+from kgtui.settings.schema import OPTIONS, Config, FileSettings, Notify, Theme, Value, toml
 from kgtui.state.format.encodings import has_signs
 
 NO_TARGET = "none"
@@ -28,7 +28,7 @@ _TRUE_COLOURS = ("truecolor", "24bit")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Typed:
+class CommandLineSettings:
     """Options of the command line; None and False if absent."""
 
     ascii: bool = False
@@ -38,7 +38,7 @@ class Typed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class EffectiveSetting:
     """A setting with its value and its source; `overridden` is the file's value that another source overrides."""
 
     key: str
@@ -52,19 +52,21 @@ class Preferences:
     """The settings of this start.  A theme of None leaves it to Textual's own variable or its default."""
 
     config: Config
-    chosen: tuple[Chosen, ...]
+    settings: tuple[EffectiveSetting, ...]
     problems: tuple[str, ...]
     environment: Mapping[str, str]
-    typed: Typed
+    command_line: CommandLineSettings
     encoding: str | None = None
 
     def under(self, config: Config) -> Preferences:
         """The settings that another file would give."""
-        return preferences_of(config, environment=self.environment, typed=self.typed, encoding=self.encoding)
+        return preferences_of(
+            config, environment=self.environment, command_line=self.command_line, encoding=self.encoding
+        )
 
-    def of(self, key: str) -> Chosen:
+    def of(self, key: str) -> EffectiveSetting:
         """The setting under a key of `kgtui.settings.schema.OPTIONS`."""
-        return next(one for one in self.chosen if one.key == key)
+        return next(one for one in self.settings if one.key == key)
 
     def text(self, key: str) -> str | None:
         """The value of a text setting."""
@@ -88,44 +90,48 @@ class Preferences:
 
 
 def preferences_of(
-    config: Config, *, environment: Mapping[str, str], typed: Typed | None = None, encoding: str | None = None
+    config: Config,
+    *,
+    environment: Mapping[str, str],
+    command_line: CommandLineSettings | None = None,
+    encoding: str | None = None,
 ) -> Preferences:
     """Every setting, decided; `encoding` is that of the output."""
-    typed = typed or Typed()
-    asked, problems = _usable(config)
+    command_line = command_line or CommandLineSettings()
+    in_file, problems = _usable(config)
     sources = {
-        "theme": (_without_colour(environment), _of_file(asked, "theme", config), *_themes_of(environment)),
+        "theme": (_without_colour(environment), _of_file(in_file, "theme", config), *_themes_of(environment)),
         "ascii": (
-            ("--ascii", typed.ascii or None),
-            _of_file(asked, "ascii", config),
+            ("--ascii", command_line.ascii or None),
+            _of_file(in_file, "ascii", config),
             (f"encoding {encoding}", None if has_signs(encoding) else True),
             (LINUX_CONSOLE, environment.get("TERM") == "linux" or None),
             (DEFAULT, False),
         ),
-        "device": (("--device", typed.device), _of_file(asked, "device", config)),
-        "target": (("--target", typed.target), _of_file(asked, "target", config)),
-        "problems": (("--problems", typed.problems), _of_file(asked, "problems", config)),
+        "device": (("--device", command_line.device), _of_file(in_file, "device", config)),
+        "target": (("--target", command_line.target), _of_file(in_file, "target", config)),
+        "problems": (("--problems", command_line.problems), _of_file(in_file, "problems", config)),
         "editor": (
-            _of_file(asked, "editor", config),
+            _of_file(in_file, "editor", config),
             ("VISUAL", environment.get("VISUAL") or None),
             ("EDITOR", environment.get("EDITOR") or None),
             (DEFAULT, "vi"),
         ),
     }
-    chosen = []
+    settings = []
     for option in OPTIONS:
-        default = (_of_file(asked, option.key, config), (DEFAULT, option.default))
+        default = (_of_file(in_file, option.key, config), (DEFAULT, option.default))
         without = DEFAULT if option.is_optional else DETECTED
         source, value = _first(sources.get(option.key, default), without=without)
-        wished = asked.value(option.key)
-        overridden = wished if wished is not None and wished != value else None
-        chosen.append(Chosen(key=option.key, value=value, source=source, overridden=overridden))
+        value_in_file = in_file.value(option.key)
+        overridden = value_in_file if value_in_file is not None and value_in_file != value else None
+        settings.append(EffectiveSetting(key=option.key, value=value, source=source, overridden=overridden))
     return Preferences(
         config=config,
-        chosen=tuple(chosen),
+        settings=tuple(settings),
         problems=(*config.problems, *problems),
         environment=environment,
-        typed=typed,
+        command_line=command_line,
         encoding=encoding,
     )
 
@@ -138,8 +144,8 @@ def _first(sources: tuple[_Source, ...], *, without: str) -> _Source:
     return next(((source, value) for source, value in sources if value is not None), (without, None))
 
 
-def _of_file(asked: Asked, key: str, config: Config) -> _Source:
-    return str(config.path), asked.value(key)
+def _of_file(in_file: FileSettings, key: str, config: Config) -> _Source:
+    return str(config.path), in_file.value(key)
 
 
 def _without_colour(environment: Mapping[str, str]) -> _Source:
@@ -162,29 +168,29 @@ def detected_preferences() -> Preferences:
     return preferences_of(Config(path=Path("config.toml"), text=None), environment={})
 
 
-def setting_line(one: Chosen, *, found: str = "") -> str:
+def setting_line(one: EffectiveSetting, *, found: str = "") -> str:
     """A setting, its value, and its source."""
     value = (found or "of this machine") if one.source == DETECTED else "none" if one.value is None else toml(one.value)
     overridden = f", overrides {toml(one.overridden)} of the file" if one.overridden is not None else ""
     return f"{one.key:<15} {value:<14} {one.source}{overridden}".rstrip()
 
 
-def _usable(config: Config) -> tuple[Asked, tuple[str, ...]]:
+def _usable(config: Config) -> tuple[FileSettings, tuple[str, ...]]:
     """The file's settings without unknown devices and targets, and a sentence on each unknown one."""
-    asked, problems = config.asked, []
-    if asked.device is not None:
+    in_file, problems = config.settings, []
+    if in_file.device is not None:
         try:
-            found = platform_named(asked.device).detect()
-            words = "" if found else f"there is no {asked.device} device on this machine{INSTEAD}"
+            found = platform_named(in_file.device).detect()
+            words = "" if found else f"there is no {in_file.device} device on this machine{INSTEAD}"
         except KgtuiError as error:
             words = str(error)
         if words:
             problems.append(f"{config.path}, device: {words}")
-            asked = replace(asked, device=None)
-    if asked.target is not None and asked.target != NO_TARGET:
+            in_file = replace(in_file, device=None)
+    if in_file.target is not None and in_file.target != NO_TARGET:
         try:
-            asked_target(asked.target)
+            asked_target(in_file.target)
         except KgtuiError as error:
             problems.append(f"{config.path}, target: {error}")
-            asked = replace(asked, target=None)
-    return asked, tuple(problems)
+            in_file = replace(in_file, target=None)
+    return in_file, tuple(problems)

@@ -86,7 +86,7 @@ _KIND_NAMES: Mapping[type, str] = {str: "a text in quotes", bool: "true or false
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class FileSettings:
     """Content of the settings file; None for settings that it does not set.  `keys` are bindings by their ids."""
 
     theme: Theme | None = None
@@ -113,7 +113,7 @@ class Config:
 
     path: Path
     text: str | None
-    asked: Asked = Asked()
+    settings: FileSettings = FileSettings()
     problems: tuple[str, ...] = ()
 
 
@@ -155,7 +155,7 @@ def parse_config(text: str, *, path: Path) -> Config:
             problems.append(f"{path}, {key}: {wrong}")
         else:
             found[key] = _typed(option, value)
-    return Config(path=path, text=text, asked=_asked(found, keys), problems=tuple(problems))
+    return Config(path=path, text=text, settings=_file_settings(found, keys), problems=tuple(problems))
 
 
 def _unknown(key: str, path: Path) -> str:
@@ -189,13 +189,13 @@ def _typed(option: Option, value: object) -> Value:
     return float(value)
 
 
-def _asked(found: Mapping[str, Value], keys: Mapping[str, tuple[str, ...]]) -> Asked:
+def _file_settings(found: Mapping[str, Value], keys: Mapping[str, tuple[str, ...]]) -> FileSettings:
     """The record; every value has the type that its option demands."""
     closed: dict[str, type[Theme] | type[Notify]] = {"theme": Theme, "notify": Notify}
     values = {key: closed[key](str(value)) if key in closed else value for key, value in found.items()}
-    unknown = set(values) - {one.name for one in fields(Asked)}
+    unknown = set(values) - {one.name for one in fields(FileSettings)}
     assert not unknown, f"{unknown} are options without a field"
-    return Asked(**values, keys=keys)  # type: ignore[arg-type]  # one check for all kinds, in _wrong
+    return FileSettings(**values, keys=keys)  # type: ignore[arg-type]  # one check for all kinds, in _wrong
 
 
 def _bindings(value: object, path: Path) -> tuple[dict[str, tuple[str, ...]], list[str]]:

@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 from kgtui.app.application import WorkbenchApp
 from kgtui.app.services import Services
 from kgtui.app.start import PreparedBatch, Settings, Start
-from kgtui.settings.preferences import Typed, preferences_of
+from kgtui.settings.preferences import CommandLineSettings, preferences_of
 from kgtui.settings.schema import parse_config
 from tests.kgtui import fakes
 
@@ -146,7 +146,7 @@ def make_bench(tmp_path: Path) -> BenchMaker:
 
         around = {name: os.environ[name] for name in ("NO_COLOR",) if name in os.environ} | (environment or {})
         read = parse_config(config, path=config_path or tmp_path / "settings" / "config.toml")
-        preferences = preferences_of(read, environment=around, typed=Typed(ascii=ascii))
+        preferences = preferences_of(read, environment=around, command_line=CommandLineSettings(ascii=ascii))
         app = WorkbenchApp(
             services=Services(
                 engine_factory=lambda: engine,

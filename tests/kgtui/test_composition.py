@@ -13,7 +13,7 @@ from engine.errors import UsageError
 from kgtui.app.start import Settings, Start
 from kgtui.composition import compose, paused_collector, resume_collector
 from kgtui.settings.paths import find_paths
-from kgtui.settings.preferences import Typed, preferences_of
+from kgtui.settings.preferences import CommandLineSettings, preferences_of
 from kgtui.settings.schema import parse_config
 from kgtui.state.format.glyphs import ASCII
 from problems.index import open_index
@@ -27,7 +27,7 @@ async def _diagnose(size: object, preferences: object) -> tuple[str, ...]:
 def test_composing_the_application_writes_nothing(tmp_path: Path) -> None:
     paths = find_paths({"KGTUI_HOME": str(tmp_path / "home")})
     read = parse_config("", path=tmp_path / "config.toml")
-    preferences = preferences_of(read, environment={}, typed=Typed(ascii=True))
+    preferences = preferences_of(read, environment={}, command_line=CommandLineSettings(ascii=True))
     app = compose(
         settings=Settings(folder=tmp_path, preferences=preferences, data=paths.data),
         start=Start(problem=find("aten::silu"), path=tmp_path / "silu.py"),

@@ -26,7 +26,7 @@ from kgtui.cli.doctor.terminal import Terminal
 from kgtui.cli.resolved_settings import kernels_of
 from kgtui.runner.run_environment import versions
 from kgtui.settings.paths import Paths, can_write, find_paths
-from kgtui.settings.preferences import Chosen, Preferences
+from kgtui.settings.preferences import EffectiveSetting, Preferences
 from kgtui.settings.schema import Config
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Diagnosis:
     trouble: str | None
     terminal: Terminal
     places: dict[str, Place]
-    settings: tuple[Chosen, ...]
+    settings: tuple[EffectiveSetting, ...]
     bindings: dict[str, str]
     mistakes: tuple[str, ...]
 
@@ -91,7 +91,7 @@ async def diagnose(
         trouble=trouble,
         terminal=terminal,
         places=_places(find_paths(environment), kernels_of(preferences, folder)),
-        settings=preferences.chosen,
+        settings=preferences.settings,
         bindings=keymap.bindings if keymap else {},
         mistakes=(*preferences.problems, *(keymap.problems if keymap else ())),
     )
@@ -113,11 +113,11 @@ async def _confinement(
 
 def _keymap_of(config: Config) -> Keymap | None:
     """The user's own keys; None if there are none, which avoids the import of Textual."""
-    if not config.asked.keys:
+    if not config.settings.keys:
         return None
     from kgtui.settings.keymap import keymap_of
 
-    return keymap_of(config.asked.keys, file=str(config.path))
+    return keymap_of(config.settings.keys, file=str(config.path))
 
 
 def _places(paths: Paths, kernels: Path) -> dict[str, Place]:

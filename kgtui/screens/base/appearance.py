@@ -100,4 +100,4 @@ class Appearance:
 
 
 def _keys_under(config: Config) -> Keymap:
-    return keymap_of(config.asked.keys, file=str(config.path))
+    return keymap_of(config.settings.keys, file=str(config.path))

@@ -17,5 +17,5 @@ async def diagnose(size: tuple[int, int], preferences: Preferences) -> tuple[str
         "confinement  NOT IN FORCE: no network",
         f"terminal     xterm, {size[0]}x{size[1]}, colours: 256, encoding utf-8",
         "path         sessions: /home/somebody/.local/share/kgtui/sessions.db",
-        *(f"setting      {setting_line(one)}" for one in preferences.chosen if one.key in ("theme", "ascii")),
+        *(f"setting      {setting_line(one)}" for one in preferences.settings if one.key in ("theme", "ascii")),
     )

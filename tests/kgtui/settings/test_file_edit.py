@@ -71,8 +71,8 @@ def test_the_template_keeps_every_comment() -> None:
 
 def test_template_can_be_changed_and_suggests_names() -> None:
     config = edited(parse_config(template(), path=FILE), {"ascii": True, "keys.workbench.run": ("f11",)})
-    assert config.asked.ascii is True
-    assert config.asked.keys == {"workbench.run": ("f11",)}
+    assert config.settings.ascii is True
+    assert config.settings.keys == {"workbench.run": ("f11",)}
     assert config.problems == ()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kgtui.settings.preferences import Typed, preferences_of
+from kgtui.settings.preferences import CommandLineSettings, preferences_of
 from kgtui.settings.schema import parse_config
 
 FILE = Path("config.toml")
@@ -45,7 +45,9 @@ COLOURS = {"TERM": "xterm-256color"}
 def test_first_source_with_value_decides(
     key: str, text: str, environment: dict[str, str], typed: dict[str, str], value: object, source: str
 ) -> None:
-    found = preferences_of(parse_config(text, path=FILE), environment=environment, typed=Typed(**typed)).of(key)  # type: ignore[arg-type]  # a table
+    found = preferences_of(
+        parse_config(text, path=FILE), environment=environment, command_line=CommandLineSettings(**typed)
+    ).of(key)  # type: ignore[arg-type]  # a table
     assert (found.value, found.source) == (value, source)
 
 
@@ -68,7 +70,7 @@ def test_encoding_without_symbols_selects_others(encoding: str | None, text: str
 def test_rejected_file_settings_are_known() -> None:
     config = parse_config("theme = 'light'\nascii = true\n", path=FILE)
     preferences = preferences_of(config, environment={"NO_COLOR": "1"})
-    assert [(one.key, one.overridden) for one in preferences.chosen if one.overridden is not None] == [
+    assert [(one.key, one.overridden) for one in preferences.settings if one.overridden is not None] == [
         ("theme", "light")
     ]
 

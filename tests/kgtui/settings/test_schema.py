@@ -10,8 +10,8 @@ import pytest
 from kgtui.settings.schema import (
     MOST_BYTES,
     OPTIONS,
-    Asked,
     Config,
+    FileSettings,
     Notify,
     Theme,
     parse_config,
@@ -38,7 +38,7 @@ notify_after_s = 3
 "workbench.run" = ["f11", "r"]
 everywhere.help = "f1"
 """
-    asked = Asked(
+    settings = FileSettings(
         theme=Theme.ANSI_LIGHT,
         ascii=True,
         device="cpu",
@@ -49,7 +49,7 @@ everywhere.help = "f1"
         notify_after_s=3.0,
         keys={"workbench.run": ("f11", "r"), "everywhere.help": ("f1",)},
     )
-    assert parse_config(text, path=FILE) == Config(path=FILE, text=text, asked=asked)
+    assert parse_config(text, path=FILE) == Config(path=FILE, text=text, settings=settings)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,12 @@ everywhere.help = "f1"
 def test_invalid_setting_line_is_reported_and_ignored(line: str, problem: str) -> None:
     config = parse_config(line, path=FILE)
     assert config.problems == (problem,)
-    assert config.asked == Asked()
+    assert config.settings == FileSettings()
 
 
 def test_valid_settings_apply_beside_invalid_ones() -> None:
     config = parse_config("theme = 'pink'\nascii = true\n", path=FILE)
-    assert (config.asked, len(config.problems)) == (Asked(ascii=True), 1)
+    assert (config.settings, len(config.problems)) == (FileSettings(ascii=True), 1)
 
 
 def test_missing_settings_file_is_accepted(tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_the_template_is_right_without_its_comment_signs() -> None:
     bare = "\n".join(line.removeprefix("# ") for line in template().splitlines() if "=" in line or line == "# [keys]")
     config = parse_config(bare, path=FILE)
     assert config.problems == ()
-    assert [option.key for option in OPTIONS if config.asked.value(option.key) != option.example] == []
-    assert config.asked.keys == {"workbench.run": ("f11", "r")}
+    assert [option.key for option in OPTIONS if config.settings.value(option.key) != option.example] == []
+    assert config.settings.keys == {"workbench.run": ("f11", "r")}
 
 
 @pytest.mark.parametrize("value", ["dark", 'a "quoted" \\ path', True, False, 10.0, 0.5, ("f11", '"')])

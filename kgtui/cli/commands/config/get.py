@@ -40,7 +40,7 @@ def _keys(binding: str, preferences: Preferences) -> str:
     from kgtui.settings.keymap import keymap_of
     from kgtui.settings.keys import binding_id
 
-    keymap = keymap_of(preferences.config.asked.keys, file=str(preferences.config.path))
+    keymap = keymap_of(preferences.config.settings.keys, file=str(preferences.config.path))
     return " ".join(next(action.keys for action in keymap.actions if binding_id(action) == binding))
 
 

@@ -11,7 +11,7 @@ from kgtui.cli.choices import device_for, target_for
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.resolved_settings import load_quietly
-from kgtui.settings.preferences import DETECTED, Chosen, Preferences, setting_line
+from kgtui.settings.preferences import DETECTED, EffectiveSetting, Preferences, setting_line
 from kgtui.settings.schema import toml
 
 SUMMARY = "Show every setting, its value and where the value comes from."
@@ -28,10 +28,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
     preferences = load_quietly(options, console)
     config = preferences.config
-    keymap = keymap_of(config.asked.keys, file=str(config.path))
+    keymap = keymap_of(config.settings.keys, file=str(config.path))
     missing = "(it cannot be read)" if config.problems else "(none; kgtui config init creates one)"
     console.say(f"file  {config.path}" if config.text is not None else f"file  {config.path}  {missing}")
-    for one in preferences.chosen:
+    for one in preferences.settings:
         console.say(setting_line(one, found=_found(one, preferences)))
     for name, keys in keymap.bindings.items():
         console.say(f"{name:<15} {keys:<14} {config.path}")
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return Exit.USAGE if problems else Exit.PASSED
 
 
-def _found(one: Chosen, preferences: Preferences) -> str:
+def _found(one: EffectiveSetting, preferences: Preferences) -> str:
     """The detected defaults: this machine's device and its target."""
     if one.source != DETECTED or one.key not in ("device", "target"):
         return ""
