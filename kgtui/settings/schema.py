@@ -269,4 +269,4 @@ def toml(value: Value | tuple[str, ...]) -> str:
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'
-    return f"{value:g}"
+    return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))  # 10, but all digits of 1234567.5

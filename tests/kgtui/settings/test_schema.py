@@ -113,7 +113,9 @@ def test_the_template_is_right_without_its_comment_signs() -> None:
     assert config.settings.keys == {"workbench.run": ("f11", "r")}
 
 
-@pytest.mark.parametrize("value", ["dark", 'a "quoted" \\ path', True, False, 10.0, 0.5, ("f11", '"')])
+@pytest.mark.parametrize(
+    "value", ["dark", 'a "quoted" \\ path', True, False, 10.0, 0.5, 1234567.5, 1e300, ("f11", '"')]
+)
 def test_written_value_is_read_unchanged(value: object) -> None:
     import tomllib
 
