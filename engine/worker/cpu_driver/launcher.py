@@ -111,6 +111,7 @@ class Launches:
         self._uses_machine = uses_machine
         self._filename = ""
         self._case_storages: dict[str, torch.Tensor] = {}
+        self._output = sys.stdout  # that of this process, whatever a candidate puts in its place
         self._refusals = Refusals(DEFAULT_TARGET)
         self._refuses = False
         self._suppresses = False
@@ -202,12 +203,19 @@ class Launches:
             names=argument_names(launcher.signature, values),
             memory=memory,
         )
-        with self._recorder.launching(launch) if self._recorder is not None else contextlib.nullcontext():
-            execution = self._run(launcher, launch, measures=measures)
+        printed: list[str] = []
+        try:
+            with self._recorder.launching(launch) if self._recorder is not None else contextlib.nullcontext():
+                execution = self._run(launcher, launch, printed, measures=measures)
+        finally:  # a write may run code of the candidate's, whose work the recorder would count as the kernel's
+            self._output.writelines(f"{line}\n" for line in printed)
         return traffic_of(execution, self._filename) if execution is not None and measures else None
 
-    def _run(self, launcher: Launcher, launch: KernelLaunch, *, measures: bool) -> Execution | None:
-        """The one place where kernels run; the machine's report, None where the interpreter ran the kernel."""
+    def _run(self, launcher: Launcher, launch: KernelLaunch, printed: list[str], *, measures: bool) -> Execution | None:
+        """The one place where kernels run; the machine's report, None where the interpreter ran the kernel.
+
+        Lines that the kernel prints are added to `printed`.
+        """
         if launcher.refused is None and self._uses_machine:
             try:
                 seed = self._program_order.seed_of(launch.grid, waits=launcher.waits)
@@ -218,6 +226,7 @@ class Launches:
             except (UnsupportedError, MachineError) as error:
                 launcher.refused = error
             else:
+                printed += execution.printed
                 self._report_execution(launch, execution)
                 return execution
         self.reports.note_interpreted(launch.kernel, str(launcher.refused))
@@ -226,11 +235,9 @@ class Launches:
         return None
 
     def _report_execution(self, launch: KernelLaunch, execution: Execution) -> None:
-        """Print the kernel's output, report findings, and raise the one that stopped it."""
+        """Report findings, and raise the one that stopped the kernel."""
         for finding in execution.findings:
             self.reports.note(finding, launch.kernel, launch.grid)
-        for line in execution.printed:
-            sys.stdout.write(f"{line}\n")
         if not execution.is_complete:
             raise findings.error_of(execution.findings[-1], launch.kernel, launch.grid, self._filename)
 
