@@ -9,6 +9,7 @@ from engine.errors import UnsupportedError
 from engine.machine.numerics import Array
 from engine.machine.reader import read_module
 from engine.protocol.proof.tape import Tape
+from engine.replay.addresses import bases_of
 from engine.replay.arena_files import arena_bytes, write_out
 from engine.replay.execution import Replay
 from engine.replay.host_memory import HostMemory, Kernel
@@ -51,7 +52,9 @@ class HostBackend:
         """The memory of a checked tape, whose arguments are in the arena of the command."""
         kernels = {number: self._kernels[name] for number, name in enumerate(command.kernels)}
         arguments = arena_bytes(command.arena)
-        memory = HostMemory(tape, arguments, kernels, poison=self._poison)
+        offsets = [storage.offset for storage in command.arena.storages]
+        bases = bases_of(tape, offsets, lambda below: int(self._random.integers(below)))
+        memory = HostMemory(tape, arguments, kernels, bases=bases, poison=self._poison)
         return HostReplayArena(command=command, memory=memory, arguments=arguments)
 
     def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:

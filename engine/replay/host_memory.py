@@ -28,8 +28,6 @@ from engine.replay.elements import cast, look_up, scalar_of, view_of
 from engine.replay.execution import KernelStoppedError, LaunchEffects
 from engine.replay.launch_arguments import float_of, values_of
 
-_BASE, _GAP = 0x7E00_0000_0000, 1 << 16  # addresses that kernels see: aligned and far apart, as those of a process
-
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel:
@@ -44,7 +42,10 @@ class Kernel:
 
 
 class HostMemory:
-    """The storages of one tape; `poison(bytes)` makes the content of memory that no step of the tape has written."""
+    """The storages of one tape, at the addresses `bases` for kernels.
+
+    `poison(bytes)` makes the content of memory that no step of the tape has written.
+    """
 
     def __init__(
         self,
@@ -52,12 +53,13 @@ class HostMemory:
         arguments: Sequence[Array],
         kernels: Mapping[int, Kernel],
         *,
+        bases: Sequence[int],
         poison: Callable[[int], Array],
     ) -> None:
         self._tape = tape
         self._kernels = kernels
         self._poison = poison
-        self._bases = _bases(tape)
+        self._bases = bases
         self.content = [
             poison(storage.bytes) if storage.argument is None else arguments[storage.argument]
             for storage in tape.storages
@@ -115,15 +117,6 @@ class HostMemory:
 
     def _view(self, view: TapedView) -> Array:
         return view_of(self.content[view.storage], view)
-
-
-def _bases(tape: Tape) -> list[int]:
-    """The address of each storage in kernels."""
-    bases, following = [], _BASE
-    for storage in tape.storages:
-        bases.append(following)
-        following += storage.bytes + _GAP + -storage.bytes % _GAP
-    return bases
 
 
 def _stored(execution: Execution) -> frozenset[int]:

@@ -168,8 +168,9 @@ def _without(tape: Tape, numbers: tuple[int, ...]) -> Tape:
         if isinstance(step, Given):
             steps[number] = msgspec.structs.replace(step, data=None)
     return Tape(
-        storages=tape.storages, specialisations=tape.specialisations, steps=tuple(steps), returned=tape.returned
-    )
+        storages=tape.storages, specialisations=tape.specialisations, steps=tuple(steps), returned=tape.returned,
+        addresses=tape.addresses,
+    )  # fmt: skip
 
 
 def _written(tape: Tape, state: Replay) -> set[int]:

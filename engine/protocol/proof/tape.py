@@ -193,7 +193,8 @@ class HostRead(Message, frozen=True):
 class Tape(Message, frozen=True):
     """Steps from the arguments of a call to its outputs; `incomplete` is why one is missing, or "".
 
-    `claimed` are the kernels of the specialisations, in their order, where the worker compiles to TTIR.
+    `claimed` are the kernels of the specialisations, in their order, where the worker compiles to TTIR, and `addresses`
+    where each storage began in host memory.
     """
 
     storages: Annotated[tuple[TapedStorage, ...], msgspec.Meta(max_length=MOST_STORAGES)]
@@ -203,6 +204,7 @@ class Tape(Message, frozen=True):
     reads: Annotated[tuple[HostRead, ...], msgspec.Meta(max_length=MOST_READS)] = ()
     incomplete: Text = ""
     claimed: Annotated[tuple[ClaimedKernel, ...], msgspec.Meta(max_length=MOST_LAUNCHES)] = ()
+    addresses: Annotated[tuple[Count, ...], msgspec.Meta(max_length=MOST_STORAGES)] = ()
 
     @property
     def launches(self) -> tuple[Launched, ...]:

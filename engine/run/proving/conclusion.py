@@ -130,6 +130,18 @@ def of_other_outputs(case: str) -> CaseProof:
     return CaseProof(case=case, gap=Gap.OTHER_OUTPUTS, reason=reason)
 
 
+def of_mismatch_as_called(case: str, replayed: Replayed) -> CaseProof:
+    """Why a case is not proven whose tape gives the answer in replays, but not with inputs and memory of its call."""
+    reason = f"right in replays, but wrong with the addresses and the memory of its call: {replayed.mismatch}"
+    return CaseProof(case=case, gap=Gap.NOT_REPRODUCED, reason=reason)
+
+
+def of_answer_in_memory(case: str, tape: Tape, step: Given) -> CaseProof:
+    """Why a case is not proven whose answer was in memory of unknown origin before its kernels were launched."""
+    reason = f"{describe_memory(tape, (step,))}, without whose content the call has no right answer"
+    return CaseProof(case=case, gap=Gap.MEMORY, reason=reason)
+
+
 def of_large_constants(case: str, tape: Tape, used: Collection[Given], answer_bytes: int) -> CaseProof:
     """Why a case that is wrong without constants as large as its answer, which may be in them, is not proven."""
     return CaseProof(

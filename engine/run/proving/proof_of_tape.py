@@ -16,6 +16,7 @@ from engine.run.proving.replays import NotReplayed, Replayed, Replays
 from engine.run.proving.taped_calls import CallOutputs
 
 _ATOMIC = "tt.atomic"  # operations of TTIR
+_MOST_SCRATCH = 16  # pieces of scratch memory of a case that are replaced one by one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,27 +140,49 @@ async def try_on_other_inputs(replays: Replays, taped: TapedCase, *, own_seed: i
     return replace(tried, proof=conclusion.of_other_inputs(taped.case.name, tried.replayed.mismatch))
 
 
-async def gives_other_outputs(replays: Replays, taped: TapedCase, outputs: CallOutputs) -> bool:
-    """Whether replays on the inputs of a call agree with each other, but not with the outputs of that call.
+async def refuted_as_called(replays: Replays, called: TapedCase, outputs: CallOutputs) -> CaseProof | None:
+    """Why a case is not proven whose tape, replayed as it was called, gives another answer; None if it does not.
 
-    The outputs are those of a call with this tape.  Replays differ from each other where an output has elements that
-    nothing wrote.  On a device kernels with atomic operations may give other bits in each call.
+    The outputs are those of a call with this tape, whose inputs are used again; in host memory also its addresses and
+    the content of its scratch memory, since a kernel that can tell calls from replays may leave the answer of calls to
+    others.  Replays that agree with each other must have the outputs of the call.  Replays differ from each other
+    where an output has elements that nothing wrote.  On a device kernels with atomic operations may give other bits in
+    each call.
 
     Raises:
         EngineError: judge or replayer failed.
     """
-    if replays.on_device and any(_ATOMIC in kernel.ttir for kernel in taped.kernels):
-        return False
-    first = await _outputs_digest(replays, taped, seed=outputs.seed)
-    if first in (outputs.digest, None):
-        return False
-    return await _outputs_digest(replays, taped, seed=outputs.seed) == first
+    name, on_device = called.case.name, replays.on_device
+    if on_device and any(_ATOMIC in kernel.ttir for kernel in called.kernels):
+        return None
+    without = called.varying if on_device else ()
+    first = await replays.replay(called.case, called.tape, called.kernels, without=without, seed=outputs.seed)
+    if isinstance(first, NotReplayed):
+        return conclusion.of_refusal(name, called.tape, first) if first.stopped and not on_device else None
+    if not on_device:
+        if first.mismatch:
+            return conclusion.of_mismatch_as_called(name, first)
+        if (gap := await _of_answer_in_scratch(replays, called, first, seed=outputs.seed)) is not None:
+            return gap
+    if first.digests is None or first.digests.outputs == outputs.digest:
+        return None
+    again = await replays.replay(called.case, called.tape, called.kernels, without=without, seed=outputs.seed)
+    agree = isinstance(again, Replayed) and again.digests is not None and again.digests.outputs == first.digests.outputs
+    return conclusion.of_other_outputs(name) if agree else None
 
 
-async def _outputs_digest(replays: Replays, taped: TapedCase, *, seed: int) -> str | None:
-    """The digest of the outputs of a replay; None if the tape could not be executed."""
-    replayed = await replays.replay(taped.case, taped.tape, taped.kernels, without=taped.varying, seed=seed)
-    return replayed.digests.outputs if isinstance(replayed, Replayed) and replayed.digests is not None else None
+async def _of_answer_in_scratch(
+    replays: Replays, called: TapedCase, replayed: Replayed, *, seed: int
+) -> CaseProof | None:
+    """Why a case is not proven whose answer is wrong without the content that one piece of scratch memory had.
+
+    All else is as in the call with the inputs of `seed`, so that a kernel that recognises its inputs finds its answer.
+    """
+    for number in _scratch(called, replayed)[:_MOST_SCRATCH]:
+        again = await replays.replay(called.case, called.tape, called.kernels, without=(number,), seed=seed)
+        if isinstance(again, Replayed) and again.mismatch and isinstance(step := called.tape.steps[number], Given):
+            return conclusion.of_answer_in_memory(called.case.name, called.tape, step)
+    return None
 
 
 async def refuted_by(replays: Replays, executed: TapedCase, *, own_seed: int) -> CaseProof | None:

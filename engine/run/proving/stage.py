@@ -29,7 +29,7 @@ from engine.run.proving.proof_of_tape import (
     TapedCase,
     answers_other_inputs,
     computed_elsewhere,
-    gives_other_outputs,
+    refuted_as_called,
     refuted_by,
     try_on_other_inputs,
     try_to_prove,
@@ -202,8 +202,10 @@ class ProvingStage:
                 other = with_other_seeds(taped.tape, calls.other, self._draws.number)
                 with_others = await try_to_prove(self._replays, replace(taped, tape=other))
                 tried = replace(tried, proof=conclusion.of_other_seeds(tried.proof, with_others.proof))
-        if tried.proof.proven and await gives_other_outputs(self._replays, taped, calls.outputs):
-            tried = replace(tried, proof=conclusion.of_other_outputs(taped.case.name))
+        if tried.proof.proven:
+            called = taped if self._replays.on_device else replace(taped, tape=calls.called)
+            refuted = await refuted_as_called(self._replays, called, calls.outputs)
+            tried = replace(tried, proof=refuted or tried.proof)
         if records and tried.proof.proven and tried.replayed is not None and tried.replayed.digests is not None:
             self.record.add(taped, seed=tried.replayed.seed, digests=tried.replayed.digests)
         return tried.proof
@@ -254,7 +256,7 @@ def _taped_case(
     one: PassedCase, tape: Tape, kernels: Sequence[LoweredKernel], *, varying: tuple[int, ...] = ()
 ) -> TapedCase:
     """The case with a tape, without what its worker claims, and with these kernels."""
-    bare = replace_fields(tape, claimed=())
+    bare = replace_fields(tape, claimed=(), addresses=())
     answers_bools = one.result.answers_bools
     return TapedCase(case=one.case, tape=bare, kernels=kernels, varying=varying, answers_bools=answers_bools)
 

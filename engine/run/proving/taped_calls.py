@@ -7,6 +7,8 @@ import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec.structs import replace as replace_fields
+
 from engine import protocol
 from engine.draws import Draws
 from engine.errors import EngineError, WireError
@@ -43,6 +45,11 @@ class ComparedTapes:
     other: Tape
     agreed: Agreement
     outputs: CallOutputs
+
+    @property
+    def called(self) -> Tape:
+        """The tape of the call whose outputs are known, without what the worker claims of its kernels."""
+        return replace_fields(self.tape if self.outputs.seed == self.seed else self.other, claimed=())
 
     @property
     def agree(self) -> bool:

@@ -42,6 +42,7 @@ class TapedMemory:
     def __init__(self, arguments: Iterable[torch.Tensor]) -> None:
         """`arguments` are the storages of the arena, as tensors of bytes."""
         self.storages: list[TapedStorage] = []
+        self._addresses: list[int | None] = []
         self.derived: set[int] = set()
         self._known: dict[int, _Known] = {}
         self._kept: dict[int, tuple[torch.UntypedStorage, bytes]] = {}
@@ -50,6 +51,12 @@ class TapedMemory:
             storage = Base.untyped_storage(content)
             if storage.nbytes():
                 self.derived.add(self._add(storage, number))
+
+    @property
+    def addresses(self) -> tuple[int, ...]:
+        """Where each storage begins in host memory; none if one is on a device."""
+        known = tuple(address for address in self._addresses if address is not None)
+        return known if len(known) == len(self._addresses) else ()
 
     def number_of(self, tensor: torch.Tensor) -> int | None:
         """The number of the tensor's storage; None if it is not on the tape."""
@@ -131,6 +138,7 @@ class TapedMemory:
             raise OverfullError(f"more than {MOST_STORAGES} pieces of memory")
         number, size = len(self.storages), requested_bytes(storage)
         self.storages.append(TapedStorage(bytes=size, argument=argument))
+        self._addresses.append(storage.data_ptr() if storage.device.type == "cpu" else None)
         if size:
             self._known[storage.data_ptr()] = _Known(number=number, storage=storage, bytes=size)
         return number

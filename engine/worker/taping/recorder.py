@@ -125,6 +125,7 @@ class TapeRecorder:
             reads=tuple(self._reads),
             incomplete=self._incomplete,
             claimed=tuple(self._claimed) if len(self._claimed) == len(self._specialisations) else (),
+            addresses=self._memory.addresses,
         )
         self._start((), "")  # releases the memory of this call
         return msgspec.json.encode(tape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ from engine.machine.numerics import Array
 from engine.machine.reader import read_module
 from engine.model import Launch
 from engine.protocol.proof.tape import Launched, Step, Tape, TapedArgument, TapedNumber, TapedStorage, TapedView
+from engine.replay.addresses import bases_of
 from engine.replay.execution import Replay, replay
 from engine.replay.host_memory import HostMemory, Kernel
 from engine.replay.rearranged import Rearranged
@@ -91,4 +93,6 @@ def replay_on_host(
     rearranged: Rearranged | None = None,
 ) -> Replay:
     """As `replay`, on the bytes of the arena's storages, which change in place; `kernels` by specialisation."""
-    return replay(tape, HostMemory(tape, arguments, kernels, poison=poison), rearranged=rearranged)
+    bases = bases_of(tape, [0] * len(arguments), random.Random(0).randrange)
+    memory = HostMemory(tape, arguments, kernels, bases=bases, poison=poison)
+    return replay(tape, memory, rearranged=rearranged)

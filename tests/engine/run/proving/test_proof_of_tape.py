@@ -16,7 +16,7 @@ from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.proof_of_tape import (
     ProofAttempt,
     TapedCase,
-    gives_other_outputs,
+    refuted_as_called,
     refuted_by,
     try_on_other_inputs,
     try_to_prove,
@@ -27,6 +27,7 @@ from tests.engine.replay.tapes import launched, tape, vector
 
 CASE = Case(name="a", dtype=DType.FLOAT32, tier=Tier.FULL, params={})
 TAPED = TapedCase(case=CASE, tape=tape(launched(vector(0), vector(1))), kernels=())
+CALL = CallOutputs(seed=7, digest="a" * 64)
 MISMATCH = "return: 3 of 6 wrong"
 WRONG = ProofAttempt(
     proof=CaseProof(case="a", gap=Gap.NOT_REPRODUCED, reason="no step gives the answer"),
@@ -110,8 +111,8 @@ async def test_replays_that_agree_with_each_other_give_other_outputs_than_the_ca
     replayed: str, *, differs: bool
 ) -> None:
     replays = _Outputs(replayed)
-    call = CallOutputs(seed=7, digest="a" * 64)
-    assert await gives_other_outputs(cast("Replays", replays), TAPED, call) is differs
+    refuted = await refuted_as_called(cast("Replays", replays), TAPED, CALL)
+    assert (refuted and refuted.gap) == (Gap.OTHER_OUTPUTS if differs else None)
     assert replays.seeds == [7] * len(replayed)
 
 
@@ -121,9 +122,8 @@ async def test_outputs_of_atomic_operations_are_not_compared_in_bits_on_a_device
 ) -> None:
     kernel = LoweredKernel(name="k", ttir="%0 = tt.atomic_rmw fadd, %p, %v", arguments=())
     replays = _Outputs("bb", on_device=on_device)
-    call = CallOutputs(seed=7, digest="a" * 64)
-    assert await gives_other_outputs(cast("Replays", replays), replace(TAPED, kernels=(kernel,)), call) is differs
-    assert replays.seeds == seeds
+    refuted = await refuted_as_called(cast("Replays", replays), replace(TAPED, kernels=(kernel,)), CALL)
+    assert ((refuted is not None), replays.seeds) == (differs, seeds)
 
 
 CONSTANT = Given(storage=1, line=8, data=bytes(range(24)))
@@ -213,6 +213,46 @@ async def test_answer_must_not_depend_on_what_scratch_memory_held(
     tried = await try_to_prove(cast("Replays", replays), taped)
     assert (tried.proof.gap, replays.without) == (gap, [(0,), ()])
     assert reason in tried.proof.reason
+
+
+class _AsCalled:
+    """Replays that do not give the answer `without` these Given steps, nor, with `wrong` memory, with all of them."""
+
+    def __init__(self, needed: tuple[int, ...] = (), *, wrong: str | NotReplayed = "", on_device: bool = False) -> None:
+        self.on_device = on_device
+        self.without: list[tuple[int, ...]] = []
+        self._needed, self._wrong = needed, wrong
+
+    async def replay(self, *_: object, without: tuple[int, ...], seed: int) -> Replayed | NotReplayed:
+        assert seed == CALL.seed
+        self.without.append(without)
+        if isinstance(self._wrong, NotReplayed):
+            return self._wrong
+        mismatch = MISMATCH if set(without).intersection(self._needed) else self._wrong
+        digests = protocol.ContentDigests(inputs="0" * 64, expected="1" * 64, outputs=CALL.digest)
+        return Replayed(mismatch=mismatch, moved_bytes=0, foreign=(0, 1), by_kernels=True, digests=digests)
+
+
+@pytest.mark.parametrize(
+    ("replays", "gap", "reason", "without"),
+    [
+        (_AsCalled(), None, "", [(), (0,), (1,)]),
+        (_AsCalled((1,)), Gap.MEMORY, "memory of unknown origin: 24 bytes (line 9), without whose", [(), (0,), (1,)]),
+        (_AsCalled(wrong=MISMATCH), Gap.NOT_REPRODUCED, "wrong with the addresses and the memory of its call", [()]),
+        (_AsCalled(wrong=NotReplayed(reason="out of bounds", stopped=True)), Gap.UNSUPPORTED, "out of bounds", [()]),
+        (_AsCalled(wrong=NotReplayed(reason="it took 30 s")), None, "", [()]),
+        (_AsCalled((1,), on_device=True), None, "", [(0, 1)]),
+    ],
+    ids=["scratch", "answer in scratch", "wrong", "stopped", "not replayed", "device"],
+)
+async def test_tape_must_give_the_answer_as_it_was_called(
+    replays: _AsCalled, gap: Gap | None, reason: str, without: list[tuple[int, ...]]
+) -> None:
+    scratch = (CONSTANT, replace_fields(CONSTANT, line=9))
+    taped = replace(TAPED, tape=tape(*scratch, launched(vector(0), vector(1))), varying=(0, 1))
+    refuted = await refuted_as_called(cast("Replays", replays), taped, CALL)
+    assert ((refuted and refuted.gap), replays.without) == (gap, without)
+    assert refuted is None or reason in refuted.reason
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from engine.probes.lab.case_session import Lab, PassedCase
 from engine.protocol.proof.tape import ClaimedKernel, Tape
 from engine.replay.agreement import agreement
 from engine.run.event_stream import EventEmitter
+from engine.run.proving import conclusion
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.proof_of_tape import ProofAttempt, TapedCase
 from engine.run.proving.replay_processes import ReplayProcesses
@@ -30,6 +31,7 @@ CASE = Case(name="c", dtype=DType.FLOAT32, tier=Tier.SMOKE, params={})
 RESULT = CaseResult(case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0, calls=3, seed=1)
 PASSED = PassedCase(case=CASE, result=RESULT, launches=())
 TAPE = tape(launched(vector(0), vector(1)))
+ADDRESSES = (4096, 8192)
 OUTPUTS = CallOutputs(seed=1, digest="d" * 64)
 CLAIMED = ClaimedKernel(ttir=DOUBLE, arguments=("x", "y", "n"))
 
@@ -45,7 +47,7 @@ class _Kernels:
 def stage(monkeypatch: pytest.MonkeyPatch) -> ProvingStage:
     """The stage of a run with one case, each replay of which proves it and gives `OUTPUTS`."""
     problem = toy_problem(CASE)
-    pool = SimpleNamespace(compiler=SimpleNamespace(prepare=lambda: None))
+    pool = SimpleNamespace(compiler=SimpleNamespace(prepare=lambda: None), interpreted=True)
     lab = SimpleNamespace(
         plan=Plan(problem=problem, cases=(CASE,), device="cuda", target=None), problem=problem, passed=(PASSED,),
         limits=Limits(), process_pool=pool,
@@ -55,18 +57,20 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> ProvingStage:
     async def tried(replays: Replays, taped: TapedCase, *, own_seed: int) -> ProofAttempt:
         return ProofAttempt(proof=CaseProof(case=taped.case.name))
 
-    async def gives_others(replays: Replays, taped: TapedCase, outputs: CallOutputs) -> bool:
-        return outputs.digest != OUTPUTS.digest
+    async def refuted(replays: Replays, called: TapedCase, outputs: CallOutputs) -> CaseProof | None:
+        assert called.tape.addresses == ADDRESSES
+        return None if outputs == OUTPUTS else conclusion.of_other_outputs(called.case.name)
 
     monkeypatch.setattr("engine.run.proving.stage.try_on_other_inputs", tried)
-    monkeypatch.setattr("engine.run.proving.stage.gives_other_outputs", gives_others)
+    monkeypatch.setattr("engine.run.proving.stage.refuted_as_called", refuted)
     emitter = EventEmitter(lambda: 0.0, started=0.0)
     return ProvingStage(lab=cast("Lab", lab), emitter=emitter, processes=cast("ReplayProcesses", processes))
 
 
 async def proof_of(stage: ProvingStage, made: Tape, outputs: CallOutputs = OUTPUTS) -> CaseProof:
     """The proof of the case by two calls that left this tape and these outputs."""
-    agreed = agreement(made, made)
+    made = msgspec.structs.replace(made, addresses=ADDRESSES)
+    agreed = agreement(made, msgspec.structs.replace(made, addresses=()))
     return await stage._prove(PASSED, ComparedTapes(tape=made, seed=1, other=made, agreed=agreed, outputs=outputs))
 
 
@@ -94,7 +98,7 @@ def test_an_answer_of_bools_needs_a_bit_for_each() -> None:
 def test_answer_of_bools_has_no_fractions(dtypes: tuple[str, ...], *, has_fractions: bool) -> None:
     outputs = tuple(OutputReport(name=dtype, outcome=Outcome.PASS, dtype=dtype, total=9) for dtype in dtypes)
     passed = PassedCase(case=CASE, result=replace(RESULT, outputs=outputs), launches=())
-    taped = _taped_case(passed, msgspec.structs.replace(TAPE, claimed=(CLAIMED,)), ())
+    taped = _taped_case(passed, msgspec.structs.replace(TAPE, claimed=(CLAIMED,), addresses=ADDRESSES), ())
     assert (taped.has_fractions, taped.tape) == (has_fractions, TAPE)
 
 

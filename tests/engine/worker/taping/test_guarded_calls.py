@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 import torch
 
@@ -68,7 +69,7 @@ def tape_of(entry: Callable[[TapeRecorder, torch.Tensor], torch.Tensor], *, guar
 def test_tape_of_a_guarded_call_is_that_of_a_call_without_zones(
     entry: Callable[[TapeRecorder, torch.Tensor], torch.Tensor],
 ) -> None:
-    guarded, plain = tape_of(entry, guarded=True), tape_of(entry, guarded=False)
+    guarded, plain = (msgspec.structs.replace(tape_of(entry, guarded=one), addresses=()) for one in (True, False))
     assert guarded == plain
     assert (guarded.incomplete, len(guarded.storages) > 1) == ("", True)
 
