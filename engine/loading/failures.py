@@ -19,7 +19,7 @@ from engine.loading import databases
 from engine.loading.extensions import ExtensionNeededError, ExtensionRefusedError
 from engine.loading.installed import is_in_package, is_python_or_engine
 from engine.loading.loader import NoEntryError
-from engine.loading.missing import missing
+from engine.loading.missing import missing, of_constant
 from engine.loading.raised import InterpreterLimitError, KernelError, StrayStoreError
 from engine.model import OutOfBounds
 
@@ -197,7 +197,7 @@ def _message(error: BaseException) -> str:
     detail = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if lacking := missing(error) or _interpreter_lacks(error):
         return lacking
-    return _NO_GPU.format(detail) if needs_gpu(error) else f"{detail}{_where_to_write(error)}"
+    return _NO_GPU.format(detail) if needs_gpu(error) else f"{detail}{_where_to_write(error)}{of_constant(error)}"
 
 
 def _where_to_write(error: BaseException) -> str:

@@ -1,4 +1,7 @@
-"""Requirements of a candidate that this installation lacks: a package, or a part of another version of Triton."""
+"""Requirements of a candidate that this installation lacks: a package, or a part of another version of Triton.
+
+Also the next step for an argument of a kernel that has become a constant.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import traceback
 from types import ModuleType
 
 import triton
+import triton.language
 from triton.compiler.errors import CompilationError
 
 from engine.loading.loader import HIDDEN
@@ -43,6 +47,17 @@ def missing(error: BaseException) -> str:
             "or put its file beside the candidate"
         )
     return ""
+
+
+def of_constant(error: BaseException) -> str:
+    """Next step for a method of a tensor on a number that Triton knows when it compiles; "" for another error."""
+    met = _within_compilation(error)
+    if met is error or not isinstance(met, AttributeError) or type(met.obj) not in (int, float, bool):
+        return ""
+    if met.name is None or not hasattr(triton.language.tensor, met.name):
+        return ""
+    remedy = "use tl.cast" if met.name == "to" else "make it a tensor by tl.cast"
+    return f" (a constant here, as an argument is that equals 1: {remedy}, or name the argument in do_not_specialize)"
 
 
 def _remedy(error: BaseException) -> tuple[str, ...]:

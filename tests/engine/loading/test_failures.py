@@ -327,6 +327,24 @@ def test_compile_errors_of_triton_are_compile_errors() -> None:
     assert failed("not_built()\n", not_built=not_built).kind is Kind.COMPILE
 
 
+@pytest.mark.parametrize(
+    ("met", "remedy"),
+    [
+        ("(1).to", "use tl.cast"),
+        ("(1).reshape", "make it a tensor by tl.cast"),
+        ("(1).nothing", ""),
+        ("''.to", ""),
+    ],
+)
+def test_method_of_a_constant_in_a_kernel_states_remedy(met: str, remedy: str) -> None:
+    reported = failed(
+        f"try:\n    {met}\nexcept AttributeError as error:\n    raise CompilationError('src', None, repr(error))\n",
+        CompilationError=CompilationError,
+    )
+    said = f" (a constant here, as an argument is that equals 1: {remedy}, or name the argument in do_not_specialize)"
+    assert reported.message.rpartition('")')[2] == (said if remedy else "")
+
+
 def test_syntax_error_has_its_line() -> None:
     reported = failed("import ast\nast.parse('x = 1\\ny = = 2\\n', FILE)\n", FILE=KERNEL)
     assert (reported.kind, reported.line) == (Kind.RAISED, 2)
