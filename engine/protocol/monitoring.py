@@ -168,7 +168,7 @@ class OperatorSeen(Message, frozen=True):
     content from other content, at random or from numbers outside of torch, and "" for the others.  `reads_inputs` is
     whether it took an argument of the entry, or a value that torch alone made of one; `integers` whether all that it
     took and returned were whole numbers, and none of them the bits of fractions; a table counts only if it was made of
-    arguments that are integers, and is not a sum.
+    arguments that are integers, and is not a sum.  `line` is that of the first use in the candidate's file.
     """
 
     name: Word
@@ -176,6 +176,7 @@ class OperatorSeen(Message, frozen=True):
     case: Word = ""
     reads_inputs: bool = False
     integers: bool = False
+    line: LineNumber | None = None
     uses: Count = 1
     largest_in: Count = 0
     largest_out: Count = 0

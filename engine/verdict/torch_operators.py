@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine import protocol
-from engine.model import Case, CaseResult, Finding, FrameworkWork, Problem, Severity
+from engine.model import Case, CaseResult, Finding, FrameworkWork, Location, Problem, Severity
 from engine.model.counts import counted
 from engine.protocol.monitoring import ADDRESSING, INTO, LOOKING_UP, PLACING, TABULATING
 from engine.verdict.finding_words import listed, on_one_line, times
@@ -133,7 +133,7 @@ def _of_operators(
             found = [one for one in found if not _is_light_on_inputs(one)]
         if found and not _is_a_small_lookup(found, sizes):
             message = f"{what}: {_uses(found)}"
-            yield Finding(check=CHECK, severity=Severity.SUSPECT, message=message, case=found[0].case)
+            yield _finding(Severity.SUSPECT, message, found)
     left = [
         one
         for one in large
@@ -148,7 +148,12 @@ def _of_operators(
             else "torch finished the output of its kernels"
         )
         severity = Severity.SUSPECT if is_all else Severity.NOTE
-        yield Finding(check=CHECK, severity=severity, message=f"{what}: {_uses(finished)}", case=finished[0].case)
+        yield _finding(severity, f"{what}: {_uses(finished)}", finished)
+
+
+def _finding(severity: Severity, message: str, found: Sequence[protocol.OperatorSeen]) -> Finding:
+    where = next((Location(line=one.line) for one in found if one.line is not None), None)
+    return Finding(check=CHECK, severity=severity, message=message, case=found[0].case, location=where)
 
 
 def _took_out(one: protocol.OperatorSeen, size: _CaseSize) -> bool:

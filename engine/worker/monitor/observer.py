@@ -46,6 +46,7 @@ class Observer:
     @contextlib.contextmanager
     def loading(self, path: Path, folder: Path | None) -> Iterator[None]:
         """Context in which the candidate at `path` is loaded, once in the life of the process."""
+        self._ledger.filename = str(path)
         self._audit.install(path, folder)
         with self._audit.on(loading=True):
             yield

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import struct
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from types import FrameType
 from typing import Any
 
 import msgspec
@@ -42,6 +40,7 @@ from engine.protocol.proof.tape import (
     TapedValue,
     TapedView,
 )
+from engine.worker.frames import line_in
 from engine.worker.launches.plain_arguments import is_opaque, plain_number, tensor_of
 from engine.worker.launches.records import is_constexpr, parts_of
 from engine.worker.operands import dtype_of, elements_of, has_memory, is_meta, is_strided, tensors_in
@@ -205,7 +204,7 @@ class TapeRecorder:
         if self.is_in_graph and not self.depends(taken):  # the result of the operator does not exist during a capture
             self.leave_incomplete(f"a CUDA graph that fills memory by {operator or 'other code'}"[:_REASON_CHARACTERS])
         with self._within_limits():
-            line, derived = self._line(), self.depends(taken)
+            line, derived = line_in(self._filename), self.depends(taken)
             reads = tuple(dict.fromkeys(self._used(one) for one in taken if has_memory(one)))[:MOST_ARGUMENTS]
             for tensor in tensors:
                 if not has_memory(tensor):
@@ -233,7 +232,7 @@ class TapeRecorder:
         """Record that the host read content of a tensor."""
         with self._within_limits():
             if len(self._reads) < MOST_READS and self.depends((tensor,)):
-                self._reads.append(HostRead(operator=operator[:_NAME_CHARACTERS], line=self._line()))
+                self._reads.append(HostRead(operator=operator[:_NAME_CHARACTERS], line=line_in(self._filename)))
 
     # ------------------------------------------------------------ launches
 
@@ -275,7 +274,7 @@ class TapeRecorder:
             specialisation=self._specialisations[key][0],
             grid=taken.grid,
             arguments=tuple(arguments),
-            line=self._line(),
+            line=line_in(self._filename),
         )
         self._add(launched)
         used = {view.storage for view in launched.views}
@@ -327,14 +326,14 @@ class TapeRecorder:
             if words:
                 self._add(Addressed(storage=number, words=words))
             elif self._memory.storages[number].bytes:
-                self._add(Given(storage=number, line=self._line(), data=data))
+                self._add(Given(storage=number, line=line_in(self._filename), data=data))
         return number
 
     def _unchanged(self, tensor: torch.Tensor) -> int:
         """The number of a tensor's storage; content that no step of the tape has left is of unknown origin."""
         number = self._used(tensor)
         if self._memory.is_changed(number):
-            self._add(Given(storage=number, line=self._line(), data=self._data(tensor)))
+            self._add(Given(storage=number, line=line_in(self._filename), data=self._data(tensor)))
         return number
 
     def _words(self, tensor: torch.Tensor, data: bytes | None) -> tuple[TapedPlace | int, ...] | None:
@@ -374,14 +373,6 @@ class TapeRecorder:
             )
         finally:
             self.is_on = was_on
-
-    def _line(self) -> int | None:
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None:
-            if frame.f_code.co_filename == self._filename:
-                return frame.f_lineno
-            frame = frame.f_back
-        return None
 
 
 def _written_by(launch: PendingLaunch, steps: Sequence[Step]) -> Iterable[int] | None:

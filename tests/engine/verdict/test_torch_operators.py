@@ -13,6 +13,7 @@ from engine.model import (
     Cost,
     DType,
     Finding,
+    Location,
     Severity,
 )
 from engine.verdict.observed_effects import findings
@@ -34,6 +35,11 @@ def test_operators_producing_output_size_are_named() -> None:
     assert finding.message == (
         "computed by torch: aten::_softmax 3 times, up to 1,000 elements; aten::exp once, up to 600 elements (1 case)"
     )
+
+
+def test_operators_have_the_line_of_their_first_use() -> None:
+    (finding,) = found(used(), msgspec.structs.replace(used("aten::exp"), line=12))
+    assert finding.location == Location(line=12)
 
 
 @pytest.mark.parametrize("name", ["aten::mul", "aten::floor_divide", "aten::add_", "aten::bitwise_and"])

@@ -27,6 +27,7 @@ from engine.protocol.monitoring import (
     OperatorKind,
     OperatorSeen,
 )
+from engine.worker.frames import line_in
 from engine.worker.monitor.operators.departures import Departures, has_own
 from engine.worker.monitor.operators.operator_kinds import KINDS
 from engine.worker.monitor.operators.origins import MemoryOrigins, Origin
@@ -65,6 +66,7 @@ _NUMBER_OF_ONE = torch.ops.aten._local_scalar_dense
 @dataclass(kw_only=True, slots=True)
 class _Entry:
     name: str
+    line: int | None = None  # of the first use
     uses: int = 0
     largest_in: int = 0
     largest_out: int = 0
@@ -83,7 +85,7 @@ class _Key(NamedTuple):
 
 
 class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
-    """While active, records the operators that this thread calls."""
+    """While active, records the operators that this thread calls; lines are those of the file `filename`."""
 
     def __init__(self, recorder: TapeRecorder | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -91,6 +93,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         self._entries: dict[_Key, _Entry] = {}
         self._packets: set[Any] = set()
         self._case = ""
+        self.filename = ""
         self.origins = MemoryOrigins()
         self._takes_negatives = False
         self._is_on = self._is_noting = self._is_only_capturing = False
@@ -183,6 +186,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
                 case=key.case,
                 reads_inputs=key.reads_inputs,
                 integers=key.integers,
+                line=entry.line,
                 uses=entry.uses,
                 largest_in=entry.largest_in,
                 largest_out=entry.largest_out,
@@ -206,7 +210,8 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
                 self.overfull = True
                 return None
             name = packet if isinstance(packet, str) else str(packet._qualified_op_name)
-            entry = self._entries[key] = _Entry(name=name[:_NAME_CHARACTERS])
+            line = line_in(self.filename) if by_case else None
+            entry = self._entries[key] = _Entry(name=name[:_NAME_CHARACTERS], line=line)
         return entry
 
     def note(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -461,6 +462,17 @@ def test_copy_within_own_memory_is_recorded(beside: Callable[[torch.Tensor], tor
 def test_the_uses_of_a_join_are_its_pieces() -> None:
     joined = seen(lambda x: torch.cat(list(x[:5])))["aten::cat"]
     assert (joined.case, joined.uses, joined.reads_inputs) == ("c", 5, True)
+
+
+def test_operator_has_the_line_of_its_first_use() -> None:
+    ledger = Ledger()
+    ledger.filename = __file__
+    first = sys._getframe().f_lineno + 2
+    with ledger.of_call("c", (X,)):
+        for _ in range(2):
+            torch.exp(X)
+        torch.empty(3)
+    assert {one.name: one.line for one in ledger.seen()} == {"aten::exp": first + 1, "aten::empty": None}
 
 
 def test_unrecorded_call_leaves_ledger_empty() -> None:
