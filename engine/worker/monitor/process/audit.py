@@ -13,6 +13,7 @@ import re
 import sys
 import sysconfig
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -146,7 +147,10 @@ class Audit:
 
     def _note(self, event: str, args: tuple[Any, ...]) -> None:
         is_native = event == "import" and len(args) > 1 and isinstance(args[1], str)
-        frame = self._author(_caller(), directly=event in _ONLY_DIRECTLY, importing=is_native)
+        caller = _caller()
+        if event == "open" and _shows_a_warning(caller, args[0]):
+            return
+        frame = self._author(caller, directly=event in _ONLY_DIRECTLY, importing=is_native)
         if frame is None or (action := self._action(event, args)) is None:
             return
         kind, detail = action
@@ -249,6 +253,19 @@ def _caller() -> FrameType | None:
         assert error.__traceback__ is not None
         frame = error.__traceback__.tb_frame.f_back  # frames: `_note`, the hook, then the code that raised the event
     return frame.f_back.f_back if frame is not None and frame.f_back is not None else None
+
+
+def _shows_a_warning(frame: FrameType | None, path: object) -> bool:
+    """Whether Python reads a source file to show the line of a warning, which may be that of the caller."""
+    if not isinstance(path, str) or not path.endswith(".py"):
+        return False
+    for _ in range(_MOST_FRAMES):
+        if frame is None:
+            return False
+        if frame.f_code.co_filename == warnings.__file__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_machinery(file: str) -> bool:

@@ -59,6 +59,12 @@ def actions(tmp_path: Path, fresh_process: Forking) -> Callable[..., Actions]:
 @pytest.mark.parametrize(
     ("source", "kind", "detail"),
     [
+        (
+            "import linecache, warnings\ndef entry():\n    linecache.clearcache()\n"
+            "    warnings.formatwarning('', UserWarning, '/proc/self/maps', 1)\n",
+            "file_read",
+            "/proc/self/maps",
+        ),
         ("import sys\ndef entry(): sys._getframe(1)\n", "frames", "sys._getframe"),
         ("import inspect\ndef entry(): inspect.currentframe()\n", "frames", "sys._getframe"),
         ("import sys\ndef entry(): sys.settrace(None)\n", "frames", "sys.settrace"),
@@ -116,6 +122,9 @@ def test_action_is_noted(actions: Callable[..., Actions], source: str, kind: str
         "from dataclasses import make_dataclass\ndef entry(): make_dataclass('P', ['x'])(1)\n",
         "import logging\nlogging.basicConfig()\ndef entry(): logging.getLogger('a').warning('said')\n",
         "import warnings\ndef entry(): warnings.warn('careful')\n",
+        "import engine, linecache, warnings\nwarnings.simplefilter('always')\n"
+        "def entry():\n    linecache.clearcache()\n"
+        "    warnings.warn_explicit('careful', UserWarning, engine.__file__, 1)\n",
         "import enum\ndef entry(): enum.Enum('E', 'a b')\n",
         "import inspect\ndef entry(): inspect.getsource(entry)\n",
         "def entry(): open('own.txt', 'w').close()\n",
