@@ -170,8 +170,11 @@ class Launches:
                 pairs += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
                 stored |= {found for name, value in pairs if name in written for found in _pointers(value)}
             return stored
-        known = any(name.startswith(("triton.", "tl.", "builtins.")) for name in self._reading.names.of(call.func))
-        return _names(call.args) if not known or "asm" in last else set()
+        names = tuple(self._reading.names.of(call.func))
+        known = any(name.startswith(("triton.", "tl.", "builtins.")) for name in names)
+        # A function of another file whose value is used: what it gets is read for that.
+        computes = bool(names) and not isinstance(self._reading.parent(call), ast.Expr)
+        return _names(call.args) if not (known or computes) or "asm" in last else set()
 
     def _handed_on(self, kernel: Function, parameter: str) -> list[Function]:
         """The helpers that a kernel gets for a parameter that it calls; none if one of them is unknown."""

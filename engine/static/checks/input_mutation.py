@@ -37,6 +37,8 @@ CATCHES = (
     "@triton.autotune(configs=[], key=[])\n@triton.jit\ndef k(x, s, w, t, y, n, B: tl.constexpr):\n"
     "    tl.store(y, tl.load(x + s) + tl.load(w + t) + n)\n"
     "def f(a, b, n):\n    y = torch.empty_like(a)\n    k[(1,)](*of(y), *of(b), a, n)\n    return y\n",
+    "from helpers import put\n@triton.jit\ndef k(x, w):\n    put(w, tl.load(x))\n"
+    "def f(a, w):\n    k[(1,)](a, w)\n    return a + 1\n",
     _KERNEL + "def f(a, *rest):\n    y = torch.empty_like(a)\n    k[(1,)](*rest, a)\n    return y\n",
 )
 SPARES = (
@@ -45,6 +47,9 @@ SPARES = (
     "import torch\ndef f(x, w):\n    if w.numel() == 0:\n        return None\n    x.add_(w)\n    return None\n",
     _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, END=e if scale else g)\n    return y\n",
     _EPILOGUE + "def f(a, y, scale):\n    k[(1,)](a, y, scale, g)\n    return y\n",
+    "from helpers import unpacked\n@triton.jit\ndef k(x, w, y, KIND: tl.constexpr):\n"
+    "    tl.store(y, tl.load(x) * unpacked(w + 1, KIND))\n"
+    "def f(a, w, kind):\n    y = torch.empty_like(a)\n    k[(1,)](a, w, y, KIND=kind)\n    return y\n",
     "from helpers import part\n@triton.jit\ndef k(x, y, s):\n    tl.store(y, part(1, s))\n"
     "def f(x, y, scale=-1.0):\n    k[(1,)](x, y, scale)\n    return y\n",
     _EPILOGUE + "def f(a, y, scales):\n    k[(1,)](a, y, *scales, END=g)\n    return y\n",
