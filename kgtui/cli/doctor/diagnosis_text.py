@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from engine.devices import Device
+from engine.devices.hardware.targets import DEFAULT_TARGET
 from engine.reports.printable import printable
 from kgtui.cli.doctor.device_condition import condition_lines
 from kgtui.cli.doctor.diagnosis import Diagnosis
 from kgtui.settings.preferences import setting_line
+from kgtui.settings.schema import toml
 
 
 def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
@@ -42,10 +44,18 @@ def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
         f"path         {name}: {place.path}{'' if place.writable else '  (NOT WRITABLE)'}"
         for name, place in diagnosis.places.items()
     ]
-    lines += [f"setting      {setting_line(one)}" for one in diagnosis.settings]
+    found = _detected(diagnosis)
+    lines += [f"setting      {setting_line(one, found=found.get(one.key, ''))}" for one in diagnosis.settings]
     lines += [f"setting      {name:<15} {keys}" for name, keys in diagnosis.bindings.items()]
     lines += [f"setting      NOT USED: {printable(mistake)}" for mistake in diagnosis.mistakes]
     return lines
+
+
+def _detected(diagnosis: Diagnosis) -> dict[str, str]:
+    """The device that candidates run on and the target of their launches, where no setting names them."""
+    chosen = next((one.value for one in diagnosis.settings if one.key == "device"), None)
+    device = next((one for one in diagnosis.devices if one.platform == chosen), diagnosis.devices[0])
+    return {"device": toml(device.platform), "target": toml(device.target or DEFAULT_TARGET)}
 
 
 def _device(device: Device) -> str:

@@ -43,6 +43,13 @@ def test_settings_are_listed_with_origin_and_unused_ones(typed, home, folder):
     ]
 
 
+def test_settings_are_those_of_config_show(typed):
+    listed = typed("config", "show").out.splitlines()[1:]
+    assert [line for line in typed("doctor").out.splitlines() if line.startswith("setting")] == [
+        f"setting      {line}" for line in listed
+    ]
+
+
 def test_engine_start_failure_is_reported(typed, monkeypatch):
     async def fail(fork_server):
         raise EngineError("no processes here")
