@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.errors import EngineError, UsageError
-from engine.static.source import MAX_SOURCE_BYTES, SourceError, decode, directives
+from engine.static.source import MAX_SOURCE_BYTES, SourceError, decode, directives, unknown_directives
 from kgtui.batches.json_lines import Row, rows_of
 from kgtui.batches.naming import guesses
 from kgtui.files import disk
@@ -62,7 +62,7 @@ class BatchCandidate:
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateSet:
-    """All candidates in order, and a sentence on each file or row that is not a candidate."""
+    """All candidates in order, with sentences on files and rows that are not candidates and on unknown directives."""
 
     candidates: tuple[BatchCandidate, ...]
     complaints: tuple[str, ...] = ()
@@ -96,7 +96,10 @@ def read_candidates(path: Path, names: Names, *, operator: str | None = None) ->
     if not found:
         why = f"; {complaints[0]}" if complaints else ""
         raise UsageError(f"{path} has no candidates: expected .py, .txt or .md files, or rows in a .jsonl file{why}")
-    candidates = [_listed(one, names, operator=operator) for one in found]
+    unknown: list[str] = []
+    candidates = [_listed(one, names, unknown, operator=operator) for one in found]
+    if unknown:  # one sentence: a script that writes a word writes it into every file
+        complaints.append(f"{unknown[0]} ({len(unknown) - 1} more like this)" if unknown[1:] else unknown[0])
     return CandidateSet(candidates=_numbered(candidates, [one.sample for one in found]), complaints=tuple(complaints))
 
 
@@ -192,8 +195,8 @@ def _numbered(candidates: Sequence[BatchCandidate], wanted: Sequence[int | None]
     )
 
 
-def _listed(one: _Found, names: Names, *, operator: str | None) -> BatchCandidate:
-    """The candidate with its operator, its digest and, if it is not run, the reason."""
+def _listed(one: _Found, names: Names, unknown: list[str], *, operator: str | None) -> BatchCandidate:
+    """The candidate with its operator, its digest and, if it is not run, the reason; adds to `unknown` directives."""
     problem, digest, refusal = "", "", ""
     read: Callable[[], bytes] = one.read
     try:
@@ -203,6 +206,8 @@ def _listed(one: _Found, names: Names, *, operator: str | None) -> BatchCandidat
         problem = named  # errors from here on are the candidate's
         source = _source(content, one, entry=entry)
         digest = hashlib.sha256(source).hexdigest()
+        if words := _unknown_directives(source):
+            unknown.append(f"{one.name}: {words}")
 
         def read_again() -> bytes:
             return _source(one.read(), one, entry=entry)
@@ -240,6 +245,13 @@ def _directive(content: bytes) -> str | None:
         return directives(decode(content, "")).get("op")
     except SourceError:
         return None
+
+
+def _unknown_directives(source: bytes) -> str:
+    try:
+        return unknown_directives(decode(source, ""))
+    except SourceError:  # its run reports that
+        return ""
 
 
 def _tried(operators: Sequence[str]) -> str:

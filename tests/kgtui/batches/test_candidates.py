@@ -46,6 +46,15 @@ def rows(tmp_path):
     return write
 
 
+def test_unknown_words_of_directives_are_one_complaint(tmp_path):
+    for number in range(3):
+        (tmp_path / f"softmax_{number}.py").write_text(f"# kgtui: op=softmax case=full n{number}\n{SOFTMAX}")
+    (tmp_path / "silu.py").write_text("# kgtui: op=silu cases=smoke\ndef silu(self): ...\n")
+    assert read(tmp_path).complaints == (
+        "softmax_0.py: its `# kgtui:` line: unknown case=full n0; known are op=, cases= and target= (2 more like this)",
+    )
+
+
 def test_files_are_named_after_operators(tmp_path):
     (tmp_path / "silu").mkdir()
     for name in ("softmax.py", "aten__softmax.py", "softmax_7.py", "silu/0.py", "silu/sample_1.py", ".hidden.py"):
