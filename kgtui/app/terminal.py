@@ -23,7 +23,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Event, InputEvent, Key, Resize
 from textual.geometry import Size
 from textual.notifications import SeverityLevel
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
 from kgtui.app.arenas import release_free_memory
 from kgtui.app.terminal_driver import TerminalDriver
@@ -100,13 +100,15 @@ class TerminalApp(App[None]):
             await super().on_event(event)
 
     def on_key(self, event: Key) -> None:
-        """Insert a letter typed right after the key that opens a text field, before the field has the focus.
+        """Insert a letter typed right after the key that opens a text field or the editor, before it has the focus.
 
         Textual drops such a letter.  A field stops the events that reach it, so no letter is inserted twice.
         """
-        if isinstance(self.focused, Input) and event.is_printable:
+        field = self.focused
+        takes_text = isinstance(field, Input) or (isinstance(field, TextArea) and not field.read_only)
+        if field is not None and takes_text and event.is_printable:
             event.prevent_default()
-            self.focused.post_message(Key(event.key, event.character))
+            field.post_message(Key(event.key, event.character))
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """Exit, but not before the first screen is complete: Textual adds nothing to a screen while exiting."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.events import Key
 
 import kgtui
 from kgtui.screens.help.screen import help_lines
@@ -34,6 +35,20 @@ async def test_editing_and_saving_runs_the_loop(make_bench: Any) -> None:
         await pilot.press("escape")
         assert workbench(bench).bench.mode is Mode.WATCH
         assert state(bench) is State.PASSED
+
+
+@pytest.mark.parametrize("pane", ["1", "2", "escape"])
+async def test_letters_typed_right_after_edit_key_are_kept(make_bench: Any, pane: str) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press(pane)
+        for letter in "ejcqb":
+            bench.app.post_message(Key(letter, letter))  # as a terminal sends them in one piece
+        for _ in range(9):
+            await pilot.pause()
+        assert workbench(bench).source.editor.text == "jcqb" + fakes.SOURCE.decode()
+        assert len(bench.engine.evaluated) == 1
 
 
 async def test_watcher_report_of_own_save_starts_no_run(make_bench: Any) -> None:
