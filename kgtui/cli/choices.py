@@ -18,14 +18,15 @@ from engine.model import Candidate, Case, Problem, Tier
 from engine.reports.printable import printable
 from engine.static.source import SourceError, decode, directives, unknown_directives
 from kgtui.files import disk
+from kgtui.files.kernel_folder import SAMPLES
+from kgtui.settings.preferences import NO_TARGET
 from problems.index import ProblemIndex
 
 FILES_OF_CANDIDATES = (".json", ".jsonl", ".txt", ".md")
 """Suffixes of files that hold many candidates, or none in Python; no command runs one as a kernel file."""
 
-NO_TARGET = "none"
 SAMPLE_OPERATOR = "aten::softmax"
-SAMPLE = Path(__file__).parent.parent / "samples" / "softmax.py"
+SAMPLE = SAMPLES / "softmax.py"
 
 _TIERS_BY_WORD = {"smoke": (Tier.SMOKE,), "full": (Tier.SMOKE, Tier.FULL)}
 
@@ -45,16 +46,6 @@ class KernelFile:
         return Candidate(
             source=self.content, problem=problem.name, filename=printable(self.path.name), folder=self.path.parent
         )
-
-
-def kernel_path(problem: Problem, folder: Path) -> Path:
-    """The default path of the operator's kernel file; `folder` is that of the kernel files."""
-    return folder / f"{problem.file_stem}.py"
-
-
-def shown_from(path: Path, folder: Path) -> str:
-    """The path relative to `folder`, as a user would type it."""
-    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def read_kernel(path: Path, *, shown: str) -> KernelFile:

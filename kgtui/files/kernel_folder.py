@@ -13,6 +13,16 @@ from kgtui.ports.protocols import Scaffold
 SAMPLES = Path(__file__).parents[1] / "samples"
 
 
+def kernel_path(problem: Problem | ProblemDescription, folder: Path) -> Path:
+    """The default path of the operator's kernel file; `folder` is that of the kernel files."""
+    return folder / f"{problem.file_stem}.py"
+
+
+def shown_from(path: Path, folder: Path) -> str:
+    """The path relative to `folder` if it is inside, as a user would type it."""
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
+
 class KernelFolder:
     """The user's working folder, and that of the kernels, by default `kernels` below it."""
 
@@ -23,11 +33,11 @@ class KernelFolder:
 
     def path_of(self, problem: Problem | ProblemDescription) -> Path:
         """Path of the operator's kernel file."""
-        return self._kernels / f"{problem.file_stem}.py"
+        return kernel_path(problem, self._kernels)
 
     def shown(self, path: Path) -> str:
-        """The path as the user would type it: relative to the working folder if it is inside."""
-        return str(path.relative_to(self._folder) if path.is_relative_to(self._folder) else path)
+        """The path as the user would type it in the working folder."""
+        return shown_from(path, self._folder)
 
     def has_sample(self, problem: Problem | ProblemDescription) -> bool:
         """Whether a sample kernel is installed with the program."""

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from engine.errors import UsageError
 from kgtui.cli.argument_groups import add_problems
-from kgtui.cli.choices import FILES_OF_CANDIDATES, kernel_path, shown_from
+from kgtui.cli.choices import FILES_OF_CANDIDATES
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console, Exit
 from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, settled
+from kgtui.files.kernel_folder import kernel_path, shown_from
 from kgtui.files.new_file import create
 from kgtui.files.templates import scaffold
 from kgtui.settings.paths import absolute

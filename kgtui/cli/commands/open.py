@@ -17,21 +17,15 @@ from kgtui.app.notifications import preserved_title
 from kgtui.app.shutdown import show
 from kgtui.app.start import PreparedBatch, Settings, Start
 from kgtui.cli.argument_groups import add_device, add_former, add_problems
-from kgtui.cli.choices import (
-    SAMPLE,
-    SAMPLE_OPERATOR,
-    kernel_path,
-    problem_for,
-    read_kernel,
-    shown_from,
-)
+from kgtui.cli.choices import SAMPLE, SAMPLE_OPERATOR, problem_for, read_kernel
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console
 from kgtui.cli.operators.index import problem_index
 from kgtui.cli.registry import Group
 from kgtui.cli.resolved_settings import kernels_of, load_quietly, place_of
 from kgtui.cli.runs.artefact_folder import artefact_folder
-from kgtui.files import disk
+from kgtui.files.kernel_folder import kernel_path, shown_from
+from kgtui.files.new_file import create
 from kgtui.settings.paths import absolute, find_paths
 from problems.index import ProblemIndex
 
@@ -162,11 +156,8 @@ def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path, in
         raise UsageError(f"there is no sample for {problem.name}, only for {SAMPLE_OPERATOR}; omit --sample")
     path = absolute(name, folder) if name else kernel_path(problem, kernels)
     if not path.exists():
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"{path.parent} cannot be created: {error.strerror}; start in another folder") from error
-        disk.write(path, SAMPLE.read_bytes())
+        shown = shown_from(path, folder)
+        create(path, SAMPLE.read_bytes(), shown=shown, otherwise="start in another folder")
     return Start(problem=problem, path=path)
 
 
