@@ -26,8 +26,8 @@ _Kernels = tuple[CompiledKernel | None, ...]
 _ORIGINS: Mapping[str, Callable[[Side], str | None]] = {
     "model": lambda side: side.answer.model if side.answer else None,
     "provider": lambda side: side.answer.provider if side.answer else None,
-    "tokens in": lambda side: f"{side.answer.prompt_tokens:,}" if side.answer else None,
-    "tokens out": lambda side: f"{side.answer.completion_tokens:,}" if side.answer else None,
+    "tokens in": lambda side: _tokens(side.answer.prompt_tokens) if side.answer else None,
+    "tokens out": lambda side: _tokens(side.answer.completion_tokens) if side.answer else None,
     "cost": lambda side: price_of(side),
     "answered in": lambda side: numbers.seconds(side.answer.elapsed_s) if side.answer else None,
     "verified in": lambda side: numbers.seconds(side.run.elapsed_s),
@@ -39,6 +39,10 @@ _ORIGINS: Mapping[str, Callable[[Side], str | None]] = {
     "note": lambda side: side.run.note,
     "source": lambda side: side.run.digest[:12],
 }
+
+
+def _tokens(count: int | None) -> str:
+    return "unknown" if count is None else f"{count:,}"
 
 
 def price_of(side: Side) -> str | None:

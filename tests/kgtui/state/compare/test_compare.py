@@ -368,6 +368,14 @@ class TestFacts:
         table = cost_table((side, side), glyphs=ASCII)
         assert cells(table, "cost") == ["cost", "no price known", "no price known"]
 
+    def test_unknown_tokens_of_an_answer_are_no_number(self, runs: Any) -> None:
+        runs.answered(stored_runs.SECOND)
+        side = runs.side(runs.add(fakes.all_pass, stored_runs.SECOND))
+        side = replace(side, answer=replace(side.answer, prompt_tokens=None, completion_tokens=None))
+        table = cost_table((side, side), glyphs=ASCII)
+        assert cells(table, "tokens in") == ["tokens in", "unknown", "unknown"]
+        assert cells(table, "tokens out") == ["tokens out", "unknown", "unknown"]
+
     def test_side_is_labelled_by_run_file_and_tag(self, runs: Any) -> None:
         number = runs.add(fakes.all_pass, filename="日本語 [red]x[bold].py")
         runs.store.set_tag(number, "keep")
