@@ -98,22 +98,22 @@ def aligned(texts: Sequence[Sequence[str]]) -> Alignment:
 def unified(alignment: Alignment, *, other: int = 1) -> Alignment:
     """The reference and text number `other` in one column: in each difference removed lines first."""
     rows: list[AlignedRow] = []
-    went: list[Cell] = []
-    came: list[Cell] = []
+    removed: list[Cell] = []
+    added: list[Cell] = []
     for row in alignment.rows:
         before, after = row.cells[0], row.cells[other]
         if before.number is None and after.number is None:
             continue  # a gap caused by a third text
         if after.change is Change.SAME:
-            rows += [AlignedRow(cells=(cell,)) for cell in (*went, *came)]
-            went, came = [], []
+            rows += [AlignedRow(cells=(cell,)) for cell in (*removed, *added)]
+            removed, added = [], []
             rows.append(AlignedRow(cells=(replace(after, spans=()),)))
             continue
         if before.number is not None:
-            went.append(replace(before, change=Change.REMOVED, spans=_between(after, before)))
+            removed.append(replace(before, change=Change.REMOVED, spans=_between(after, before)))
         if after.number is not None:
-            came.append(replace(after, change=Change.ADDED))
-    rows += [AlignedRow(cells=(cell,)) for cell in (*went, *came)]
+            added.append(replace(after, change=Change.ADDED))
+    rows += [AlignedRow(cells=(cell,)) for cell in (*removed, *added)]
     return Alignment(rows=tuple(rows), starts=_starts(rows))
 
 

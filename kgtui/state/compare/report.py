@@ -188,7 +188,7 @@ def _versus(one: Versus, side: Side) -> dict[str, object]:
         "cases": [
             {
                 "case": case.case,
-                "how": case.how,
+                "how": case.method,
                 "baseline": case.baseline or None,
                 "why_not": case.why or None,
                 "comparison": msgspec.to_builtins(case.comparison) if case.comparison is not None else None,

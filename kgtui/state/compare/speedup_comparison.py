@@ -19,7 +19,7 @@ from kgtui.state.bench.measurements import Trust, measured
 from kgtui.state.compare.sides import Side
 
 
-class How(enum.StrEnum):
+class ComparisonMethod(enum.StrEnum):
     """The method by which two runs were compared."""
 
     INTERLEAVED = "interleaved"
@@ -34,7 +34,7 @@ class CaseVersus:
 
     case: str
     comparison: Comparison | None = None
-    how: How | None = None
+    method: ComparisonMethod | None = None
     baseline: str = ""
     why: str = ""
 
@@ -127,7 +127,7 @@ def _case(name: str, reference: Side, other: Side, doubt: str) -> CaseVersus:
     assert before is not None and after is not None  # both were checked above
     interleaved = _interleaved(reference, other, before, after)
     if interleaved is not None:
-        return CaseVersus(case=name, comparison=interleaved, how=How.INTERLEAVED)
+        return CaseVersus(case=name, comparison=interleaved, method=ComparisonMethod.INTERLEAVED)
     if doubt:
         return CaseVersus(case=name, why=doubt)
     if before.cache is not after.cache:
@@ -137,7 +137,9 @@ def _case(name: str, reference: Side, other: Side, doubt: str) -> CaseVersus:
     if not pairs:
         return CaseVersus(case=name, why="no baseline was timed with both")
     comparison = across_runs(*pairs[0], name=reference.name)
-    return CaseVersus(case=name, comparison=comparison, how=How.BY_BASELINE, baseline=pairs[0][0].baseline)
+    return CaseVersus(
+        case=name, comparison=comparison, method=ComparisonMethod.BY_BASELINE, baseline=pairs[0][0].baseline
+    )
 
 
 def _interleaved(reference: Side, other: Side, before: CaseBenchmark, after: CaseBenchmark) -> Comparison | None:

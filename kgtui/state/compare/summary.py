@@ -13,7 +13,7 @@ from engine.model.benchmark import Comparison
 from kgtui.state.bench.benchmarks import STANDING_TONES, comparison_span, time_span
 from kgtui.state.bench.measurements import Trust
 from kgtui.state.compare.sides import Side
-from kgtui.state.compare.speedup_comparison import CaseVersus, How, Versus, device_time, trust_of
+from kgtui.state.compare.speedup_comparison import CaseVersus, ComparisonMethod, Versus, device_time, trust_of
 from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import TONES, Glyphs, State, outcome_tone, outcome_words, state_of, verdict_words
 from kgtui.state.format.lines import Column, Line, Row, Span, Tone, line, muted, strong
@@ -151,7 +151,7 @@ def versus_words(one: CaseVersus, versus: Versus, *, glyphs: Glyphs) -> str:
 
 def _way(one: CaseVersus) -> str:
     """Explanation of the method of comparison."""
-    if one.how is How.INTERLEAVED:
+    if one.method is ComparisonMethod.INTERLEAVED:
         return "timed interleaved on the device"
     return f"the ratio of their speed-ups over {one.baseline}, timed at different times"
 
@@ -180,13 +180,15 @@ def _time_cells(name: str, sides: Sequence[Side], comparisons: Sequence[Versus],
     ]
     known = [one.of(name) for one in comparisons]
     ratios = [(case.comparison if case else None, one.trust) for case, one in zip(known, comparisons, strict=True)]
-    how = dict.fromkeys(case.how if case.comparison is not None and case.how else case.why for case in known if case)
+    methods = dict.fromkeys(
+        case.method if case.comparison is not None and case.method else case.why for case in known if case
+    )
     return (
         Span(name),
         *(_ratio_cell(comparison, trust, glyphs) for comparison, trust in ratios),
         *(time_span(case, glyphs) if case else dash for case in timed),
         *(_ratio_cell(one, trust_of(side), glyphs) for one, side in zip(usual, sides, strict=True)),
-        muted("; ".join(how) or "; ".join(dict.fromkeys(one.why for one in comparisons))),
+        muted("; ".join(methods) or "; ".join(dict.fromkeys(one.why for one in comparisons))),
     )
 
 

@@ -19,7 +19,7 @@ from kgtui.state.compare.alignment import aligned
 from kgtui.state.compare.facts import cost_table, findings_table, matched, resources_table
 from kgtui.state.compare.report import as_json, as_markdown, as_plain
 from kgtui.state.compare.sides import Choice, Side, chosen, require_one_operator, toggled
-from kgtui.state.compare.speedup_comparison import How, Versus, versus
+from kgtui.state.compare.speedup_comparison import ComparisonMethod, Versus, versus
 from kgtui.state.compare.summary import (
     MEAN,
     Table,
@@ -169,7 +169,7 @@ class TestTimes:
         two = timed.side(timed.add(stored_runs.faster(1.2), stored_runs.SECOND))
         found = versus(one, two)
         first = found.cases[0]
-        assert (first.how, first.baseline) == (How.BY_BASELINE, "eager")
+        assert (first.method, first.baseline) == (ComparisonMethod.BY_BASELINE, "eager")
         assert first.comparison is not None
         assert first.comparison.speedup.value == pytest.approx(1.2)
         assert first.comparison.resolution == pytest.approx(1.011**2 - 1)
@@ -193,7 +193,7 @@ class TestTimes:
         two = timed.side(timed.add(script, stored_runs.SECOND))
         found = versus(one, two) if later else versus(two, one)
         case = found.cases[0]
-        assert (case.how, found.standing) == (How.INTERLEAVED, standing)
+        assert (case.method, found.standing) == (ComparisonMethod.INTERLEAVED, standing)
         assert case.comparison is not None
         assert case.comparison.speedup.value == pytest.approx(1.25 if later else 0.8)
 
@@ -202,7 +202,7 @@ class TestTimes:
         script = stored_runs.beside(stranger, 1.25, Standing.FASTER)
         one = timed.side(timed.add(timed_runs.all_timed))
         two = timed.side(timed.add(script, stored_runs.SECOND))
-        assert {case.how for case in versus(one, two).cases} == {How.BY_BASELINE}
+        assert {case.method for case in versus(one, two).cases} == {ComparisonMethod.BY_BASELINE}
 
     def test_under_other_versions_the_baseline_is_another_one(self, timed: Any) -> None:
         one = timed.side(timed.add(timed_runs.all_timed))
