@@ -158,8 +158,8 @@ class Recorder:
         address = ctypes.addressof(words)
         self._buffers[address] = words
         buffer[0] = address  # type: ignore[index]  # ctypes gives a pointer
-        size[0] = _BUFFER_BYTES  # type: ignore[index]
-        most[0] = 0  # type: ignore[index]
+        size[0] = _BUFFER_BYTES  # type: ignore[index]  # as above
+        most[0] = 0  # type: ignore[index]  # as above
 
     def _take_buffer(self, context: int | None, stream: int, buffer: int, size: int, used: int) -> None:
         words = self._buffers.pop(buffer)
@@ -248,7 +248,7 @@ def _prove(recorder: Recorder, device: torch.device) -> None:
     recorder.start()
     try:
         began_ns = recorder.now_ns()
-        torch.cuda._sleep(_KNOWN_CYCLES)  # type: ignore[no-untyped-call]  # torch leaves it bare
+        torch.cuda._sleep(_KNOWN_CYCLES)
         torch.cuda.synchronize(device)
         ended_ns = recorder.now_ns()
         activities = recorder.take()

@@ -55,7 +55,7 @@ def capture(work: Callable[[], None], stream: torch.cuda.Stream) -> CapturedGrap
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph(keep_graph=True)
     pool = torch.cuda.graph_pool_handle()
-    side = torch.cuda.Stream(stream.device)  # type: ignore[no-untyped-call]  # torch leaves it bare
+    side = torch.cuda.Stream(stream.device)
     with torch.cuda.stream(side):
         try:
             _begin(graph, pool, capture_error_mode=_CAPTURE_MODE)

@@ -30,7 +30,7 @@ class _WithoutModes:
     def __enter__(self) -> None:
         self._functions, self._dispatch = without_functions(), _no_dispatch()
         self._functions.__enter__()
-        self._dispatch.__enter__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        self._dispatch.__enter__()
 
     def __exit__(self, *error: object) -> None:
         self._dispatch.__exit__(None, None, None)

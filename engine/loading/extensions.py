@@ -126,7 +126,7 @@ def _served(access: ExtensionAccess, make: Callable[[dict[str, Any]], ExtensionR
     if not given.get("is_python_module", True):
         import torch
 
-        torch.ops.load_library(library)  # type: ignore[no-untyped-call]  # torch's own
+        torch.ops.load_library(library)
         return str(library)
     return _imported(request.name, library)
 

@@ -30,11 +30,11 @@ class AllocationListener(Protocol):
         ...
 
 
-class Poison(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
+class Poison(TorchDispatchMode):
     """While active, new uninitialised tensors of this thread hold the byte `pattern` everywhere."""
 
     def __init__(self, pattern: int, listener: AllocationListener | None = None) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # torch does not annotate it
         self.pattern = pattern
         self.listener = listener
 
@@ -70,4 +70,4 @@ def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iter
 
 
 # Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
-Poison.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
+Poison.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]  # see above

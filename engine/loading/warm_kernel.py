@@ -12,7 +12,7 @@ CONSTANTS = {(3,): _BLOCK}
 
 
 @triton.jit  # type: ignore[untyped-decorator]  # Triton reads the function, not Python
-def copy(source, target, elements, block: tl.constexpr):  # type: ignore[no-untyped-def]
+def copy(source, target, elements, block: tl.constexpr):  # type: ignore[no-untyped-def]  # as above
     """target[i] = source[i] for i < elements, and a reduction, so that those are warm too."""
     at = tl.program_id(0) * block + tl.arange(0, block)
     values = tl.load(source + at, mask=at < elements, other=0.0)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 import torch
 
 elements_of = torch._C.TensorBase.numel
-dtype_of, is_meta = torch._C.TensorBase.dtype.__get__, torch._C.TensorBase.is_meta.__get__  # type: ignore[attr-defined]
+dtype_of, is_meta = torch._C.TensorBase.dtype.__get__, torch._C.TensorBase.is_meta.__get__  # type: ignore[attr-defined]  # in C
 device_of = torch._C.TensorBase.device.__get__
-_strided, _layout = torch.strided, torch._C.TensorBase.layout.__get__  # type: ignore[attr-defined]
+_strided, _layout = torch.strided, torch._C.TensorBase.layout.__get__  # type: ignore[attr-defined]  # in C
 _storage, _offset = torch._C.TensorBase.untyped_storage, torch._C.TensorBase.storage_offset
 _size, _stride = torch._C.TensorBase.size, torch._C.TensorBase.stride
 

@@ -95,5 +95,5 @@ def install() -> None:
             return ThreadSemaphore(*args)
 
     make.SEM_VALUE_MAX = real.SEM_VALUE_MAX  # type: ignore[attr-defined]  # read as that of the class
-    make._rebuild = real._rebuild  # type: ignore[attr-defined]
-    multiprocessing.synchronize._multiprocessing.SemLock = make  # type: ignore[attr-defined]
+    make._rebuild = real._rebuild  # type: ignore[attr-defined]  # as above
+    multiprocessing.synchronize._multiprocessing.SemLock = make  # type: ignore[attr-defined]  # in C

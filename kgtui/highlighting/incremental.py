@@ -13,7 +13,7 @@ from itertools import compress, count
 from operator import ne
 from typing import TypeAlias
 
-from pygments.lexer import ExtendedRegexLexer, LexerContext  # type: ignore[import-untyped]  # Pygments has no types
+from pygments.lexer import ExtendedRegexLexer, LexerContext
 
 from kgtui.highlighting.inks import Span, spans_of
 from kgtui.highlighting.kinds import TextKind

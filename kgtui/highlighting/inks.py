@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
-from pygments.token import Token  # type: ignore[import-untyped]  # Pygments has no types
+from pygments.token import Token
 from rich.color import Color as RichColor
 from rich.style import Style as RichStyle
 from textual.color import Color

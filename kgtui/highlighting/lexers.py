@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 # Pygments has no type annotations; its objects are annotated where they are used.
-from pygments.lexer import (  # type: ignore[import-untyped]
+from pygments.lexer import (
     ExtendedRegexLexer,
     Lexer,
     RegexLexer,
@@ -21,9 +21,9 @@ from pygments.lexer import (  # type: ignore[import-untyped]
     inherit,
     using,
 )
-from pygments.lexers.c_cpp import CppLexer  # type: ignore[import-untyped]
-from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]
-from pygments.token import (  # type: ignore[import-untyped]
+from pygments.lexers.c_cpp import CppLexer
+from pygments.lexers.python import PythonLexer
+from pygments.token import (
     Comment,
     Generic,
     Keyword,
@@ -118,7 +118,7 @@ class PythonLineLexer(ExtendedRegexLexer, PythonLexer):  # type: ignore[misc]  #
 
 
 def _new_lexer(kind: TextKind) -> Lexer | None:
-    from pygments.lexers import DiffLexer, LlvmLexer, PtxLexer  # type: ignore[import-untyped]
+    from pygments.lexers import DiffLexer, LlvmLexer, PtxLexer
 
     makers: dict[TextKind, Callable[[], Lexer]] = {
         TextKind.PYTHON: PythonLineLexer,

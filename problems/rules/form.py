@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from engine.judge.inputs.memory_need import estimated_bytes
 from engine.model import Determinism, Tier
 from problems.rules.trial import OTHER_SEED, Trial
 from problems.rules.values import is_occupied, same_values, settings_of, tensors_in
+
+if TYPE_CHECKING:
+    import torch
 
 MOST_ELEMENTS = 130 * 1024
 CARD_BYTES = 24 << 30
@@ -100,10 +104,9 @@ def memory(trial: Trial) -> Iterator[str]:
             yield f"{case.name}: an argument that is written overlaps itself"
 
 
-def _repeats(tensor: object) -> bool:
+def _repeats(tensor: torch.Tensor) -> bool:
     """Whether two indices of the tensor refer to the same element in memory."""
-    shape, strides = getattr(tensor, "shape", ()), tensor.stride()  # type: ignore[attr-defined]
-    return any(stride == 0 and size > 1 for size, stride in zip(shape, strides, strict=True))
+    return any(stride == 0 and size > 1 for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
 
 
 def layouts(trial: Trial) -> Iterator[str]:
@@ -155,5 +158,5 @@ def ranks(trial: Trial) -> Iterator[str]:
         yield f"the docstring should say 'any rank' exactly where a case has rank 5; one has: {has_five}"
 
 
-def _listed(names: object) -> str:
-    return ", ".join(sorted(map(str, names))) or "none"  # type: ignore[call-overload]
+def _listed(names: Iterable[object]) -> str:
+    return ", ".join(sorted(map(str, names))) or "none"

@@ -29,7 +29,7 @@ class DeviceBlock:
         Raises:
             DeviceMemoryError: there is not enough, or it cannot be shared.
         """
-        torch.cuda.init()  # type: ignore[no-untyped-call]
+        torch.cuda.init()
         torch.empty(0, device=device)  # makes the context of the device the current one
         address = ctypes.c_uint64()
         call_driver("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(size_bytes, 1)))

@@ -96,8 +96,8 @@ def event_timer(device: torch.device) -> Timer:
 
     def seconds(work: Callable[[], object], calls: int) -> float:
         with torch.cuda.device(device):
-            began = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]  # torch leaves it bare
-            ended = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]  # torch leaves it bare
+            began = torch.cuda.Event(enable_timing=True)
+            ended = torch.cuda.Event(enable_timing=True)
             began.record()
             for _ in range(calls):
                 work()

@@ -15,8 +15,8 @@ import torch
 @contextlib.contextmanager
 def without_onednn() -> Iterator[None]:
     """Context in which operators on the CPU do not use oneDNN; for one thread at a time, since the flag is global."""
-    before, *_ = torch.backends.mkldnn.set_flags(False)  # type: ignore[no-untyped-call]  # torch
+    before, *_ = torch.backends.mkldnn.set_flags(False)
     try:
         yield
     finally:
-        torch.backends.mkldnn.set_flags(before)  # type: ignore[no-untyped-call]  # torch
+        torch.backends.mkldnn.set_flags(before)

@@ -153,7 +153,7 @@ class _Rounding(TorchDispatchMode):
     """While active, float64 results are rounded to this number of bits; sums are added up by `running`, if any."""
 
     def __init__(self, bits: int, running: _Running | None) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # torch does not annotate it
         self.bits = bits
         self.running = running
 
@@ -179,7 +179,7 @@ def _dispatch(
 
 
 # Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
-_Rounding.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
+_Rounding.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]  # see above
 
 
 def _product(mode: _Rounding, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

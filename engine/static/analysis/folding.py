@@ -159,7 +159,7 @@ class _Folder:
             if not isinstance(item, str | int):
                 return None
             constant = ast.Constant(value=item)
-            self._lookup = lambda asked, c=constant: c if asked.id == name else outer(asked)  # type: ignore[misc]
+            self._lookup = lambda asked, c=constant: c if asked.id == name else outer(asked)  # type: ignore[misc]  # the default
             value = self.fold(node.elt, depth)
             self._lookup = outer
             if value is None:

@@ -40,7 +40,7 @@ class Allocations:
         """Record that memory was allocated and filled with the byte `poison`."""
         with without_modes():
             storage = Base.untyped_storage(tensor)
-            reference = StorageWeakRef(storage)  # type: ignore[no-untyped-call]  # torch's own
+            reference = StorageWeakRef(storage)
             self._by_address[storage.data_ptr()] = _Allocation(reference=reference, poison=poison)
 
     def written(self, tensors: Iterable[torch.Tensor]) -> None:
@@ -64,7 +64,7 @@ class Allocations:
 
     def _alive(self, address: int) -> _Allocation | None:
         allocation = self._by_address.get(address)
-        if allocation is not None and allocation.reference.expired():  # type: ignore[no-untyped-call]
+        if allocation is not None and allocation.reference.expired():
             del self._by_address[address]
             return None
         return allocation

@@ -85,7 +85,7 @@ class _ConcurrentWork:
     """Work on a separate stream that is never waited for."""
 
     def __init__(self, device: torch.device) -> None:
-        self._stream: torch.cuda.Stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        self._stream: torch.cuda.Stream = torch.cuda.Stream(device)
         self._block = torch.zeros(_BLOCK_BYTES, dtype=torch.uint8, device=device)
         torch.cuda.synchronize(device)
 

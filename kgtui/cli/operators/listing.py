@@ -90,7 +90,7 @@ def _terminal_width() -> int:
     if asked.isdecimal() and int(asked):
         return int(asked)
     try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _UNCUT  # type: ignore[union-attr]
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _UNCUT  # type: ignore[union-attr]  # caught
     except (AttributeError, ValueError, OSError):  # no stream, a closed one, no terminal
         return _UNCUT
 

@@ -44,7 +44,7 @@ class KgtuiScreen(StyledScreen):
         (100, "-medium"),
         (160, "-wide"),
     ]
-    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012  # as above
         (0, "-tiny-height"),
         (LEAST_HEIGHT, "-low"),
         (22, "-short"),

@@ -49,11 +49,11 @@ class _Zone:
         return self.storage.nbytes() == self.size_bytes + ZONE_BYTES
 
 
-class GuardZones(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
+class GuardZones(TorchDispatchMode):
     """While active, new tensors of this thread on `device` have a zone behind them that holds the byte `pattern`."""
 
     def __init__(self, pattern: int, device: torch.device) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # torch does not annotate it
         self.pattern = pattern
         self.device = device
         self._runtime = runtime_of(device)
@@ -129,4 +129,4 @@ def _dispatch(
 
 
 # Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
-GuardZones.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
+GuardZones.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]  # see above

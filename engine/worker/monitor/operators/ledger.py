@@ -84,11 +84,11 @@ class _Key(NamedTuple):
     integers: bool
 
 
-class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
+class Ledger(TorchDispatchMode):
     """While active, records the operators that this thread calls; lines are those of the file `filename`."""
 
     def __init__(self, recorder: TapeRecorder | None = None) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # torch does not annotate it
         self._tape = recorder or TapeRecorder()
         self._entries: dict[_Key, _Entry] = {}
         self._packets: set[Any] = set()
@@ -167,7 +167,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leave
         with contextlib.ExitStack() as stack:
             if self._is_on and not any(isinstance(mode, Ledger | _ThreadLedger) for mode in dispatch_modes()):
                 stack.enter_context(_ThreadLedger(self))
-            if self._is_on and not any(isinstance(mode, Departures) for mode in function_modes()):  # type: ignore[no-untyped-call]
+            if self._is_on and not any(isinstance(mode, Departures) for mode in function_modes()):
                 stack.enter_context(Departures(self))
             yield
 
@@ -325,14 +325,14 @@ def _written(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iter
 
 
 # Not a method in the class body: torch wraps those, and the wrapper's first call imports torch's whole compiler.
-Ledger.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]
+Ledger.__torch_dispatch__ = _dispatch  # type: ignore[method-assign, assignment]  # see above
 
 
-class _ThreadLedger(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its base untyped
+class _ThreadLedger(TorchDispatchMode):
     """A ledger in another thread, which has modes of its own."""
 
     def __init__(self, ledger: Ledger) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # torch does not annotate it
         self.ledger = ledger
 
 
@@ -348,4 +348,4 @@ def _dispatch_in_thread(
     return operator(*args, **(kwargs or {}))
 
 
-_ThreadLedger.__torch_dispatch__ = _dispatch_in_thread  # type: ignore[method-assign, assignment]
+_ThreadLedger.__torch_dispatch__ = _dispatch_in_thread  # type: ignore[method-assign, assignment]  # see above

@@ -189,7 +189,7 @@ def _callbacks() -> dict[str, tuple[Any, ...]]:
     signals = [number for number in signal.Signals if number in signal.valid_signals()]
     return {
         "gc.callbacks": tuple(gc.callbacks),
-        "the modes of functions": tuple(_function_modes()),  # type: ignore[no-untyped-call]
+        "the modes of functions": tuple(_function_modes()),
         "the modes of operators": tuple(_dispatch_modes()),
         **{f"the handler of {number.name}": (signal.getsignal(number),) for number in signals},
     }
