@@ -11,7 +11,7 @@ from engine.model import CacheState, Outcome, Policy, Tier
 from engine.model.benchmark import Interval, Method, Summary
 
 VARIANT_TAG = "tune"
-"""The tag of a run that judged a file with other values than it has: it is a run, but none of the file."""
+"""The tag of a run of a tuned variant, which is not a run of the file: the file has other values."""
 
 
 class RunState(enum.StrEnum):
@@ -187,7 +187,7 @@ class ProblemSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class RecentFile:
-    """A file that was judged, with its newest run."""
+    """A file with runs, and its newest run."""
 
     path: Path
     run: RunRow
