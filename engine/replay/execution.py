@@ -67,8 +67,8 @@ class Replay:
     `foreign` are the numbers of the Given and Addressed steps that a storage's content may come from, and `launched`
     are the storages with content that a kernel stored, directly or through moves.  `rearranged` follows rearrangements
     where they matter.  `derived` are the storages whose content may depend on the arguments.  `looks_up_foreign` is
-    whether a look-up read elements or positions from a Given step, and `looks_up_fills` whether one read elements that
-    fills alone had written, at positions that depend on the arguments.
+    whether a look-up read elements or positions from a Given step, and `looks_up_table` whether one read elements that
+    depend on no argument, as fills or a kernel had written them, at positions that do.
     """
 
     content: Sequence[Array]
@@ -79,7 +79,7 @@ class Replay:
     rearranged: Rearranged | None = None
     derived: set[int] = field(default_factory=set)
     looks_up_foreign: bool = False
-    looks_up_fills: bool = False
+    looks_up_table: bool = False
 
 
 def replay(tape: Tape, memory: TapeMemory, *, rearranged: Rearranged | None = None) -> Replay:
@@ -128,8 +128,8 @@ def _look_up(tape: Tape, state: Replay, step: LookedUp, memory: TapeMemory) -> N
     foreign = bool(_foreign_of(state, storages))
     memory.look_up(step, wrap=foreign)
     state.looks_up_foreign |= foreign
-    is_known = step.source.storage in state.derived | state.launched or foreign
-    state.looks_up_fills |= not is_known and step.positions.storage in state.derived
+    is_table = step.source.storage not in state.derived and not foreign
+    state.looks_up_table |= is_table and step.positions.storage in state.derived
     launched = step.target.storage in state.launched
     _note_written(tape, state, step.target, storages)
     if not launched:

@@ -156,7 +156,7 @@ class Replayer:
             rearranged_by=rearranged_by,
             made_by_moves=made_by_moves,
             looks_up_foreign=state.looks_up_foreign,
-            looks_up_fills=state.looks_up_fills,
+            looks_up_table=state.looks_up_table,
         )
 
 

@@ -97,7 +97,8 @@ class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
     `moved_bytes` were written by moves and fills.  `foreign` are the Given steps that outputs may come from;
     `by_kernels` is whether each written output has content that a kernel stored.  `rearranged_by` is the move that may
     have computed an answer that is a rearrangement, `made_by_moves` whether memory that only moves filled holds it, and
-    `looks_up_foreign` whether a look-up needed a Given step.  `looks_up_fills` is whether one read what fills wrote.
+    `looks_up_foreign` whether a look-up needed a Given step.  `looks_up_table` is whether one read what depends on no
+    argument, at positions that do.
     """
 
     returned: Returned
@@ -107,4 +108,4 @@ class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
     rearranged_by: Count | None = None
     made_by_moves: bool = False
     looks_up_foreign: bool = False
-    looks_up_fills: bool = False
+    looks_up_table: bool = False

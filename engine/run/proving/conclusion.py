@@ -217,8 +217,8 @@ def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given],
     if cast is not None:
         reason = f"torch drops the fractions of elements: a cast of {cast.source.dtype} to {cast.target.dtype}"
         return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
-    if replayed.looks_up_fills:
-        reason = "torch looks up elements in memory that it has filled"
+    if replayed.looks_up_table:
+        reason = "torch looks up elements in a table that depends on no argument"
         return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
     if replayed.looks_up_foreign and used:
         reason = f"torch looks up elements, in or by {describe_memory(tape, used)}"

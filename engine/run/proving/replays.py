@@ -29,8 +29,8 @@ class Replayed:
 
     `rearranged_by` is the step of a move that may have computed an answer that is a rearrangement; `made_by_moves` is
     whether memory that moves alone filled holds it, which is allowed where the framework may copy.  `looks_up_foreign`
-    is whether a look-up needed memory of a Given step, and `looks_up_fills` whether one read what fills had written, at
-    positions that depend on the arguments.  `seed` made the inputs, `digests` are the judge's of the call, and
+    is whether a look-up needed memory of a Given step, and `looks_up_table` whether one read what depends on no
+    argument, at positions that do.  `seed` made the inputs, `digests` are the judge's of the call, and
     `answer_bytes` is the size of all outputs.  `table_bytes` is the least size of constants that can hold half of the
     answer, 0 where that is any size or was not requested.  With `no_content` no argument has an element, though some
     are tensors.  `answers_other` is whether at least half of the elements are right for another content and not for
@@ -44,7 +44,7 @@ class Replayed:
     rearranged_by: int | None = None
     made_by_moves: bool = False
     looks_up_foreign: bool = False
-    looks_up_fills: bool = False
+    looks_up_table: bool = False
     seed: int = 0
     answer_bytes: int = 0
     digests: protocol.ContentDigests | None = None
@@ -173,7 +173,7 @@ class Replays:
             rearranged_by=reply.rearranged_by,
             made_by_moves=reply.made_by_moves and not self._problem.framework,
             looks_up_foreign=reply.looks_up_foreign,
-            looks_up_fills=reply.looks_up_fills,
+            looks_up_table=reply.looks_up_table,
             seed=seed,
             answer_bytes=sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in compared.reports),
             digests=compared.digests,

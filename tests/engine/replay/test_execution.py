@@ -103,12 +103,24 @@ FOUND = LookedUp(
         ((Moved(target=vector(1), source=vector(0)), FILLED, POSITIONS, FOUND), True),
         ((Given(storage=1, data=bytes(BYTES)), POSITIONS, FOUND), False),
         ((launched(vector(0), vector(1)), POSITIONS, FOUND), False),
+        ((FILLED, launched(vector(1), vector(1)), POSITIONS, FOUND), True),
+        ((FILLED, launched(vector(1), vector(1)), FIXED, FOUND), False),
     ],
-    ids=["fills", "fixed positions", "argument", "fills and argument", "fills behind", "constant", "kernel"],
+    ids=[
+        "fills",
+        "fixed positions",
+        "argument",
+        "fills and argument",
+        "fills behind",
+        "constant",
+        "kernel",
+        "kernel without arguments",
+        "kernel without arguments, fixed positions",
+    ],
 )
-def test_look_ups_in_fills_by_content_are_found(steps, looks_up):
+def test_look_ups_in_tables_by_content_are_found(steps, looks_up):
     small = np.zeros(ELEMENTS, np.float32).view(np.uint8)  # positions within the table
-    assert _replay(tape(*steps, storages=4), [small]).looks_up_fills is looks_up
+    assert _replay(tape(*steps, storages=4), [small]).looks_up_table is looks_up
 
 
 def test_an_argument_that_is_written_changes_in_place():

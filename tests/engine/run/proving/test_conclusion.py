@@ -326,9 +326,9 @@ def test_an_answer_that_operators_moved_is_not_proven():
         ),
         (
             (LAUNCH,),
-            {"looks_up_fills": True},
+            {"looks_up_table": True},
             Gap.TORCH_LIGHT,
-            "torch looks up elements in memory that it has filled",
+            "torch looks up elements in a table that depends on no argument",
         ),
         (
             (Moved(target=vector(1, dtype="int64"), source=vector(0)), LAUNCH),
@@ -337,7 +337,7 @@ def test_an_answer_that_operators_moved_is_not_proven():
             "torch drops the fractions of elements: a cast of float32 to int64",
         ),
     ],
-    ids=["rearranged", "made", "table", "table of fills", "truncating cast"],
+    ids=["rearranged", "made", "foreign table", "table", "truncating cast"],
 )
 def test_moves_that_may_make_the_output_prove_nothing(steps, changes, gap, reason):
     right = dataclasses.replace(replayed(mismatch=""), **changes)
