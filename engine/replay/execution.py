@@ -68,7 +68,9 @@ class Replay:
     are the storages with content that a kernel stored, directly or through moves.  `rearranged` follows rearrangements
     where they matter.  `derived` are the storages whose content may depend on the arguments.  `looks_up_foreign` is
     whether a look-up read elements or positions from a Given step, and `looks_up_table` whether one read elements that
-    depend on no argument, as fills or a kernel had written them, at positions that do.
+    depend on no argument, as fills or a kernel had written them, at positions that do.  `fractional` are the storages
+    with fractions of arguments, or their bits, that no kernel has worked on, and `looks_up_by_fractions` whether
+    positions of a look-up were such.
     """
 
     content: Sequence[Array]
@@ -80,10 +82,14 @@ class Replay:
     derived: set[int] = field(default_factory=set)
     looks_up_foreign: bool = False
     looks_up_table: bool = False
+    fractional: set[int] = field(default_factory=set)
+    looks_up_by_fractions: bool = False
 
 
-def replay(tape: Tape, memory: TapeMemory, *, rearranged: Rearranged | None = None) -> Replay:
-    """Execute a checked tape on the storages of `memory`.
+def replay(
+    tape: Tape, memory: TapeMemory, *, rearranged: Rearranged | None = None, fractional: Iterable[int] = ()
+) -> Replay:
+    """Execute a checked tape on the storages of `memory`; those that are `fractional` are arguments with fractions.
 
     Raises:
         UnsupportedError: a step or an operation that is not replayed.
@@ -92,7 +98,7 @@ def replay(tape: Tape, memory: TapeMemory, *, rearranged: Rearranged | None = No
         TapeError: a launch does not give the arguments of its kernel.
     """
     arguments = {number for number, storage in enumerate(tape.storages) if storage.argument is not None}
-    state = Replay(content=memory.content, rearranged=rearranged, derived=arguments)
+    state = Replay(content=memory.content, rearranged=rearranged, derived=arguments, fractional=set(fractional))
     for number, step in enumerate(tape.steps):
         match step:
             case Filled():
@@ -108,6 +114,7 @@ def replay(tape: Tape, memory: TapeMemory, *, rearranged: Rearranged | None = No
                 reads = step.reads if step.data is None else ()  # known bytes are a constant, whatever made them
                 state.foreign[step.storage] = _foreign_of(state, reads) | {number}
                 state.launched.discard(step.storage)
+                state.fractional.discard(step.storage)
                 state.changed.add(step.storage)
                 _note_derived(state, step.storage, depends=step.data is None, covers=True)
             case Addressed():
@@ -129,6 +136,7 @@ def _look_up(tape: Tape, state: Replay, step: LookedUp, memory: TapeMemory) -> N
     memory.look_up(step, wrap=foreign)
     state.looks_up_foreign |= foreign
     is_table = step.source.storage not in state.derived and not foreign
+    state.looks_up_by_fractions |= step.positions.storage in state.fractional
     state.looks_up_table |= is_table and step.positions.storage in state.derived
     launched = step.target.storage in state.launched
     _note_written(tape, state, step.target, storages)
@@ -144,10 +152,13 @@ def _note_written(tape: Tape, state: Replay, target: TapedView, sources: tuple[i
     if covers and target.storage not in sources:
         state.foreign.pop(target.storage, None)
         state.launched.discard(target.storage)
+        state.fractional.discard(target.storage)
     _add_foreign(state, target.storage, _foreign_of(state, sources))
     _note_derived(state, target.storage, depends=not state.derived.isdisjoint(sources), covers=covers)
     if any(source in state.launched for source in sources):
         state.launched.add(target.storage)
+    if not state.fractional.isdisjoint(sources):
+        state.fractional.add(target.storage)
 
 
 def _note_derived(state: Replay, storage: int, *, depends: bool, covers: bool) -> None:

@@ -14,12 +14,12 @@ from engine import protocol
 from engine.errors import UnsupportedError
 from engine.machine.errors import MachineError
 from engine.machine.numerics import Array
-from engine.protocol.proof.tape import Given, Tape
+from engine.protocol.proof.tape import FRACTIONAL, Given, Tape
 from engine.protocol.transport.service import MessagePipes
 from engine.replay.checks import TapeError, bytes_of, check_tape
 from engine.replay.execution import KernelStoppedError, Replay, TapeMemory, replay
 from engine.replay.host_backend import HostBackend
-from engine.replay.rearranged import rearranged_of
+from engine.replay.rearranged import argument_views, rearranged_of
 from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
 from engine.sandbox.variables import DEVICE_VARIABLE, MACHINE_VARIABLE
@@ -143,7 +143,8 @@ class Replayer:
             raise TapeError(f"{kernels} kernels for {len(command.tape.specialisations)} specialisations")
         tape = _without(command.tape, command.without)
         arena = self._backend.open(command, tape)
-        state = replay(tape, arena.memory, rearranged=rearranged_of(tape, command, arena.arguments))
+        rearranged = rearranged_of(tape, command, arena.arguments)
+        state = replay(tape, arena.memory, rearranged=rearranged, fractional=fractional_storages(tape, command))
         returned = arena.leave(state)
         storages = _written(tape, state)
         rearranged_by, made_by_moves = _rearranged(tape, state)
@@ -157,6 +158,7 @@ class Replayer:
             made_by_moves=made_by_moves,
             looks_up_foreign=state.looks_up_foreign,
             looks_up_table=state.looks_up_table,
+            looks_up_by_fractions=state.looks_up_by_fractions,
         )
 
 
@@ -171,6 +173,12 @@ def _without(tape: Tape, numbers: tuple[int, ...]) -> Tape:
         storages=tape.storages, specialisations=tape.specialisations, steps=tuple(steps), returned=tape.returned,
         addresses=tape.addresses,
     )  # fmt: skip
+
+
+def fractional_storages(tape: Tape, command: protocol.ReplayTape) -> set[int]:
+    """The storages of arguments that hold fractions only."""
+    views = argument_views(tape, command.arguments)
+    return {view.storage for view in views} - {view.storage for view in views if view.dtype not in FRACTIONAL}
 
 
 def _written(tape: Tape, state: Replay) -> set[int]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from engine.machine.numerics import Array
 from engine.model import Rearrangement
-from engine.protocol.messages import tensor_specs
+from engine.protocol.messages import ValueSpec, tensor_specs
 from engine.protocol.proof.replaying import ReplayTape
 from engine.protocol.proof.tape import (
     ELEMENT_BYTES,
@@ -48,19 +48,29 @@ def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -
     moves = any(isinstance(step, Filled | Moved | LookedUp) for step in tape.steps)
     if command.rearrangement is Rearrangement.NO or not moves:
         return None
+    views = argument_views(tape, command.arguments)
+    if command.rearrangement.is_certain:
+        return Rearranged(tape, views, by_positions=command.rearrangement is Rearrangement.BY_POSITIONS)
+    argument_of = [storage.argument for storage in tape.storages]
+    held = [
+        view_of(arguments[argument], view).copy()
+        for view in views
+        if (argument := argument_of[view.storage]) is not None
+    ]
+    return Rearranged(tape, views, elements=held)
+
+
+def argument_views(tape: Tape, arguments: Iterable[ValueSpec]) -> list[TapedView]:
+    """The tensors among the arguments of the entry, as views of the tape."""
     number_by_argument = {storage.argument: number for number, storage in enumerate(tape.storages)}
-    specs = [part for value in command.arguments for part in tensor_specs(value) if part.storage in number_by_argument]
-    views = [
+    specs = [part for value in arguments for part in tensor_specs(value) if part.storage in number_by_argument]
+    return [
         TapedView(
             storage=number_by_argument[spec.storage], dtype=spec.dtype, shape=spec.shape, strides=spec.strides,
             offset_bytes=spec.first * ELEMENT_BYTES[spec.dtype],
         )
         for spec in specs
     ]  # fmt: skip
-    if command.rearrangement.is_certain:
-        return Rearranged(tape, views, by_positions=command.rearrangement is Rearrangement.BY_POSITIONS)
-    held = [view_of(arguments[spec.storage], view).copy() for spec, view in zip(specs, views, strict=True)]
-    return Rearranged(tape, views, elements=held)
 
 
 class Rearranged:

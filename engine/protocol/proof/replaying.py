@@ -98,7 +98,7 @@ class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
     `by_kernels` is whether each written output has content that a kernel stored.  `rearranged_by` is the move that may
     have computed an answer that is a rearrangement, `made_by_moves` whether memory that only moves filled holds it, and
     `looks_up_foreign` whether a look-up needed a Given step.  `looks_up_table` is whether one read what depends on no
-    argument, at positions that do.
+    argument, at positions that do, and `looks_up_by_fractions` whether positions were fractions of arguments.
     """
 
     returned: Returned
@@ -109,3 +109,4 @@ class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
     made_by_moves: bool = False
     looks_up_foreign: bool = False
     looks_up_table: bool = False
+    looks_up_by_fractions: bool = False

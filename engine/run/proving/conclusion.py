@@ -220,6 +220,9 @@ def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given],
     if replayed.looks_up_table:
         reason = "torch looks up elements in a table that depends on no argument"
         return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
+    if replayed.looks_up_by_fractions:
+        reason = "torch looks up elements at positions that are the bits of fractions"
+        return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
     if replayed.looks_up_foreign and used:
         reason = f"torch looks up elements, in or by {describe_memory(tape, used)}"
         return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)

@@ -29,12 +29,12 @@ class Replayed:
 
     `rearranged_by` is the step of a move that may have computed an answer that is a rearrangement; `made_by_moves` is
     whether memory that moves alone filled holds it, which is allowed where the framework may copy.  `looks_up_foreign`
-    is whether a look-up needed memory of a Given step, and `looks_up_table` whether one read what depends on no
-    argument, at positions that do.  `seed` made the inputs, `digests` are the judge's of the call, and
-    `answer_bytes` is the size of all outputs.  `table_bytes` is the least size of constants that can hold half of the
-    answer, 0 where that is any size or was not requested.  With `no_content` no argument has an element, though some
-    are tensors.  `answers_other` is whether at least half of the elements are right for another content and not for
-    this one, where that was requested.
+    is whether a look-up needed memory of a Given step, `looks_up_table` whether one read what depends on no argument,
+    at positions that do, and `looks_up_by_fractions` whether positions were fractions, or the bits of them.  `seed`
+    made the inputs, `digests` are the judge's of the call, and `answer_bytes` is the size of all outputs.
+    `table_bytes` is the least size of constants that can hold half of the answer, 0 where that is any size or was not
+    requested.  With `no_content` no argument has an element, though some are tensors.  `answers_other` is whether at
+    least half of the elements are right for another content and not for this one, where that was requested.
     """
 
     mismatch: str
@@ -45,6 +45,7 @@ class Replayed:
     made_by_moves: bool = False
     looks_up_foreign: bool = False
     looks_up_table: bool = False
+    looks_up_by_fractions: bool = False
     seed: int = 0
     answer_bytes: int = 0
     digests: protocol.ContentDigests | None = None
@@ -174,6 +175,7 @@ class Replays:
             made_by_moves=reply.made_by_moves and not self._problem.framework,
             looks_up_foreign=reply.looks_up_foreign,
             looks_up_table=reply.looks_up_table,
+            looks_up_by_fractions=reply.looks_up_by_fractions,
             seed=seed,
             answer_bytes=sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in compared.reports),
             digests=compared.digests,

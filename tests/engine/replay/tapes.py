@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -91,8 +91,9 @@ def replay_on_host(
     *,
     poison: Callable[[int], Array],
     rearranged: Rearranged | None = None,
+    fractional: Collection[int] = (),
 ) -> Replay:
     """As `replay`, on the bytes of the arena's storages, which change in place; `kernels` by specialisation."""
     bases = bases_of(tape, [0] * len(arguments), random.Random(0).randrange)
     memory = HostMemory(tape, arguments, kernels, bases=bases, poison=poison)
-    return replay(tape, memory, rearranged=rearranged)
+    return replay(tape, memory, rearranged=rearranged, fractional=fractional)

@@ -123,6 +123,26 @@ def test_look_ups_in_tables_by_content_are_found(steps, looks_up):
     assert _replay(tape(*steps, storages=4), [small]).looks_up_table is looks_up
 
 
+@pytest.mark.parametrize(
+    ("steps", "fractional", "looks_up"),
+    [
+        ((POSITIONS, FOUND), {0}, True),
+        ((POSITIONS, FOUND), (), False),
+        ((POSITIONS, FIXED, FOUND), {0}, True),
+        ((POSITIONS, Filled(target=vector(2), element=bytes(4)), FOUND), {0}, False),
+        ((POSITIONS, Given(storage=2, data=bytes(BYTES)), FOUND), {0}, False),
+        ((FIXED, FOUND), {0}, False),
+        ((launched(vector(0), vector(2)), FOUND), {0}, False),
+    ],
+    ids=["cast", "integers", "filled in part", "filled", "constant", "fixed", "kernel"],
+)
+def test_look_ups_at_positions_of_fractions_are_found(steps, fractional, looks_up):
+    small = np.zeros(ELEMENTS, np.float32).view(np.uint8)  # positions within the table
+    recorded = tape(Moved(target=vector(1), source=vector(0)), *steps, storages=4)
+    state = replay_on_host(recorded, [small], {0: double()}, poison=zeros, fractional=fractional)
+    assert state.looks_up_by_fractions is looks_up
+
+
 def test_an_argument_that_is_written_changes_in_place():
     argument = content()
     _replay(tape(launched(vector(0), vector(0))), [argument])

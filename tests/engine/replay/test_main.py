@@ -6,7 +6,7 @@ import pytest
 
 from engine import protocol
 from engine.replay import main
-from engine.replay.main import Replayer
+from engine.replay.main import Replayer, fractional_storages
 from tests.engine.replay.tapes import DOUBLE, launched, tape, vector
 
 ARENA = protocol.ArenaSpec(storages=(protocol.StorageSpec(offset=0, bytes=24),), bytes=24, path="/nowhere/arena")
@@ -67,6 +67,19 @@ def test_tape_that_cannot_be_replayed_fails_with_reason(
     assert isinstance(failed, protocol.Failed)
     assert failed.kind is kind
     assert words in failed.message
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "storages"),
+    [(("float32",), {0}), (("float32", "bfloat16"), {0}), (("int32",), set()), (("float32", "uint8"), set())],
+)
+def test_storages_with_fractions_alone_are_fractional(dtypes: tuple[str, ...], storages: set[int]) -> None:
+    command = protocol.ReplayTape(
+        id="i", tape=tape(launched(vector(0), vector(1))), kernels=("k",), arena=ARENA, outputs="",
+        max_output_bytes=0, most_bytes=0,
+        arguments=tuple(protocol.TensorSpec(storage=0, dtype=one, shape=(1,), strides=(1,), first=0) for one in dtypes),
+    )  # fmt: skip
+    assert fractional_storages(command.tape, command) == storages
 
 
 def test_a_module_with_an_unknown_operation_is_refused() -> None:

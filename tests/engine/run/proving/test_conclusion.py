@@ -331,13 +331,19 @@ def test_an_answer_that_operators_moved_is_not_proven():
             "torch looks up elements in a table that depends on no argument",
         ),
         (
+            (LAUNCH,),
+            {"looks_up_by_fractions": True},
+            Gap.TORCH_LIGHT,
+            "torch looks up elements at positions that are the bits of fractions",
+        ),
+        (
             (Moved(target=vector(1, dtype="int64"), source=vector(0)), LAUNCH),
             {},
             Gap.TORCH_LIGHT,
             "torch drops the fractions of elements: a cast of float32 to int64",
         ),
     ],
-    ids=["rearranged", "made", "foreign table", "table", "truncating cast"],
+    ids=["rearranged", "made", "foreign table", "table", "positions of fractions", "truncating cast"],
 )
 def test_moves_that_may_make_the_output_prove_nothing(steps, changes, gap, reason):
     right = dataclasses.replace(replayed(mismatch=""), **changes)
