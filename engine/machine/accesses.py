@@ -44,6 +44,7 @@ class Accesses:
         self._shadows: dict[int, Shadow] = {}
         self._views: dict[tuple[object, ...], Array] = {}
         self._atomics: Array | None = None
+        self._claimants: dict[int, Array] = {}
 
     def restore(self) -> None:
         """Undo the writes of the launch."""
@@ -146,6 +147,17 @@ class Accesses:
         )
         self.journal.note(finding)
         raise StopLaunchError
+
+    def find_claim(self, kind: FindingKind, frame: Frame, step: Step, failing: Array) -> None:
+        """Record a claim that is false in the programs at places `failing`; each program counts once."""
+        known = self._claimants.get(id(step))
+        if known is None:
+            known = self._claimants[id(step)] = np.zeros(self._programs, np.bool_)
+        programs = frame.programs[failing]
+        fresh = programs[~known[programs]]
+        known[fresh] = True
+        if fresh.size:
+            self.journal.find_claim(kind, step, fresh)
 
     def _apply(
         self, frame: Frame, step: Step, view: Array, flat: Array, update: Update, operands: tuple[Array, ...]

@@ -17,7 +17,7 @@ from engine.errors import UnsupportedError
 from engine.machine.errors import LimitError
 from engine.machine.ir import Operation, Value
 from engine.machine.numerics import Array
-from engine.machine.results import Limits, kernel_line
+from engine.machine.results import FindingKind, Limits, kernel_line
 from engine.machine.values import Val, select
 
 
@@ -206,6 +206,10 @@ class MemoryAccess(Protocol):
 
     def fail(self, frame: Frame, step: Step, failing: Array, message: str) -> None:
         """Stop the launch because of a device assertion of the programs at places `failing`."""
+        ...
+
+    def find_claim(self, kind: FindingKind, frame: Frame, step: Step, failing: Array) -> None:
+        """Record a claim that is false in the programs at places `failing`."""
         ...
 
 

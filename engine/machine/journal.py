@@ -155,6 +155,24 @@ class Journal:
                 detail=detail,
             )
 
+    def find_claim(self, kind: FindingKind, step: Step, programs: Array) -> None:
+        """Record a false claim of these programs, or count them if it was found before."""
+        key, first = (kind, id(step)), int(programs.min())
+        known = self._findings.get(key)
+        if known is not None:
+            self._findings[key] = replace(known, program=min(known.program, first), count=known.count + len(programs))
+        elif len(self._findings) < self._limits.findings:
+            self._findings[key] = MemoryFinding(
+                kind=kind,
+                access=AccessKind.LOAD,
+                storage="",
+                element=0,
+                elements=0,
+                program=first,
+                location=step.operation.location,
+                count=len(programs),
+            )
+
     def tally(self, access: Access) -> None:
         """Add an access to the facts of its operation."""
         step, name = access.step, access.storage.name

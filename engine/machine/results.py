@@ -13,7 +13,7 @@ _LIBRARY = "triton/language"  # functions of tl.* carry locations in Triton's ow
 
 
 class FindingKind(enum.Enum):
-    """Kind of a wrong access."""
+    """Kind of a wrong access or claim."""
 
     OUT_OF_BOUNDS = "out of bounds"
     MISALIGNED = "misaligned"
@@ -21,6 +21,7 @@ class FindingKind(enum.Enum):
     WRITE_CONFLICT = "conflicting writes"
     READ_CONFLICT = "unsynchronized read"
     ASSERTION = "device assertion failed"
+    ASSUMPTION = "false assumption"
 
 
 class AccessKind(enum.Enum):
@@ -51,7 +52,8 @@ class MemoryFinding(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of wrong access of one operation to one storage; the first element and program of `count` ones.
 
     Programs are numbered over the whole grid, x fastest.  `other_program` and `other_location` name the second access
-    of a conflict; `element` counts from the start of the storage in elements of its type.
+    of a conflict; `element` counts from the start of the storage in elements of its type.  A claim has no storage, and
+    `count` is the number of programs.
     """
 
     kind: FindingKind
@@ -69,6 +71,9 @@ class MemoryFinding(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def message(self) -> str:
         """One sentence: kind, access, element, programs and lines."""
+        if self.kind is FindingKind.ASSUMPTION:
+            more = f" ({self.count:,} programs)" if self.count > 1 else ""
+            return f"{self.kind.value}: program {self.program} at {place(self.location)}{more}"
         where = f"{self.access.value} of {self.storage}[{self.element}]" if self.storage else self.access.value
         text = f"{self.kind.value}: {where} by program {self.program} at {place(self.location)}"
         if self.kind is FindingKind.OUT_OF_BOUNDS and self.storage:

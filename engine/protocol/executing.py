@@ -17,12 +17,13 @@ MOST_REPORTS = 64
 
 
 class MemoryFault(enum.StrEnum):
-    """A wrong access that did not stop its launch."""
+    """A wrong access, or a false claim to the compiler, that did not stop its launch."""
 
     MISALIGNED = "misaligned"
     UNINITIALIZED = "uninitialized"
     CONFLICTING_WRITES = "conflicting_writes"
     UNORDERED_READ = "unordered_read"
+    FALSE_ASSUMPTION = "false_assumption"
 
 
 class ProgramAccess(Message, frozen=True):
@@ -37,7 +38,7 @@ class MemoryReport(Message, frozen=True):
     """Faulty accesses of one operation to one tensor: the first of `count` elements.
 
     `index` counts from the start of the storage of `tensor`, which has `elements`; `other` is the earlier access of a
-    conflict, `detail` what the machine adds.
+    conflict, `detail` what the machine adds.  A claim has no tensor: `count` is its number of programs.
     """
 
     fault: MemoryFault

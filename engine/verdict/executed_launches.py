@@ -1,8 +1,9 @@
 """Findings and failed cases from executions of kernels on the CPU: pure functions of one report.
 
 Conflicts between programs are computed from the sets of addresses of one execution, so that they are a proof, and a
-case with one has failed even if its values are right.  A GPU stops a kernel at a misaligned access.  Uninitialized
-memory may be read and not used, so that it is a hint.
+case with one has failed even if its values are right; so has one with a false assumption, from which a compiler for a
+GPU may derive anything.  A GPU stops a kernel at a misaligned access.  Uninitialized memory may be read and not used,
+so that it is a hint.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from engine.model import Finding, Location, Outcome, Severity
 from engine.protocol.executing import Executed, InterpretedKernel, MemoryFault, MemoryReport, ProgramAccess
 from engine.verdict.decide import Stop
 
-RACE, MEMORY, INTERPRETER = "race", "memory_access", "interpreter"
+RACE, MEMORY, CLAIM, INTERPRETER = "race", "memory_access", "compiler_hint", "interpreter"
 
 _SEVERITIES = {
     MemoryFault.CONFLICTING_WRITES: Severity.PROOF,
     MemoryFault.UNORDERED_READ: Severity.PROOF,
     MemoryFault.MISALIGNED: Severity.PROOF,
     MemoryFault.UNINITIALIZED: Severity.HINT,
+    MemoryFault.FALSE_ASSUMPTION: Severity.PROOF,
 }
+_CLAIMS = (MemoryFault.FALSE_ASSUMPTION,)
 
 
 def findings_of(executed: Executed, case: str) -> Iterator[Finding]:
@@ -29,7 +32,7 @@ def findings_of(executed: Executed, case: str) -> Iterator[Finding]:
         yield _of_interpreted(kernel)
     for report in executed.memory:
         yield Finding(
-            check=RACE if report.other is not None else MEMORY,
+            check=_check(report),
             severity=_SEVERITIES[report.fault],
             message=_sentence(report),
             case=case,
@@ -45,6 +48,12 @@ def stop_of(executed: Executed) -> Stop | None:
     return Stop(outcome=Outcome.RUNTIME_ERROR, message=_sentence(fault), location=_location(fault))
 
 
+def _check(report: MemoryReport) -> str:
+    if report.fault in _CLAIMS:
+        return CLAIM
+    return RACE if report.other is not None else MEMORY
+
+
 def _location(report: MemoryReport) -> Location | None:
     return Location(line=report.access.line) if report.access.line is not None else None
 
@@ -55,6 +64,8 @@ def _of_interpreted(kernel: InterpretedKernel) -> Finding:
 
 
 def _sentence(report: MemoryReport) -> str:
+    if report.fault is MemoryFault.FALSE_ASSUMPTION:
+        return _assumption(report)
     element, access, other = f"{report.tensor}[{report.index}]", report.access, report.other
     more = f" ({report.count:,} elements)" if report.count > 1 else ""
     if other is None:
@@ -69,6 +80,17 @@ def _sentence(report: MemoryReport) -> str:
     return (
         f"race in {report.kernel}: program {reader.program} loads {element}{_line(reader)}, which program "
         f"{writer.program} stores{_line(writer)} without synchronization{more}"
+    )
+
+
+def _assumption(report: MemoryReport) -> str:
+    access = report.access
+    where = f"{report.count:,} programs, the first is {access.program}"
+    if report.count == 1:
+        where = f"program {access.program}"
+    return (
+        f"false assumption in {report.kernel}{_line(access)}: the condition of tl.assume is false in {where}; "
+        "code compiled for a GPU may rely on it"
     )
 
 

@@ -48,6 +48,5 @@ OPERATIONS: dict[str, Handler] = {
     "tt.debug_barrier": _nothing,
     "gpu.barrier": _nothing,
     "ttg.barrier": _nothing,
-    "llvm.intr.assume": _nothing,
 }
 UNSUPPORTED = {"tt.elementwise_inline_asm": "inline assembly is not executed"}

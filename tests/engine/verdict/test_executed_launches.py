@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from engine.model import Finding, Location, Outcome, Severity
 from engine.protocol.executing import Executed, InterpretedKernel, MemoryFault, MemoryReport, ProgramAccess
@@ -30,6 +31,10 @@ LATE_READ = report(MemoryFault.UNORDERED_READ, access("load", 1, 7), access("acc
 LATE_WRITE = report(MemoryFault.UNORDERED_READ, access("store", 1, 7), access("access", 0, 5))
 UNWRITTEN = report(MemoryFault.UNINITIALIZED, access("load", 1, 7))
 MISALIGNED = report(MemoryFault.MISALIGNED, access("store", 1, None), detail="address 0x41 is odd")
+ASSUMPTION = MemoryReport(
+    fault=MemoryFault.FALSE_ASSUMPTION, kernel="k", tensor="", index=0, elements=0, count=3, access=access("load", 1, 7)
+)
+ONE_ASSUMPTION = replace(ASSUMPTION, count=1, access=access("load", 1, None))
 
 
 @pytest.mark.parametrize(
@@ -45,8 +50,12 @@ MISALIGNED = report(MemoryFault.MISALIGNED, access("store", 1, None), detail="ad
          "never written"),
         (MISALIGNED, "misaligned store of out[8] in k by program (1, 0, 0): address 0x41 is odd; "
          "a GPU stops the kernel there"),
+        (ASSUMPTION, "false assumption in k at line 7: the condition of tl.assume is false in 3 programs, the first is "
+         "(1, 0, 0); code compiled for a GPU may rely on it"),
+        (ONE_ASSUMPTION, "false assumption in k: the condition of tl.assume is false in program (1, 0, 0); "
+         "code compiled for a GPU may rely on it"),
     ],
-    ids=["writes", "two lanes", "late read", "late write", "unwritten", "misaligned"],
+    ids=["writes", "two lanes", "late read", "late write", "unwritten", "misaligned", "assumption", "one program"],
 )  # fmt: skip
 def test_fault_names_element_programs_and_lines(found: MemoryReport, message: str) -> None:
     (finding,) = findings_of(Executed(memory=(found,)), "4x4")
@@ -60,6 +69,7 @@ def test_fault_names_element_programs_and_lines(found: MemoryReport, message: st
         (LATE_READ, "race", Severity.PROOF),
         (UNWRITTEN, "memory_access", Severity.HINT),
         (MISALIGNED, "memory_access", Severity.PROOF),
+        (ASSUMPTION, "compiler_hint", Severity.PROOF),
     ],
 )
 def test_fault_has_the_weight_of_its_certainty(found: MemoryReport, check: str, severity: Severity) -> None:
@@ -70,6 +80,12 @@ def test_fault_has_the_weight_of_its_certainty(found: MemoryReport, check: str, 
 def test_race_fails_the_case_at_its_line() -> None:
     stop = stop_of(Executed(memory=(UNWRITTEN, WRITES)))
     assert stop == Stop(outcome=Outcome.RUNTIME_ERROR, message=RACE, location=Location(line=7))
+
+
+def test_false_assumption_fails_the_case_at_its_line() -> None:
+    stop = stop_of(Executed(memory=(UNWRITTEN, ASSUMPTION)))
+    assert stop is not None
+    assert (stop.outcome, stop.location) == (Outcome.RUNTIME_ERROR, Location(line=7))
 
 
 def test_uninitialized_read_alone_fails_no_case() -> None:
