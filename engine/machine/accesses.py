@@ -20,6 +20,7 @@ from engine.machine.results import AccessKind, FindingKind, Limits, MemoryFindin
 from engine.machine.shadow import Conflict, Shadow, event_of, stamp
 from engine.machine.values import NOWHERE, Pointers, Val, scalar_of
 
+_SCOPED = 'an atomic with scope="cta" is not atomic for other programs'
 _NO_STORAGE = Storage(name="", data=np.zeros(0, np.uint8), base=0, element=Scalar.I8)
 
 
@@ -109,7 +110,8 @@ class Accesses:
         """Read, change and write elements, one program after the other; the values before, 0 where masked."""
         assert isinstance(pointers, Pointers)
         event = self.journal.event(step)
-        self._synchronise(frame, event)
+        if not _is_of_one_program(step):
+            self._synchronise(frame, event)
         shape = np.broadcast_shapes((frame.count,), (1,))
         result: Array | None = None
         for place, chosen in _origins(pointers, mask):
@@ -179,10 +181,15 @@ class Accesses:
         return before
 
     def _note_update(self, access: Access, event: int) -> None:
-        """Record an atomic as the last write of its elements."""
+        """Record an atomic as the last write of its elements; one of scope "cta" conflicts with other programs."""
         shadow, programs = self._shadow(access.place), access.programs()
         granules, per = shadow.granules(access.lanes.flat, access.pointers.unit, access.pointers.start)
-        shadow.note_write(granules, stamp(event, np.repeat(programs, per) if per > 1 else programs))
+        owners = np.repeat(programs, per) if per > 1 else programs
+        shadow.note_write(granules, stamp(event, owners))
+        if _is_of_one_program(access.step):
+            conflict = shadow.writes_of_others(granules, owners, None)
+            if conflict is not None:
+                self._find_scoped(FindingKind.WRITE_CONFLICT, access, owners, conflict, per)
 
     def _synchronise(self, frame: Frame, event: int) -> None:
         """Record that these programs have performed an atomic operation."""
@@ -275,12 +282,31 @@ class Accesses:
         self.journal.find_conflict(FindingKind.READ_CONFLICT, access, programs, conflict, changed, per)
 
     def _check_mixed(self, access: Access, programs: Array, conflict: Conflict, per: int, *, writes: bool) -> None:
-        """Check for atomics on another program's plain stores; two atomics never conflict."""
-        events = event_of(conflict.stamps)
-        kinds = {int(event): self.journal.steps[int(event)].operation.name for event in np.unique(events)}
-        plain = np.array([not kinds[int(event)].startswith("tt.atomic") for event in events])
+        """Check for atomics on another program's plain stores; two atomics conflict by a scope of "cta" only."""
         kind = FindingKind.WRITE_CONFLICT if writes else FindingKind.READ_CONFLICT
+        if _is_of_one_program(access.step):
+            self._find_scoped(kind, access, programs, conflict, per)
+            return
+        events = event_of(conflict.stamps)
+        steps = {int(event): self.journal.steps[int(event)] for event in np.unique(events)}
+        scoped = np.array([_is_of_one_program(steps[int(event)]) for event in events])
+        plain = np.array([not steps[int(event)].operation.name.startswith("tt.atomic") for event in events])
         self.journal.find_conflict(kind, access, programs, conflict, plain, per)
+        self._find_scoped(kind, access, programs, conflict, per, real=scoped)
+
+    def _find_scoped(
+        self,
+        kind: FindingKind,
+        access: Access,
+        programs: Array,
+        conflict: Conflict,
+        per: int,
+        *,
+        real: Array | None = None,
+    ) -> None:
+        """Record conflicts of atomics that are due to the scope of one of the two."""
+        real = np.full(len(conflict.at), True) if real is None else real
+        self.journal.find_conflict(kind, access, programs, conflict, real, per, detail=_SCOPED)
 
     def _check_write(
         self,
@@ -344,6 +370,11 @@ def _turns(flat: Array) -> list[Array]:
     by_rank = np.argsort(ranks, kind="stable")
     cuts = np.cumsum(np.bincount(ranks))[:-1]
     return [order[part] for part in np.split(by_rank, cuts)]
+
+
+def _is_of_one_program(step: Step) -> bool:
+    """Whether an atomic is of scope "cta": for other programs it is a plain access."""
+    return step.operation.attributes.get("scope") == "cta"
 
 
 def _granules_of(data: Array, granule: int) -> Array:

@@ -106,7 +106,14 @@ class Journal:
         self._findings[(finding.kind, finding.storage, finding.detail)] = finding
 
     def find_conflict(
-        self, kind: FindingKind, access: Access, programs: Array, conflict: Conflict, real: Array, per: int
+        self,
+        kind: FindingKind,
+        access: Access,
+        programs: Array,
+        conflict: Conflict,
+        real: Array,
+        per: int,
+        detail: str = "",
     ) -> None:
         """Record a finding for each earlier operation of a conflict."""
         at, stamps = conflict.at[real], conflict.stamps[real]
@@ -121,6 +128,7 @@ class Journal:
                 program=int(programs[first]),
                 other_program=int(program_of(stamps[chosen[0]])),
                 other=self.steps[int(event)],
+                detail=detail,
             )
 
     def find(

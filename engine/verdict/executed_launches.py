@@ -68,18 +68,20 @@ def _sentence(report: MemoryReport) -> str:
         return _assumption(report)
     element, access, other = f"{report.tensor}[{report.index}]", report.access, report.other
     more = f" ({report.count:,} elements)" if report.count > 1 else ""
+    cause = f": {report.detail}" if report.detail else ""
     if other is None:
         return f"{_alone(report, element)}{more}"
     if report.fault is MemoryFault.CONFLICTING_WRITES:
         lines = _lines(other, access)
         if other.program == access.program:
             return f"race in {report.kernel}: program {access.program} stores two values to {element}{lines}{more}"
+        change = "change" if report.detail else "store different values to"
         programs = f"programs {other.program} and {access.program}"
-        return f"race in {report.kernel}: {programs} store different values to {element}{lines}{more}"
+        return f"race in {report.kernel}: {programs} {change} {element}{lines}{more}{cause}"
     reader, writer = (other, access) if access.access == "store" else (access, other)
     return (
         f"race in {report.kernel}: program {reader.program} loads {element}{_line(reader)}, which program "
-        f"{writer.program} stores{_line(writer)} without synchronization{more}"
+        f"{writer.program} stores{_line(writer)} without synchronization{more}{cause}"
     )
 
 

@@ -1,4 +1,4 @@
-# kgtui: op=aten::silu expect=runtime_error diagnosis=not_reached case="1000 f32"
+# kgtui: op=aten::silu expect=runtime_error
 """The compiler is told that there are whole blocks only, as in the shapes of one model; then it may drop every mask."""
 
 import torch

@@ -89,13 +89,13 @@ def test_atomic_stores_of_two_programs_do_not_conflict() -> None:
     assert x.tolist() == [4]
 
 
-def run_in_turn(*names: str) -> list[tuple[FindingKind, AccessKind]]:
+def run_in_turn(*names: str, scopes: tuple[str, str] = ("gpu", "gpu")) -> list[tuple[FindingKind, AccessKind]]:
     """Findings of programs that each perform one operation on x[0], the first one first."""
     kernel, e = kernel_of(1)
     for number, name in enumerate(names):
         inner = e.block()
         value = () if name.endswith("load") else (inner.constant(I32, 1),)
-        inner.op(name, inner.function.entry.arguments[0], *value, to=None if value else I32)
+        inner.op(name, inner.function.entry.arguments[0], *value, to=None if value else I32, scope=scopes[number])
         inner.add("scf.yield", (), ())
         is_turn = e.op("arith.cmpi", program(e), e.constant(I32, number), to=I1, predicate="eq")
         e.add("scf.if", (is_turn,), (), regions=(inner.region(),))
@@ -111,6 +111,33 @@ def test_atomic_store_conflicts_with_a_plain_one_only() -> None:
     assert run_in_turn("tt.store", "tt.atomic_store") == [(FindingKind.WRITE_CONFLICT, AccessKind.ATOMIC)]
     assert run_in_turn("tt.atomic_store", "tt.atomic_load") == []
     assert run_in_turn("tt.atomic_load", "tt.atomic_store") == []
+
+
+@pytest.mark.parametrize("scopes", [("cta", "cta"), ("gpu", "cta"), ("cta", "gpu")])
+def test_atomics_of_two_programs_conflict_if_one_is_of_one_program(scopes: tuple[str, str]) -> None:
+    assert run_in_turn("tt.atomic_store", "tt.atomic_store", scopes=scopes) == [
+        (FindingKind.WRITE_CONFLICT, AccessKind.ATOMIC)
+    ]
+    assert run_in_turn("tt.atomic_store", "tt.atomic_load", scopes=scopes) == [
+        (FindingKind.READ_CONFLICT, AccessKind.ATOMIC)
+    ]
+
+
+def summed(*, scope: str, shared: bool) -> Execution:
+    """Programs that run together add 1, each to x[0] or to an element of its own."""
+    kernel, e = kernel_of(1)
+    index = e.constant(I32, 0) if shared else program(e)
+    e.op("tt.atomic_rmw", element(e, 0, index), e.constant(I32, 1), to=I32, kind="add", sem="relaxed", scope=scope)
+    return run(kernel, 4, np.zeros(4, np.int32))
+
+
+def test_sum_of_several_programs_needs_a_scope_beyond_one() -> None:
+    (finding,) = summed(scope="cta", shared=True).findings
+    assert (finding.kind, finding.element, finding.count) == (FindingKind.WRITE_CONFLICT, 0, 3)
+    assert (finding.program, finding.other_program) == (0, 3)
+    assert finding.detail == 'an atomic with scope="cta" is not atomic for other programs'
+    assert summed(scope="cta", shared=False).findings == ()
+    assert summed(scope="gpu", shared=True).findings == ()
 
 
 def chained(*, later: bool) -> FunctionBuilder:

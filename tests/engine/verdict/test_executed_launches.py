@@ -29,6 +29,8 @@ WRITES = report(MemoryFault.CONFLICTING_WRITES, access("store", 1, 7), access("a
 TWO_LANES = report(MemoryFault.CONFLICTING_WRITES, access("store", 1, 7), access("store", 1, 7))
 LATE_READ = report(MemoryFault.UNORDERED_READ, access("load", 1, 7), access("access", 0, 5))
 LATE_WRITE = report(MemoryFault.UNORDERED_READ, access("store", 1, 7), access("access", 0, 5))
+SCOPED_WRITES = replace(WRITES, detail="not atomic")
+SCOPED_READ = replace(LATE_READ, detail="not atomic")
 UNWRITTEN = report(MemoryFault.UNINITIALIZED, access("load", 1, 7))
 MISALIGNED = report(MemoryFault.MISALIGNED, access("store", 1, None), detail="address 0x41 is odd")
 ASSUMPTION = MemoryReport(
@@ -46,6 +48,10 @@ ONE_ASSUMPTION = replace(ASSUMPTION, count=1, access=access("load", 1, None))
          "without synchronization"),
         (LATE_WRITE, "race in k: program (0, 0, 0) loads out[8] at line 5, which program (1, 0, 0) stores at line 7 "
          "without synchronization"),
+        (SCOPED_WRITES, "race in k: programs (0, 0, 0) and (1, 0, 0) change out[8] at lines 5 and 7 (3 elements): "
+         "not atomic"),
+        (SCOPED_READ, "race in k: program (1, 0, 0) loads out[8] at line 7, which program (0, 0, 0) stores at line 5 "
+         "without synchronization: not atomic"),
         (UNWRITTEN, "uninitialized memory: load of out[8] in k at line 7 by program (1, 0, 0), which was "
          "never written"),
         (MISALIGNED, "misaligned store of out[8] in k by program (1, 0, 0): address 0x41 is odd; "
@@ -55,7 +61,10 @@ ONE_ASSUMPTION = replace(ASSUMPTION, count=1, access=access("load", 1, None))
         (ONE_ASSUMPTION, "false assumption in k: the condition of tl.assume is false in program (1, 0, 0); "
          "code compiled for a GPU may rely on it"),
     ],
-    ids=["writes", "two lanes", "late read", "late write", "unwritten", "misaligned", "assumption", "one program"],
+    ids=[
+        "writes", "two lanes", "late read", "late write", "scoped writes", "scoped read", "unwritten", "misaligned",
+        "assumption", "one program",
+    ],
 )  # fmt: skip
 def test_fault_names_element_programs_and_lines(found: MemoryReport, message: str) -> None:
     (finding,) = findings_of(Executed(memory=(found,)), "4x4")
