@@ -3,7 +3,8 @@
 On the CPU no case for timing is verified, so a candidate that computes with torch above some size, or is wrong there,
 would pass.  Here the entry is called on a case for timing, drawn in each run, with all its launches suppressed, and the
 operators of torch that it calls are recorded as in a verified call.  On another that takes about a second its launches
-are executed, and its outputs are compared.  On a GPU these cases are called when they are timed.
+are executed, and its outputs are compared; if all verified cases are proven, the tape of that call is replayed, too.
+On a GPU these cases are called when they are timed.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ from dataclasses import replace
 
 from engine import protocol
 from engine.errors import EngineError
-from engine.model import Case, Finding, Outcome, Severity, Tier
+from engine.model import Case, CaseResult, Finding, Outcome, OutputReport, Severity, Tier
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
+from engine.model.proof import COMPUTED_ELSEWHERE
 from engine.probes import Observation
-from engine.probes.lab.case_session import CallContent, CallResult, Lab
+from engine.probes.lab.case_session import CallContent, CallResult, Lab, PassedCase
 from engine.verdict.executed_launches import INTERPRETER, stop_of
 from engine.verdict.torch_operators import uncompared_findings
 
 LAYER = Layer.BEHAVIOUR
 TURN = 3  # last of all: its calls may lose the worker
-CATCHES = ("computes_the_first_part_of_large_tensors.py", "torch_above_a_size.py")
+CATCHES = ("computes_the_first_part_of_large_tensors.py", "numpy_above_a_size.py", "torch_above_a_size.py")
 
 _BY = "large_cases"
 _MOST_BYTES = 32 << 20  # bytes read and written: the inputs of a larger case would take longer than the other probes
@@ -69,7 +71,9 @@ def _drawn_for_execution(lab: Lab, cases: Sequence[Case]) -> Case | None:
 async def _compare(lab: Lab, case: Case) -> Finding | None:
     """Finding on the outputs of one call with its launches; None if they are right."""
     async with lab.at(case) as session:
-        called = await session.make(poison=_OTHER_POISON, content=CallContent(fresh=False))
+        prove = lab.prove if lab.is_proven else None
+        tape = session.outputs.with_suffix(".tape") if prove is not None else None
+        called = await session.make(poison=_OTHER_POISON, content=CallContent(fresh=False), tape=tape)
         if isinstance(called, CallResult):
             severity = Severity.NOTE if called.lost else Severity.HINT
             return _wrong(case, severity, f"could not be verified: {called.trouble}")
@@ -81,7 +85,23 @@ async def _compare(lab: Lab, case: Case) -> Finding | None:
         return _wrong(case, Severity.SUSPECT, compared)
     failed = next((report for report in compared.reports if report.outcome is not Outcome.PASS), None)
     message = f"wrong where no verified case is as large: {failed.message}" if failed is not None else compared.mutated
-    return _wrong(case, Severity.SUSPECT, message) if message is not None else None
+    if message is not None:
+        return _wrong(case, Severity.SUSPECT, message)
+    if prove is None or tape is None:
+        return None
+    proof = await prove(_passed(case, compared.reports), tape)
+    if proof.gap not in COMPUTED_ELSEWHERE:
+        return None
+    message = f"not computed by the kernels alone where no verified case is as large: {proof.reason}"
+    return _wrong(case, Severity.SUSPECT, message)
+
+
+def _passed(case: Case, reports: tuple[OutputReport, ...]) -> PassedCase:
+    """The case with these outputs of one call."""
+    result = CaseResult(
+        case=case.name, tier=case.tier, outcome=Outcome.PASS, elapsed_s=0.0, calls=1, seed=None, outputs=reports
+    )
+    return PassedCase(case=case, result=result, launches=())
 
 
 async def _observe(lab: Lab, case: Case) -> tuple[protocol.Observed | None, str]:

@@ -34,7 +34,7 @@ from engine.run.event_stream import EventEmitter
 from engine.run.kernel_source import TapedKernels
 from engine.run.native.building import NativeCode
 from engine.run.proving.conclusion import is_idle
-from engine.run.proving.stage import prove
+from engine.run.proving.stage import ProvingStage, prove
 from engine.run.run_limits import watch_usage
 from engine.run.run_processes import RunProcesses
 from engine.run.stages.compile_stage import OVERFULL
@@ -268,7 +268,11 @@ class Run:
                 self._emitter.find(unlaunched)
 
     async def _probe(self) -> None:
-        await ProbingStage(lab=self._lab(), emitter=self._emitter, chosen=self._probes).run()
+        lab = self._lab()
+        if lab.native is None and self._process_pool.interpreted:
+            proving = ProvingStage(lab=lab, emitter=self._emitter, processes=self._replaying)
+            lab = replace(lab, prove=proving.of_call)
+        await ProbingStage(lab=lab, emitter=self._emitter, chosen=self._probes).run()
 
     def _lab(self) -> Lab:
         """The lab with which probes call a candidate that passed."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from engine.devices import Device
 from engine.draws import Draws
 from engine.errors import DeadlineError, EngineError
 from engine.model import Case, CaseResult, Finding, Launch, Limits, Plan, Problem
+from engine.model.proof import CaseProof
 from engine.processes.candidate_session import CandidateSession
 from engine.processes.judge_requests import prepared_case, reason_in
 from engine.processes.process_pool import ProcessPool
@@ -78,7 +79,8 @@ class Lab:
     A lab beside another one for the same candidate has a worker of its own, and another `place` in the judge.  `native`
     are the kernels of its CUDA source, None for a file without native code.  `draws` gives random numbers to the
     probes.  `proven` are the names of cases with a proof: the kernels alone compute their answer.  `reported` are the
-    findings of the run before the probes.
+    findings of the run before the probes.  `prove` gives the proof of a further case by the tape of one call, a file,
+    where calls are replayed.
     """
 
     plan: Plan
@@ -93,6 +95,7 @@ class Lab:
     draws: Draws = field(default_factory=Draws, repr=False)
     proven: frozenset[str] = frozenset()
     reported: tuple[Finding, ...] = ()
+    prove: Callable[[PassedCase, Path], Awaitable[CaseProof]] | None = field(default=None, repr=False)
 
     @property
     def problem(self) -> Problem:

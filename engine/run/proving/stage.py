@@ -7,6 +7,7 @@ import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from msgspec.structs import replace as replace_fields
@@ -37,7 +38,7 @@ from engine.run.proving.proof_of_tape import (
 from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
 from engine.run.proving.replay_processes import ReplayProcesses
 from engine.run.proving.replays import Replays
-from engine.run.proving.taped_calls import CallTaper, ComparedTapes
+from engine.run.proving.taped_calls import CallTaper, ComparedTapes, read_recorded
 
 _MOST_FAILURES = 2  # engine errors before the remaining cases are left out
 _MOST_ATTEMPTS = 8  # judge, worker, compiler, replayer and two fork servers may each be found dead in another attempt
@@ -126,6 +127,22 @@ class ProvingStage:
             self._emitter.find(finding)
         self._emitter.report(report_of(self.proofs))
         self._emitter.end(Stage.PROVE, began)
+
+    async def of_call(self, one: PassedCase, recorded: Path) -> CaseProof:
+        """The proof of a further case by the tape of one call, a file that is deleted.
+
+        Numbers that depend on the inputs are not told from others, so that only a gap of work elsewhere is certain.
+        """
+        return await self._within_engine(one, partial(self._by_one_tape, one, await read_recorded(one.case, recorded)))
+
+    async def _by_one_tape(self, one: PassedCase, tape: Tape | CaseProof) -> CaseProof:
+        if isinstance(tape, CaseProof):
+            return tape
+        try:
+            kernels = await self._kernels.of_tape(tape)
+        except NotLoweredError as error:
+            return CaseProof(case=one.case.name, gap=Gap.UNSUPPORTED, reason=str(error))
+        return (await try_to_prove(self._replays, _taped_case(one, tape, kernels))).proof
 
     async def _replayed(
         self, one: PassedCase, calls: ComparedTapes | CaseProof, *, after: asyncio.Task[None] | None

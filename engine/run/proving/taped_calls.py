@@ -12,7 +12,7 @@ from msgspec.structs import replace as replace_fields
 from engine import protocol
 from engine.draws import Draws
 from engine.errors import EngineError, WireError
-from engine.model import Determinism
+from engine.model import Case, Determinism
 from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CallContent, CallResult, CaseSession, Lab, PassedCase
 from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
@@ -153,13 +153,8 @@ class CallTaper:
             if self._lab.session.kills > kills:
                 raise EngineError(called.trouble)
             return _another_call(name, f"failed: {called.trouble}")
-        try:
-            tape = await asyncio.to_thread(_read, path)
-        except (UntrustedFileError, WireError) as error:
-            return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"the worker's tape cannot be read: {error}")
-        if tape.incomplete:
-            return CaseProof(case=name, gap=Gap.UNSUPPORTED, reason=f"not recorded: {tape.incomplete}")
-        return tape, called.returned
+        tape = await read_recorded(session.case, path)
+        return tape if isinstance(tape, CaseProof) else (tape, called.returned)
 
     async def _outputs(
         self, session: CaseSession, returned: protocol.Returned, *, seed: int
@@ -173,6 +168,17 @@ class CallTaper:
         if compared.outputs_digest is None:
             raise EngineError("the judge did not hash the outputs of a call")
         return CallOutputs(seed=seed, digest=compared.outputs_digest)
+
+
+async def read_recorded(case: Case, path: Path) -> Tape | CaseProof:
+    """The part of a tape that its outputs need, or why it proves nothing; the file is deleted."""
+    try:
+        tape = await asyncio.to_thread(_read, path)
+    except (UntrustedFileError, WireError) as error:
+        return CaseProof(case=case.name, gap=Gap.UNSUPPORTED, reason=f"the worker's tape cannot be read: {error}")
+    if tape.incomplete:
+        return CaseProof(case=case.name, gap=Gap.UNSUPPORTED, reason=f"not recorded: {tape.incomplete}")
+    return tape
 
 
 def _another_call(case: str, what: str) -> CaseProof:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,8 +15,9 @@ from engine import protocol
 from engine.draws import Draws
 from engine.model import Case, Cost, DType, Finding, Outcome, OutputReport, Problem, Severity, Tier, Tolerance
 from engine.model.layers import Coverage, LayerReport
+from engine.model.proof import CaseProof, Gap
 from engine.probes import large_cases
-from engine.probes.lab.case_session import CallContent, CallResult
+from engine.probes.lab.case_session import CallContent, CallResult, PassedCase
 from engine.protocol.executing import Executed, MemoryFault, MemoryReport, ProgramAccess
 from tests.engine.probes.scripted import ScriptedLab, observed, passed
 
@@ -44,7 +46,8 @@ def timed(name: str = "timed", *, size: int = 4 * MIB) -> Case:
 class TimedLab(ScriptedLab):
     """Stands for a Lab whose problem has cases for timing; `operators` are those of the call without launches.
 
-    `executed` is what comes of the call with launches, and `compared` of the comparison of its outputs.
+    `executed` is what comes of the call with launches, `compared` of the comparison of its outputs, and `proof` of the
+    replay of its tape.
     """
 
     timed: tuple[Case, ...] = (timed(),)
@@ -56,6 +59,17 @@ class TimedLab(ScriptedLab):
     compared: protocol.Compared | str = RIGHT
     asked: list[tuple[str, bool, protocol.Withhold | None]] = field(default_factory=list)
     executions: list[str] = field(default_factory=list)
+    proof: CaseProof | None = None
+    taped: list[str] = field(default_factory=list)
+
+    @property
+    def prove(self) -> Callable[[PassedCase, Path], Awaitable[CaseProof]] | None:
+        return None if self.proof is None else self._prove
+
+    async def _prove(self, one: PassedCase, recorded: Path) -> CaseProof:
+        assert self.proof is not None
+        self.taped.append(f"{one.case.name}, {one.elements} elements, {recorded}")
+        return self.proof
 
     @property
     def problem(self) -> Problem:
@@ -90,9 +104,14 @@ class TimedBench:
     lab: TimedLab
     name: str
 
+    @property
+    def outputs(self) -> Path:
+        return Path(f"{self.name}.out")
+
     async def make(
-        self, *, poison: int, content: CallContent, withhold: protocol.Withhold | None = None, observe: bool = False
-    ) -> protocol.Called | CallResult:
+        self, *, poison: int, content: CallContent, withhold: protocol.Withhold | None = None, observe: bool = False,
+        tape: Path | None = None,
+    ) -> protocol.Called | CallResult:  # fmt: skip
         if withhold is None:
             self.lab.executions.append(self.name)
             return self.lab.executed
@@ -213,6 +232,36 @@ async def test_other_outcome_of_a_case_for_timing_is_a_finding(
     assert (finding.check, finding.severity, finding.case) == ("large_cases", severity, "timed")
     assert finding.message == message
     assert report.facts[-1].value == f"timed, {message}"
+
+
+MEMORY = CaseProof(case="timed", gap=Gap.MEMORY, reason="memory of unknown origin: 64 bytes (line 3)")
+
+
+@pytest.mark.parametrize(
+    ("proof", "message"),
+    [
+        (CaseProof(case="timed"), None),
+        (CaseProof(case="timed", gap=Gap.HOST_READS, reason="the host reads results"), None),
+        (MEMORY, f"not computed by the kernels alone where no verified case is as large: {MEMORY.reason}"),
+    ],
+    ids=["proven", "not proven", "computed elsewhere"],
+)
+async def test_right_case_for_timing_that_others_computed_is_suspect(proof: CaseProof, message: str | None) -> None:
+    right = OutputReport(name="return", outcome=Outcome.PASS, total=9)
+    compared = protocol.Compared(id="c", reports=(right,), repeated=None, mutated=None)
+    lab = TimedLab(passed=[passed("small")], proven=frozenset({"small"}), compared=compared, proof=proof)
+    findings, _ = await reported(lab)
+    assert [(one.severity, one.message) for one in findings] == ([(Severity.SUSPECT, message)] if message else [])
+    assert lab.taped == ["timed, 9 elements, timed.tape"]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"proven": frozenset(), "proof": MEMORY}, {"proof": None}], ids=["case not proven", "no replay"]
+)
+async def test_calls_are_replayed_only_behind_a_proof(changes: dict[str, Any]) -> None:
+    lab = TimedLab(passed=[passed("small")], **{"proven": frozenset({"small"}), **changes})
+    findings, _ = await reported(lab)
+    assert (findings, lab.taped) == ([], [])
 
 
 async def test_conflicting_writes_in_a_case_for_timing_are_suspect() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -14,6 +15,7 @@ from engine.errors import DeadlineError, EngineError, KilledError
 from engine.model import Case, CaseResult, DType, Limits, Outcome, OutputReport, Plan, Tier
 from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import Lab, PassedCase
+from engine.profile import Profile
 from engine.protocol.proof.tape import ClaimedKernel, Tape
 from engine.replay.agreement import agreement
 from engine.run.event_stream import EventEmitter
@@ -50,7 +52,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> ProvingStage:
     pool = SimpleNamespace(compiler=SimpleNamespace(prepare=lambda: None), interpreted=True)
     lab = SimpleNamespace(
         plan=Plan(problem=problem, cases=(CASE,), device="cuda", target=None), problem=problem, passed=(PASSED,),
-        limits=Limits(), process_pool=pool,
+        limits=Limits(), process_pool=pool, profile=Profile(lambda: 0.0, started=0.0),
     )  # fmt: skip
     processes = SimpleNamespace(kernels=_Kernels(), replayer=None)
 
@@ -109,6 +111,30 @@ async def test_case_is_proven_only_if_its_replay_gives_the_outputs_of_a_call(
     made = msgspec.structs.replace(TAPE, claimed=(CLAIMED,))
     assert (await proof_of(stage, made, CallOutputs(seed=1, digest=digest * 64))).gap is gap
     assert stage.record.cases == 0
+
+
+@pytest.mark.parametrize(
+    ("made", "gap"),
+    [
+        (TAPE, Gap.MEMORY),
+        (msgspec.structs.replace(TAPE, incomplete="a call of more than 8192 steps"), Gap.UNSUPPORTED),
+        (None, Gap.UNSUPPORTED),
+    ],
+    ids=["tape", "incomplete", "no tape"],
+)
+async def test_proof_of_a_further_case_is_that_of_one_tape(
+    stage: ProvingStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, made: Tape | None, gap: Gap
+) -> None:
+    async def tried(replays: Replays, taped: TapedCase) -> ProofAttempt:
+        assert (taped.case, taped.tape) == (CASE, TAPE)
+        return ProofAttempt(proof=CaseProof(case="c", gap=Gap.MEMORY, reason="24 bytes"))
+
+    monkeypatch.setattr("engine.run.proving.stage.try_to_prove", tried)
+    recorded = tmp_path / "a.tape"
+    if made is not None:
+        recorded.write_bytes(msgspec.json.encode(made))
+    proof = await stage.of_call(PASSED, recorded)
+    assert (proof.gap, recorded.exists(), stage.proofs) == (gap, False, [])
 
 
 @pytest.mark.parametrize(
