@@ -17,7 +17,7 @@ from engine.machine.lanes import Lanes, common_shape, is_increasing
 from engine.machine.memory import Memory, Storage
 from engine.machine.numerics import Array, dtype_of, unsigned
 from engine.machine.results import AccessKind, FindingKind, Limits, MemoryFinding
-from engine.machine.shadow import Conflict, Shadow, event_of, stamp
+from engine.machine.shadow import AtomicOrder, Conflict, Shadow, event_of, stamp
 from engine.machine.values import NOWHERE, Pointers, Val, scalar_of
 
 _SCOPED = 'an atomic with scope="cta" is not atomic for other programs'
@@ -31,11 +31,19 @@ class StopLaunchError(Exception):
 class Accesses:
     """The memory of one launch while it runs.
 
-    `tracked` are the storages that the kernel may write: reads of others can never conflict, and are not kept.
+    `tracked` are the storages that the kernel may write: reads of others can never conflict, and are not kept.  An
+    atomic with sem="relaxed" orders other accesses if `relaxed_orders`.
     """
 
     def __init__(
-        self, memory: Memory, limits: Limits, *, programs: int, tracked: frozenset[int], measures: bool = True
+        self,
+        memory: Memory,
+        limits: Limits,
+        *,
+        programs: int,
+        tracked: frozenset[int],
+        relaxed_orders: bool = True,
+        measures: bool = True,
     ) -> None:
         self._memory = memory
         self.journal = Journal(limits, measures=measures)
@@ -44,7 +52,7 @@ class Accesses:
         self._tracked = tracked
         self._shadows: dict[int, Shadow] = {}
         self._views: dict[tuple[object, ...], Array] = {}
-        self._atomics: Array | None = None
+        self._order = AtomicOrder(programs=programs, relaxed_orders=relaxed_orders)
         self._claimants: dict[int, Array] = {}
 
     def restore(self) -> None:
@@ -70,7 +78,7 @@ class Accesses:
         assert isinstance(pointers, Pointers)
         event = self.journal.event(step)
         if step.operation.attributes.get("isVolatile"):
-            self._synchronise(frame, event)
+            self._order.note(frame.programs, event)
         dtype = dtype_of(scalar_of(step.operation.results[0].type))
         result = other
         for place, chosen in _origins(pointers, mask):
@@ -111,7 +119,7 @@ class Accesses:
         assert isinstance(pointers, Pointers)
         event = self.journal.event(step)
         if not _is_of_one_program(step):
-            self._synchronise(frame, event)
+            self._order.note(frame.programs, event, is_relaxed=step.operation.attributes.get("sem") == "relaxed")
         shape = np.broadcast_shapes((frame.count,), (1,))
         result: Array | None = None
         for place, chosen in _origins(pointers, mask):
@@ -191,12 +199,6 @@ class Accesses:
             if conflict is not None:
                 self._find_scoped(FindingKind.WRITE_CONFLICT, access, owners, conflict, per)
 
-    def _synchronise(self, frame: Frame, event: int) -> None:
-        """Record that these programs have performed an atomic operation."""
-        if self._atomics is None:
-            self._atomics = np.full(self._programs, -1, np.int64)
-        self._atomics[frame.programs] = event
-
     def _shadow(self, place: int) -> Shadow:
         if place == NOWHERE:
             return Shadow.of(_NO_STORAGE)
@@ -263,7 +265,7 @@ class Accesses:
         else:
             programs = np.repeat(access.frame.programs, granules.size)
             granules = np.tile(granules, access.frame.count)
-        conflict = shadow.writes_of_others(granules, programs, self._atomics)
+        conflict = shadow.writes_of_others(granules, programs, self._order.latest)
         if conflict is not None and access.kind is not AccessKind.ATOMIC:
             self._check_changed(access, shadow, granules, programs, conflict, per)
         if conflict is not None and access.kind is AccessKind.ATOMIC:
@@ -279,7 +281,8 @@ class Accesses:
         now, before = (_granules_of(data, shadow.granule) for data in (shadow.storage.data, shadow.before))
         at = granules[conflict.at]
         changed = (now[at] != before[at]).any(axis=1)
-        self.journal.find_conflict(FindingKind.READ_CONFLICT, access, programs, conflict, changed, per)
+        cause = self._order.cause(programs, conflict)
+        self.journal.find_conflict(FindingKind.READ_CONFLICT, access, programs, conflict, changed, per, cause)
 
     def _check_mixed(self, access: Access, programs: Array, conflict: Conflict, per: int, *, writes: bool) -> None:
         """Check for atomics on another program's plain stores; two atomics conflict by a scope of "cta" only."""
@@ -291,7 +294,7 @@ class Accesses:
         steps = {int(event): self.journal.steps[int(event)] for event in np.unique(events)}
         scoped = np.array([_is_of_one_program(steps[int(event)]) for event in events])
         plain = np.array([not steps[int(event)].operation.name.startswith("tt.atomic") for event in events])
-        self.journal.find_conflict(kind, access, programs, conflict, plain, per)
+        self.journal.find_conflict(kind, access, programs, conflict, plain, per, self._order.cause(programs, conflict))
         self._find_scoped(kind, access, programs, conflict, per, real=scoped)
 
     def _find_scoped(
@@ -319,14 +322,15 @@ class Accesses:
         written: Array,
     ) -> None:
         """Check the elements that are about to change against writes and reads of other programs."""
-        writes = shadow.writes_of_others(granules, owners, self._atomics)
-        reads = shadow.reads_of_others(granules, owners, self._atomics) if access.place in self._tracked else None
+        writes = shadow.writes_of_others(granules, owners, self._order.latest)
+        reads = shadow.reads_of_others(granules, owners, self._order.latest) if access.place in self._tracked else None
         if writes is None and reads is None:
             return
         differs = unsigned(view[access.lanes.flat]) != unsigned(written)
         for kind, conflict in ((FindingKind.WRITE_CONFLICT, writes), (FindingKind.READ_CONFLICT, reads)):
             if conflict is not None:
-                self.journal.find_conflict(kind, access, owners, conflict, differs[conflict.at // per], per)
+                real, cause = differs[conflict.at // per], self._order.cause(owners, conflict)
+                self.journal.find_conflict(kind, access, owners, conflict, real, per, cause)
 
     def _check_overwritten(
         self, access: Access, shadow: Shadow, programs: Array, granules: Array, view: Array, written: Array

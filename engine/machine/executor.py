@@ -56,7 +56,10 @@ def execute(
     plan = plan_module(module, limits)
     arguments = _with_descriptor_fields(kernel, arguments)
     values = _argument_values(kernel, arguments, memory)
-    accesses = Accesses(memory, limits, programs=programs, tracked=_tracked(plan, arguments, memory), measures=measures)
+    tracked = _tracked(plan, arguments, memory)
+    accesses = Accesses(
+        memory, limits, programs=programs, tracked=tracked, relaxed_orders=plan.has_barrier, measures=measures
+    )
     meter = Meter(limits=limits, counts_operations=measures)
     for finding in _false_claims(kernel, arguments, memory):
         accesses.journal.note(finding)

@@ -16,20 +16,22 @@ from engine.machine.results import Limits
 from engine.machine.values import elements_of
 
 _ATOMICS = ("tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store")
+_BARRIERS = ("tt.debug_barrier", "gpu.barrier", "ttg.barrier")
 WRITES = frozenset({"tt.store", *_ATOMICS, "tt.descriptor_store", "tt.descriptor_scatter", "tt.descriptor_reduce"})
 
 
 class ModulePlan(msgspec.Struct, frozen=True, kw_only=True):
     """What every launch of a module needs.
 
-    `largest_elements` is the size of the largest value, `waits` the result of `waits_for_programs`, and `written` that
-    of `may_write` for the kernel.
+    `largest_elements` is the size of the largest value, `waits` the result of `waits_for_programs`, `written` that of
+    `may_write` for the kernel, and `has_barrier` whether there is a barrier of the threads of a program.
     """
 
     functions: Mapping[str, FunctionPlan]
     largest_elements: int
     waits: bool
     written: frozenset[int] | None
+    has_barrier: bool
 
 
 _plans: WeakKeyDictionary[Module, dict[Limits, ModulePlan]] = WeakKeyDictionary()
@@ -53,6 +55,7 @@ def plan_module(module: Module, limits: Limits) -> ModulePlan:
             largest_elements=_largest_tensor(module),
             waits=waits_for_programs(module),
             written=may_write(module.kernel),
+            has_barrier=_has_barrier(module),
         )
     return plans[limits]
 
@@ -67,6 +70,14 @@ def _largest_tensor(module: Module) -> int:
             for result in operation.results
         ),
         default=1,
+    )
+
+
+def _has_barrier(module: Module) -> bool:
+    return any(
+        operation.name in _BARRIERS
+        for function in module.functions.values()
+        for operation in function.body.all_operations()
     )
 
 

@@ -2,8 +2,8 @@
 
 A stamp is `event << 32 | program`; events number the executed memory operations.  Two accesses by different programs
 are ordered when both programs performed an atomic operation (or a volatile load) after the first one: locks, tickets
-and flags order the accesses that they guard.  This may overlook a race between programs that synchronise elsewhere; it
-reports no false race.
+and flags order the accesses that they guard.  Relaxed ones order nothing in a kernel without a barrier.  This may
+overlook a race between programs that synchronise elsewhere; it reports no false race.
 """
 
 from __future__ import annotations
@@ -40,6 +40,40 @@ def program_of(stamps: Array) -> Array:
 def event_of(stamps: Array) -> Array:
     """The events in stamps."""
     return stamps >> 32
+
+
+@dataclass(kw_only=True)
+class AtomicOrder:
+    """The last atomic operation of each program that orders other accesses, as an event; -1 without one.
+
+    Relaxed ones do so if `relaxed_orders`; else they are kept to explain a conflict.
+    """
+
+    programs: int
+    relaxed_orders: bool
+    latest: Array | None = None
+    relaxed: Array | None = None
+
+    def note(self, programs: Array, event: int, *, is_relaxed: bool = False) -> None:
+        """Record that these programs have performed an atomic operation, or a volatile load."""
+        if is_relaxed and not self.relaxed_orders:
+            self.relaxed = self._with(self.relaxed, programs, event)
+        else:
+            self.latest = self._with(self.latest, programs, event)
+
+    def cause(self, programs: Array, conflict: Conflict) -> str:
+        """The reason of a conflict that a relaxed operation would have ordered; "" for others."""
+        if self.relaxed is None:
+            return ""
+        every = self.relaxed if self.latest is None else np.maximum(self.relaxed, self.latest)
+        if not _is_ordered(programs[conflict.at], conflict.stamps, every).all():
+            return ""
+        return 'atomic operations with sem="relaxed" order no other accesses'
+
+    def _with(self, events: Array | None, programs: Array, event: int) -> Array:
+        events = np.full(self.programs, -1, np.int64) if events is None else events
+        events[programs] = event
+        return events
 
 
 @dataclass(kw_only=True)
@@ -158,9 +192,18 @@ def _clashes(earlier: Array, programs: Array, atomics: Array | None) -> Conflict
     owners = program_of(earlier)
     clash = (earlier != NEVER) & (owners != programs)
     if atomics is not None and clash.any():
-        events = event_of(earlier)
-        clash &= ~((atomics[programs] >= events) & (atomics[np.where(clash, owners, 0)] >= events))
+        clash &= ~_is_ordered(programs, np.where(clash, earlier, 0), atomics)
     if not clash.any():
         return None
     at = np.flatnonzero(clash)
     return Conflict(at=at, stamps=earlier[at])
+
+
+def _is_ordered(programs: Array, earlier: Array, atomics: Array) -> Array:
+    """Whether both programs, that of an access and that of an earlier one, performed an atomic since the earlier one.
+
+    `atomics` are the last events of atomics by program.
+    """
+    events = event_of(earlier)
+    ordered: Array = (atomics[programs] >= events) & (atomics[program_of(earlier)] >= events)
+    return ordered

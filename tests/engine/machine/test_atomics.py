@@ -9,7 +9,7 @@ from engine.errors import UnsupportedError
 from engine.machine.executor import execute
 from engine.machine.memory import Address, Memory
 from engine.machine.plan import waits_for_programs
-from engine.machine.results import AccessKind, Execution, FindingKind
+from engine.machine.results import AccessKind, Execution, FindingKind, Limits, MemoryFinding
 from tests.engine.machine.building import (
     I1,
     I32,
@@ -173,6 +173,39 @@ def test_poll_that_times_out_is_false() -> None:
     seen = np.zeros(N, np.int32)
     run(kernel, 2, np.array([1, 0, 2, 1], np.int32), seen)
     assert seen.tolist() == [1, 0, 0, 1]
+
+
+def looked_back(*, sem: str, barrier: bool = False) -> tuple[MemoryFinding, ...]:
+    """Findings of programs that each raise a flag after a store, and read what the one before has stored."""
+    kernel, e = kernel_of(2)
+    mine, one = program(e), e.constant(I32, 1)
+    before = e.op("arith.maxsi", e.op("arith.subi", mine, one, to=I32), e.constant(I32, 0), to=I32)
+    flag = element(e, 0, before)
+    e.op("tt.atomic_rmw", flag, e.constant(I32, 0), to=I32, kind="add", sem=sem, scope="gpu")
+    seen = e.op("tt.load", element(e, 1, before), to=I32)
+    e.op("tt.store", element(e, 1, mine), e.op("arith.addi", seen, one, to=I32))
+    if barrier:
+        e.add("tt.debug_barrier", (), ())
+    e.op("tt.atomic_rmw", element(e, 0, mine), one, to=I32, kind="exch", sem=sem, scope="gpu")
+    flags, carries = np.zeros(3, np.int32), np.zeros(3, np.int32)
+    storages = [storage("xy"[at], array, I32, base=(at + 1) << 12) for at, array in enumerate((flags, carries))]
+    memory = Memory(storages)
+    limits = Limits(chunk_elements=1)
+    done = execute(module(kernel.build()), (3, 1, 1), [Address(storage=0), Address(storage=1)], memory, limits=limits)
+    assert carries.tolist() == [1, 2, 3]
+    return done.findings
+
+
+def test_relaxed_flag_orders_no_other_accesses() -> None:
+    (finding,) = looked_back(sem="relaxed")
+    assert (finding.kind, finding.storage) == (FindingKind.READ_CONFLICT, "y")
+    assert (finding.element, finding.program, finding.other_program) == (0, 1, 0)
+    assert finding.detail == 'atomic operations with sem="relaxed" order no other accesses'
+
+
+def test_flag_with_an_order_or_a_barrier_orders_other_accesses() -> None:
+    assert looked_back(sem="acq_rel") == ()
+    assert looked_back(sem="relaxed", barrier=True) == ()
 
 
 def test_programs_of_a_kernel_with_a_poll_may_wait() -> None:
