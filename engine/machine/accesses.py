@@ -54,6 +54,7 @@ class Accesses:
         self._views: dict[tuple[object, ...], Array] = {}
         self._order = AtomicOrder(programs=programs, relaxed_orders=relaxed_orders)
         self._claimants: dict[int, Array] = {}
+        self._checked: dict[int, int] = {}
 
     def restore(self) -> None:
         """Undo the writes of the launch."""
@@ -158,7 +159,7 @@ class Accesses:
         self.journal.note(finding)
         raise StopLaunchError
 
-    def find_claim(self, kind: FindingKind, frame: Frame, step: Step, failing: Array) -> None:
+    def find_claim(self, kind: FindingKind, frame: Frame, step: Step, failing: Array, detail: str = "") -> None:
         """Record a claim that is false in the programs at places `failing`; each program counts once."""
         known = self._claimants.get(id(step))
         if known is None:
@@ -167,7 +168,15 @@ class Accesses:
         fresh = programs[~known[programs]]
         known[fresh] = True
         if fresh.size:
-            self.journal.find_claim(kind, step, fresh)
+            self.journal.find_claim(kind, step, fresh, detail)
+
+    def needs_check(self, frame: Frame, step: Step) -> bool:
+        """Whether to check the hints of an operation now; true once for each chunk until one is found to be false."""
+        first = int(frame.programs[0])
+        if id(step) in self._claimants or self._checked.get(id(step)) == first:
+            return False
+        self._checked[id(step)] = first
+        return True
 
     def _apply(
         self, frame: Frame, step: Step, view: Array, flat: Array, update: Update, operands: tuple[Array, ...]

@@ -208,8 +208,12 @@ class MemoryAccess(Protocol):
         """Stop the launch because of a device assertion of the programs at places `failing`."""
         ...
 
-    def find_claim(self, kind: FindingKind, frame: Frame, step: Step, failing: Array) -> None:
+    def find_claim(self, kind: FindingKind, frame: Frame, step: Step, failing: Array, detail: str = "") -> None:
         """Record a claim that is false in the programs at places `failing`."""
+        ...
+
+    def needs_check(self, frame: Frame, step: Step) -> bool:
+        """Whether to check the hints of an operation now; true once for each chunk until one is found to be false."""
         ...
 
 

@@ -163,7 +163,7 @@ class Journal:
                 detail=detail,
             )
 
-    def find_claim(self, kind: FindingKind, step: Step, programs: Array) -> None:
+    def find_claim(self, kind: FindingKind, step: Step, programs: Array, detail: str) -> None:
         """Record a false claim of these programs, or count them if it was found before."""
         key, first = (kind, id(step)), int(programs.min())
         known = self._findings.get(key)
@@ -179,6 +179,7 @@ class Journal:
                 program=first,
                 location=step.operation.location,
                 count=len(programs),
+                detail=detail,
             )
 
     def tally(self, access: Access) -> None:

@@ -12,6 +12,7 @@ from engine.machine.errors import LimitError
 from engine.machine.frame import BlockPlan, FunctionPlan, Step, where
 from engine.machine.ir import Block, Descriptor, Function, Module, Operation, Pointer, Region, Tensor, Type
 from engine.machine.operations import TERMINATORS, handler_of
+from engine.machine.operations.claims import with_hints
 from engine.machine.results import Limits
 from engine.machine.values import elements_of
 
@@ -206,7 +207,7 @@ def _step(operation: Operation, dead: tuple[int, ...], limits: Limits) -> Step:
         )
     return Step(
         operation=operation,
-        handler=handler_of(operation),
+        handler=with_hints(operation, handler_of(operation)),
         elements=elements,
         regions=tuple(_blocks(region, limits) for region in operation.regions),
         dead=dead,

@@ -22,6 +22,7 @@ class FindingKind(enum.Enum):
     READ_CONFLICT = "unsynchronized read"
     ASSERTION = "device assertion failed"
     ASSUMPTION = "false assumption"
+    HINT = "false hint"
 
 
 class AccessKind(enum.Enum):
@@ -71,8 +72,8 @@ class MemoryFinding(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def message(self) -> str:
         """One sentence: kind, access, element, programs and lines."""
-        if self.kind is FindingKind.ASSUMPTION:
-            more = f" ({self.count:,} programs)" if self.count > 1 else ""
+        if self.kind in (FindingKind.ASSUMPTION, FindingKind.HINT):
+            more = f": {self.detail}" if self.detail else f" ({self.count:,} programs)" if self.count > 1 else ""
             return f"{self.kind.value}: program {self.program} at {place(self.location)}{more}"
         where = f"{self.access.value} of {self.storage}[{self.element}]" if self.storage else self.access.value
         text = f"{self.kind.value}: {where} by program {self.program} at {place(self.location)}"

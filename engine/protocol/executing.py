@@ -24,6 +24,7 @@ class MemoryFault(enum.StrEnum):
     CONFLICTING_WRITES = "conflicting_writes"
     UNORDERED_READ = "unordered_read"
     FALSE_ASSUMPTION = "false_assumption"
+    FALSE_HINT = "false_hint"
 
 
 class ProgramAccess(Message, frozen=True):

@@ -3,7 +3,7 @@
 Conflicts between programs are computed from the sets of addresses of one execution, so that they are a proof, and a
 case with one has failed even if its values are right; so has one with a false assumption, from which a compiler for a
 GPU may derive anything.  A GPU stops a kernel at a misaligned access.  Uninitialized memory may be read and not used,
-so that it is a hint.
+so that it is a hint; so is a false `tl.multiple_of` or `tl.max_contiguous`, which may concern masked elements alone.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ _SEVERITIES = {
     MemoryFault.MISALIGNED: Severity.PROOF,
     MemoryFault.UNINITIALIZED: Severity.HINT,
     MemoryFault.FALSE_ASSUMPTION: Severity.PROOF,
+    MemoryFault.FALSE_HINT: Severity.HINT,
 }
-_CLAIMS = (MemoryFault.FALSE_ASSUMPTION,)
+_CLAIMS = (MemoryFault.FALSE_ASSUMPTION, MemoryFault.FALSE_HINT)
 
 
 def findings_of(executed: Executed, case: str) -> Iterator[Finding]:
@@ -66,6 +67,9 @@ def _of_interpreted(kernel: InterpretedKernel) -> Finding:
 def _sentence(report: MemoryReport) -> str:
     if report.fault is MemoryFault.FALSE_ASSUMPTION:
         return _assumption(report)
+    if report.fault is MemoryFault.FALSE_HINT:
+        where = f"{report.kernel}{_line(report.access)}, program {report.access.program}"
+        return f"false hint in {where}: {report.detail}; a GPU may access other elements"
     element, access, other = f"{report.tensor}[{report.index}]", report.access, report.other
     more = f" ({report.count:,} elements)" if report.count > 1 else ""
     cause = f": {report.detail}" if report.detail else ""

@@ -22,6 +22,7 @@ _FAULTS = {
     FindingKind.WRITE_CONFLICT: MemoryFault.CONFLICTING_WRITES,
     FindingKind.READ_CONFLICT: MemoryFault.UNORDERED_READ,
     FindingKind.ASSUMPTION: MemoryFault.FALSE_ASSUMPTION,
+    FindingKind.HINT: MemoryFault.FALSE_HINT,
 }
 _CONFLICTS = (MemoryFault.CONFLICTING_WRITES, MemoryFault.UNORDERED_READ)
 _WORD_CHARACTERS = 500

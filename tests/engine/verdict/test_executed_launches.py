@@ -37,6 +37,7 @@ ASSUMPTION = MemoryReport(
     fault=MemoryFault.FALSE_ASSUMPTION, kernel="k", tensor="", index=0, elements=0, count=3, access=access("load", 1, 7)
 )
 ONE_ASSUMPTION = replace(ASSUMPTION, count=1, access=access("load", 1, None))
+FALSE_HINT = replace(ASSUMPTION, fault=MemoryFault.FALSE_HINT, detail="tl.multiple_of(i, 4) is false: it is 3")
 
 
 @pytest.mark.parametrize(
@@ -60,10 +61,12 @@ ONE_ASSUMPTION = replace(ASSUMPTION, count=1, access=access("load", 1, None))
          "(1, 0, 0); code compiled for a GPU may rely on it"),
         (ONE_ASSUMPTION, "false assumption in k: the condition of tl.assume is false in program (1, 0, 0); "
          "code compiled for a GPU may rely on it"),
+        (FALSE_HINT, "false hint in k at line 7, program (1, 0, 0): tl.multiple_of(i, 4) is false: it is 3; "
+         "a GPU may access other elements"),
     ],
     ids=[
         "writes", "two lanes", "late read", "late write", "scoped writes", "scoped read", "unwritten", "misaligned",
-        "assumption", "one program",
+        "assumption", "one program", "hint",
     ],
 )  # fmt: skip
 def test_fault_names_element_programs_and_lines(found: MemoryReport, message: str) -> None:
@@ -79,6 +82,7 @@ def test_fault_names_element_programs_and_lines(found: MemoryReport, message: st
         (UNWRITTEN, "memory_access", Severity.HINT),
         (MISALIGNED, "memory_access", Severity.PROOF),
         (ASSUMPTION, "compiler_hint", Severity.PROOF),
+        (FALSE_HINT, "compiler_hint", Severity.HINT),
     ],
 )
 def test_fault_has_the_weight_of_its_certainty(found: MemoryReport, check: str, severity: Severity) -> None:
