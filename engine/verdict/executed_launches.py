@@ -68,8 +68,8 @@ def _sentence(report: MemoryReport) -> str:
     if report.fault is MemoryFault.FALSE_ASSUMPTION:
         return _assumption(report)
     if report.fault is MemoryFault.FALSE_HINT:
-        where = f"{report.kernel}{_line(report.access)}, program {report.access.program}"
-        return f"false hint in {where}: {report.detail}; a GPU may access other elements"
+        where, program = f"{report.kernel}{_line(report.access)}", report.access.program
+        return f"false hint in {where}: {report.detail} in program {program}; a GPU may access other elements"
     element, access, other = f"{report.tensor}[{report.index}]", report.access, report.other
     more = f" ({report.count:,} elements)" if report.count > 1 else ""
     cause = f": {report.detail}" if report.detail else ""

@@ -61,7 +61,7 @@ FALSE_HINT = replace(ASSUMPTION, fault=MemoryFault.FALSE_HINT, detail="tl.multip
          "(1, 0, 0); code compiled for a GPU may rely on it"),
         (ONE_ASSUMPTION, "false assumption in k: the condition of tl.assume is false in program (1, 0, 0); "
          "code compiled for a GPU may rely on it"),
-        (FALSE_HINT, "false hint in k at line 7, program (1, 0, 0): tl.multiple_of(i, 4) is false: it is 3; "
+        (FALSE_HINT, "false hint in k at line 7: tl.multiple_of(i, 4) is false: it is 3 in program (1, 0, 0); "
          "a GPU may access other elements"),
     ],
     ids=[
