@@ -82,7 +82,7 @@ def test_fault_names_element_programs_and_lines(found: MemoryReport, message: st
         (UNWRITTEN, "memory_access", Severity.HINT),
         (MISALIGNED, "memory_access", Severity.PROOF),
         (ASSUMPTION, "compiler_hint", Severity.PROOF),
-        (FALSE_HINT, "compiler_hint", Severity.HINT),
+        (FALSE_HINT, "compiler_hint", Severity.NOTE),
     ],
 )
 def test_fault_has_the_weight_of_its_certainty(found: MemoryReport, check: str, severity: Severity) -> None:
