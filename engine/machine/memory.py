@@ -23,6 +23,7 @@ class Storage(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes with a name; `data` is a one-dimensional, contiguous uint8 array that a launch changes in place.
 
     `written` has a bool per byte, and a launch sets those that it writes; None means that all bytes are written.
+    `stored` has a bool per byte too, those that launches wrote; None means that they are not wanted.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Storage(msgspec.Struct, frozen=True, kw_only=True):
     base: int
     element: Scalar
     written: Array | None = None
+    stored: Array | None = None
 
     def __post_init__(self) -> None:
         if self.data.dtype != np.uint8 or self.data.ndim != 1 or not self.data.flags.c_contiguous:
@@ -38,6 +40,8 @@ class Storage(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"storage {self.name}: base {self.base} is negative")
         if self.written is not None and (self.written.dtype != np.bool_ or self.written.shape != self.data.shape):
             raise ValueError(f"storage {self.name}: written must have one bool per byte of data")
+        if self.stored is not None and (self.stored.dtype != np.bool_ or self.stored.shape != self.data.shape):
+            raise ValueError(f"storage {self.name}: stored must have one bool per byte of data")
 
     @property
     def bytes(self) -> int:

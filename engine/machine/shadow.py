@@ -125,6 +125,8 @@ class Shadow:
         """Record the writes in the storage."""
         if self.storage.written is not None and self.written is not None:
             self.storage.written[:] = np.repeat(self.written, self.granule)
+        if self.storage.stored is not None and self.writers is not None:
+            self.storage.stored[np.repeat(self.writers != NEVER, self.granule)] = True
 
     def unwritten(self, granules: Array) -> Array | None:
         """Positions in `granules` that were never written, None if there are none."""

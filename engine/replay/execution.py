@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from engine.machine.numerics import Array
 from engine.protocol.proof.tape import Addressed, Filled, Given, Launched, LookedUp, Moved, Tape, TapedPlace, TapedView
 from engine.replay.checks import bytes_of
+from engine.replay.origins import Origins
 from engine.replay.rearranged import Rearranged
 
 
@@ -18,10 +19,14 @@ class KernelStoppedError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchEffects:
-    """The storages that a launch may have read or written, and those that it stored to."""
+    """The storages that a launch may have read or written, and those that it stored to.
+
+    `exactly` has a bool per byte of the latter, where it is known to which of them the launch stored.
+    """
 
     used: frozenset[int]
     stored: frozenset[int]
+    exactly: Mapping[int, Array] = field(default_factory=dict)
 
 
 class TapeMemory(Protocol):
@@ -66,11 +71,11 @@ class Replay:
 
     `foreign` are the numbers of the Given and Addressed steps that a storage's content may come from, and `launched`
     are the storages with content that a kernel stored, directly or through moves.  `rearranged` follows rearrangements
-    where they matter.  `derived` are the storages whose content may depend on the arguments.  `looks_up_foreign` is
-    whether a look-up read elements or positions from a Given step, and `looks_up_table` whether one read elements that
-    depend on no argument, as fills or a kernel had written them, at positions that do.  `fractional` are the storages
-    with fractions of arguments, or their bits, that no kernel has worked on, and `looks_up_by_fractions` whether
-    positions of a look-up were such.
+    where they matter, and `origins` the elements of a tape with moves.  `derived` are the storages whose content may
+    depend on the arguments.  `looks_up_foreign` is whether a look-up read elements or positions from a Given step, and
+    `looks_up_table` whether one read elements that depend on no argument, as fills or a kernel had written them, at
+    positions that do.  `fractional` are the storages with fractions of arguments, or their bits, that no kernel has
+    worked on, and `looks_up_by_fractions` whether positions of a look-up were such.
     """
 
     content: Sequence[Array]
@@ -84,6 +89,7 @@ class Replay:
     looks_up_table: bool = False
     fractional: set[int] = field(default_factory=set)
     looks_up_by_fractions: bool = False
+    origins: Origins | None = None
 
 
 def replay(
@@ -99,6 +105,8 @@ def replay(
     """
     arguments = {number for number, storage in enumerate(tape.storages) if storage.argument is not None}
     state = Replay(content=memory.content, rearranged=rearranged, derived=arguments, fractional=set(fractional))
+    if any(isinstance(step, Filled | Moved | LookedUp) for step in tape.steps):
+        state.origins = Origins(tape)
     for number, step in enumerate(tape.steps):
         match step:
             case Filled():
@@ -124,6 +132,8 @@ def replay(
                 _note_derived(state, step.storage, depends=False, covers=True)
             case Launched():
                 _note_launched(state, memory.launch(step))
+        if state.origins is not None:
+            state.origins.note(step)
         if rearranged is not None:
             rearranged.note(number, step, state.content, state.launched)
     return state
@@ -188,3 +198,5 @@ def _note_launched(state: Replay, launched: LaunchEffects) -> None:
         state.launched.add(storage)
         state.changed.add(storage)
         _add_foreign(state, storage, foreign)
+    if state.origins is not None:
+        state.origins.note_stored(launched.stored, launched.exactly)

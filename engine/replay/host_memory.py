@@ -104,6 +104,7 @@ class HostMemory:
                 Storage(
                     name=str(storage), data=self.content[storage], base=self._bases[storage],
                     element=scalar_of(dtype_of.get(storage, "uint8")),
+                    stored=np.zeros(len(self.content[storage]), np.bool_),
                 )
                 for storage in used
             ]
@@ -113,7 +114,13 @@ class HostMemory:
         execution = execute(kernel.module, (x, y, z), arguments, memory, measures=False)
         if not execution.is_complete:
             raise KernelStoppedError(f"{name}: {execution.findings[-1].message}")
-        return LaunchEffects(used=frozenset(used), stored=_stored(execution))
+        stored = _stored(execution)
+        exactly = {
+            number: held.stored
+            for number, held in zip(used, memory.storages, strict=True)
+            if number in stored and held.stored is not None
+        }
+        return LaunchEffects(used=frozenset(used), stored=stored, exactly=exactly)
 
     def _view(self, view: TapedView) -> Array:
         return view_of(self.content[view.storage], view)

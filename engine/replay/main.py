@@ -153,7 +153,7 @@ class Replayer:
             returned=returned,
             moved_bytes=state.moved_bytes,
             foreign=tuple(sorted(set().union(*(state.foreign.get(one, frozenset()) for one in storages)))),
-            by_kernels=storages <= state.launched,
+            by_kernels=storages <= state.launched and not _is_looked_up(tape, command, state),
             rearranged_by=rearranged_by,
             made_by_moves=made_by_moves,
             looks_up_foreign=state.looks_up_foreign,
@@ -188,6 +188,15 @@ def _written(tape: Tape, state: Replay) -> set[int]:
     return returned | (arguments & state.changed)
 
 
+def _is_looked_up(tape: Tape, command: protocol.ReplayTape, state: Replay) -> bool:
+    """Whether torch has looked up most elements of an output, returned or in place, and no kernel stored to them."""
+    if state.origins is None:
+        return False
+    changed = [view for view in argument_views(tape, command.arguments) if view.storage in state.changed]
+    outputs = (*(view for view in tape.returned if view is not None), *changed)
+    return any(map(state.origins.is_looked_up, outputs))
+
+
 def _rearranged(tape: Tape, state: Replay) -> tuple[int | None, bool]:
     """The move that may have computed an answer that is a rearrangement, and whether moves certainly made it."""
     if state.rearranged is None:
@@ -195,5 +204,6 @@ def _rearranged(tape: Tape, state: Replay) -> tuple[int | None, bool]:
     written = state.rearranged.written(state.changed)
     outputs = (*(view for view in tape.returned if view is not None), *written)
     step = state.rearranged.step_behind(outputs, state.content)
-    stored = state.launched | state.foreign.keys()
+    by_kernels = {number for number in state.launched if state.origins is None or not state.origins.is_moved(number)}
+    stored = by_kernels | state.foreign.keys()
     return step, step is not None and state.rearranged.made(outputs, state.content, stored)

@@ -37,6 +37,7 @@ CHILDREN = (
     "engine/replay/execution.py",
     "engine/replay/host_backend.py",
     "engine/replay/host_memory.py",
+    "engine/replay/origins.py",
     "engine/replay/rearranged.py",
     "engine/replay/main.py",
     "engine/reference/main.py",

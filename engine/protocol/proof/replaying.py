@@ -95,10 +95,11 @@ class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
     """A tape was executed.
 
     `moved_bytes` were written by moves and fills.  `foreign` are the Given steps that outputs may come from;
-    `by_kernels` is whether each written output has content that a kernel stored.  `rearranged_by` is the move that may
-    have computed an answer that is a rearrangement, `made_by_moves` whether memory that only moves filled holds it, and
-    `looks_up_foreign` whether a look-up needed a Given step.  `looks_up_table` is whether one read what depends on no
-    argument, at positions that do, and `looks_up_by_fractions` whether positions were fractions of arguments.
+    `by_kernels` is whether each written output has content that a kernel stored, and torch looked up less than half of
+    it.  `rearranged_by` is the move that may have computed an answer that is a rearrangement, `made_by_moves` whether
+    memory that mostly moves filled holds it, and `looks_up_foreign` whether a look-up needed a Given step.
+    `looks_up_table` is whether one read what depends on no argument, at positions that do, and `looks_up_by_fractions`
+    whether positions were fractions of arguments.
     """
 
     returned: Returned

@@ -206,9 +206,8 @@ def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given],
     """A replay that gave the answer proves the case, unless operators moved or cast what may be the answer."""
     moves = any(isinstance(step, Moved | LookedUp) for step in tape.steps)
     if not replayed.by_kernels and moves:
-        return CaseProof(
-            case=case, gap=Gap.NO_LAUNCH, reason="no launch wrote one of the outputs; operators of torch moved it"
-        )
+        reason = "no launch wrote one of the outputs, or most of it; operators of torch moved it"
+        return CaseProof(case=case, gap=Gap.NO_LAUNCH, reason=reason)
     if replayed.rearranged_by is not None:
         move, may = _move(tape.steps[replayed.rearranged_by]), "" if replayed.made_by_moves else "may have "
         gap = Gap.TORCH if replayed.made_by_moves else Gap.TORCH_LIGHT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -292,3 +293,13 @@ def test_elements_are_counted_with_separators() -> None:
         location=None, count=1500,
     )  # fmt: skip
     assert found.message.endswith("; the tensor has 2,048 elements (1,500 elements)")
+
+
+def test_stored_bytes_are_those_of_stores() -> None:
+    x, y = np.zeros(2 * BLOCK, np.float32), np.zeros(2 * BLOCK, np.float32)
+    held = [storage("x", x, F32, base=1 << 12), storage("y", y, F32, base=2 << 12)]
+    held = [msgspec.structs.replace(one, stored=np.zeros(one.bytes, np.bool_)) for one in held]
+    kernel = module(copy_kernel(0).build())
+    execute(kernel, (1, 1, 1), [Address(storage=0), Address(storage=1)], Memory(held))
+    flags = [one.stored for one in held]
+    assert [flag.nonzero()[0].tolist() for flag in flags if flag is not None] == [[], list(range(4 * BLOCK))]

@@ -143,6 +143,51 @@ def test_look_ups_at_positions_of_fractions_are_found(steps, fractional, looks_u
     assert state.looks_up_by_fractions is looks_up
 
 
+@pytest.mark.parametrize(
+    ("steps", "moved"),
+    [
+        ((Moved(target=vector(1), source=vector(0)),), True),
+        ((FILLED,), True),
+        ((FILLED, launched(vector(1), vector(1), n=1)), True),
+        ((FILLED, launched(vector(1), vector(1), n=4)), False),
+        ((FILLED, Given(storage=1, data=bytes(BYTES))), False),
+        ((launched(vector(0), vector(3)), Moved(target=vector(1), source=vector(3))), False),
+        ((Moved(target=vector(1, elements=2), source=vector(0, elements=2)),), False),
+    ],
+    ids=["copy", "fill", "one element stored", "most elements stored", "constant", "of a kernel", "copy of a part"],
+)
+def test_memory_that_torch_alone_gave_is_moved(steps, moved):
+    origins = _replay(tape(*steps, storages=4)).origins
+    assert origins is not None
+    assert origins.is_moved(1) is moved
+
+
+@pytest.mark.parametrize(("stored", "looked_up"), [((), True), ((1,), True), ((4,), False)])
+def test_elements_that_torch_looked_up_need_another_store(stored, looked_up):
+    small = np.zeros(ELEMENTS, np.float32).view(np.uint8)  # positions within the table
+    at = vector(2, dtype="int32")
+    found = LookedUp(target=vector(1), source=vector(0), positions=at, dimension=0)
+    launches = (launched(vector(1), vector(1), n=count) for count in stored)
+    steps = (Moved(target=at, source=vector(0)), found, *launches, Moved(target=vector(3), source=vector(1)))
+    origins = _replay(tape(*steps, storages=4), [small]).origins
+    assert origins is not None
+    assert (origins.is_looked_up(vector(1)), origins.is_looked_up(vector(3))) == (looked_up, looked_up)
+
+
+def test_moves_within_elements_are_found_by_their_highest_origin():
+    low = msgspec.structs.replace(vector(1, dtype="uint8"), strides=(4,))
+    high = msgspec.structs.replace(low, offset_bytes=3)
+    at = vector(2, dtype="int32")
+    steps = (
+        Filled(target=at, element=bytes(4)),
+        Moved(target=low, source=msgspec.structs.replace(low, storage=0)),
+        LookedUp(target=high, source=vector(0, dtype="uint8"), positions=at, dimension=0),
+    )
+    origins = _replay(tape(*steps, storages=3)).origins
+    assert origins is not None
+    assert (origins.is_looked_up(vector(1)), origins.of(low).tolist()) == (True, [1] * ELEMENTS)
+
+
 def test_an_argument_that_is_written_changes_in_place():
     argument = content()
     _replay(tape(launched(vector(0), vector(0))), [argument])

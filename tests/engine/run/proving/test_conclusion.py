@@ -299,7 +299,7 @@ def test_an_answer_that_operators_moved_is_not_proven():
     proof = conclusion.of_match("c", tape(move), replayed(mismatch="", by_kernels=False), (), 24)
     assert (proof.gap, proof.reason) == (
         Gap.NO_LAUNCH,
-        "no launch wrote one of the outputs; operators of torch moved it",
+        "no launch wrote one of the outputs, or most of it; operators of torch moved it",
     )
 
 
