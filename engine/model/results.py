@@ -168,6 +168,11 @@ class CaseResult:
         """Whether every output, of which there are some, is of bools, as that of a comparison."""
         return bool(self.outputs) and all(output.dtype == "bool" for output in self.outputs)
 
+    @property
+    def answers_integers(self) -> bool:
+        """Whether an output is of whole numbers that are not the codes of fractions, such as indices."""
+        return any(output.dtype in ("int32", "int64") for output in self.outputs)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:

@@ -43,8 +43,8 @@ _HEAVY = 8  # operations for each element: beyond it, light work on all inputs p
 class _CaseSize:
     """Size of a case: elements of its largest output, of inputs and outputs together, and operations.
 
-    `answers_bools` is whether every output is of bools, as that of a comparison, and `is_rearrangement` whether the
-    answer consists of elements of the arguments.
+    `answers_bools` is whether every output is of bools, as that of a comparison, `answers_integers` whether one is of
+    indices or other whole numbers, and `is_rearrangement` whether the answer consists of elements of the arguments.
     """
 
     largest_output: int
@@ -53,6 +53,7 @@ class _CaseSize:
     has_arithmetic: bool
     has_fractions: bool
     answers_bools: bool = False
+    answers_integers: bool = False
     is_rearrangement: bool = False
 
 
@@ -86,7 +87,9 @@ def _case_sizes(problem: Problem, results: Iterable[CaseResult]) -> dict[str, _C
         foreign = 2.0 * sum(totals) if problem.suite is not None else None  # its inputs are unknown here
         case: Case = problem.case(result.case)
         size = _case_size(problem, case, largest_output=max(totals, default=0), moved=foreign)
-        size_by_case[case.name] = replace(size, answers_bools=result.answers_bools)
+        size_by_case[case.name] = replace(
+            size, answers_bools=result.answers_bools, answers_integers=result.answers_integers
+        )
     return size_by_case
 
 
@@ -199,7 +202,7 @@ def _makes_places(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
 
     More integers than there are elements can be products and sums of elements, except in bits, or a rearrangement.
     """
-    if not size.has_fractions or size.answers_bools:
+    if not size.has_fractions or size.answers_bools or (size.answers_integers and not size.is_rearrangement):
         return False
     if one.name == _POSITIONS:
         return True

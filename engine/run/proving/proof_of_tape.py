@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from engine.model import Case
+from engine.model import Case, Rearrangement
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.protocol.proof.tape import Given, Tape
 from engine.run.proving import conclusion
@@ -23,7 +23,8 @@ _MOST_SCRATCH = 16  # pieces of scratch memory of a case that are replaced one b
 class TapedCase:
     """A case, a tape of it and the kernels that it launches; `varying` are Given steps whose data is not used.
 
-    With `answers_bools` every output is of bools: integers that torch computed may be a part of such an answer.
+    With `answers_bools` every output is of bools, with `answers_integers` one is of integers: integers that torch
+    computed may be a part of such an answer.
     """
 
     case: Case
@@ -31,11 +32,15 @@ class TapedCase:
     kernels: Sequence[LoweredKernel]
     varying: tuple[int, ...] = ()
     answers_bools: bool = False
+    answers_integers: bool = False
 
-    @property
-    def has_fractions(self) -> bool:
-        """Whether the answer has fractions, so that integers are none of it."""
-        return self.case.dtype.epsilon > 0 and not self.answers_bools
+    def answer(self, rearrangement: Rearrangement) -> conclusion.AnswerKind:
+        """The kind of its answer; integers that torch computed are no elements of a rearrangement with fractions."""
+        is_rearrangement = rearrangement.is_certain
+        may_be_integers = self.answers_bools or (self.answers_integers and not is_rearrangement)
+        return conclusion.AnswerKind(
+            has_fractions=self.case.dtype.epsilon > 0 and not may_be_integers, is_rearrangement=is_rearrangement
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +58,7 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
         EngineError: judge or replayer failed.
     """
     name, tape = taped.case.name, taped.tape
-    answer = conclusion.AnswerKind(has_fractions=taped.has_fractions, is_rearrangement=replays.rearrangement.is_certain)
+    answer = taped.answer(replays.rearrangement)
     has_tables = conclusion.may_hold_tables(tape.steps)
     replayed = await replays.replay(
         taped.case, tape, taped.kernels, without=taped.varying, seed=seed, tables=has_tables

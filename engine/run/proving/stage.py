@@ -274,8 +274,14 @@ def _taped_case(
 ) -> TapedCase:
     """The case with a tape, without what its worker claims, and with these kernels."""
     bare = replace_fields(tape, claimed=(), addresses=())
-    answers_bools = one.result.answers_bools
-    return TapedCase(case=one.case, tape=bare, kernels=kernels, varying=varying, answers_bools=answers_bools)
+    return TapedCase(
+        case=one.case,
+        tape=bare,
+        kernels=kernels,
+        varying=varying,
+        answers_bools=one.result.answers_bools,
+        answers_integers=one.result.answers_integers,
+    )
 
 
 def _answer_bytes(one: PassedCase) -> int:

@@ -293,3 +293,14 @@ def test_case_answers_bools_if_all_its_outputs_are(dtypes: tuple[str, ...], answ
         case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.0, calls=1, seed=None, outputs=outputs
     )
     assert result.answers_bools is answers
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "answers"), [((), False), (("int64",), True), (("float32", "int32"), True), (("uint8", "bool"), False)]
+)
+def test_case_answers_integers_if_an_output_is_of_them(dtypes: tuple[str, ...], *, answers: bool) -> None:
+    outputs = tuple(OutputReport(name="y", outcome=Outcome.PASS, shape=(1,), dtype=dtype) for dtype in dtypes)
+    result = CaseResult(
+        case="c", tier=Tier.SMOKE, outcome=Outcome.PASS, elapsed_s=0.0, calls=1, seed=None, outputs=outputs
+    )
+    assert result.answers_integers is answers

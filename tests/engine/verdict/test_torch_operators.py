@@ -134,6 +134,28 @@ def test_integers_may_be_elements_of_a_rearrangement_of_integers(operator: str) 
     assert severities(list(findings(problem, RESULTS, observed))) == [Severity.SUSPECT]
 
 
+@pytest.mark.parametrize(
+    ("dtypes", "rearranges", "count"),
+    [
+        (("int64",), False, 1),
+        (("float32", "int32"), False, 1),
+        (("int8", "float32"), False, 0),
+        (("int64",), True, 0),
+    ],
+)
+def test_integers_may_be_an_answer_of_indices(dtypes: tuple[str, ...], rearranges: bool, count: int) -> None:
+    category = Category.INDEXING if rearranges else DEFINITION.category
+    problem = dataclasses.replace(DEFINITION, category=category).problem("toy_problems")
+    results = [
+        dataclasses.replace(
+            result, outputs=tuple(dataclasses.replace(result.outputs[0], dtype=dtype) for dtype in dtypes)
+        )
+        for result in RESULTS
+    ]
+    observed = protocol.Observed(id="i", operators=(msgspec.structs.replace(used("aten::mul"), integers=True),))
+    assert len(list(findings(problem, results, observed))) == count
+
+
 def test_positions_of_a_mask_are_no_finding() -> None:
     assert found(used("aten::nonzero")) == []
 

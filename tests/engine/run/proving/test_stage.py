@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from engine.errors import DeadlineError, EngineError, KilledError
-from engine.model import Case, CaseResult, DType, Limits, Outcome, OutputReport, Plan, Tier
+from engine.model import Case, CaseResult, DType, Limits, Outcome, OutputReport, Plan, Rearrangement, Tier
 from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import Lab, PassedCase
 from engine.profile import Profile
@@ -95,13 +95,26 @@ def test_an_answer_of_bools_needs_a_bit_for_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtypes", "has_fractions"), [((), True), (("float32",), True), (("bool", "float32"), True), (("bool",), False)]
+    ("dtypes", "rearrangement", "has_fractions"),
+    [
+        ((), Rearrangement.NO, True),
+        (("float32",), Rearrangement.NO, True),
+        (("bool", "float32"), Rearrangement.NO, True),
+        (("bool",), Rearrangement.NO, False),
+        (("int64",), Rearrangement.NO, False),
+        (("float32", "int32"), Rearrangement.NO, False),
+        (("int8", "float32"), Rearrangement.NO, True),
+        (("float32", "int64"), Rearrangement.YES, True),
+        (("bool",), Rearrangement.YES, False),
+    ],
 )
-def test_answer_of_bools_has_no_fractions(dtypes: tuple[str, ...], *, has_fractions: bool) -> None:
+def test_answer_of_bools_or_integers_has_no_fractions(
+    dtypes: tuple[str, ...], rearrangement: Rearrangement, *, has_fractions: bool
+) -> None:
     outputs = tuple(OutputReport(name=dtype, outcome=Outcome.PASS, dtype=dtype, total=9) for dtype in dtypes)
     passed = PassedCase(case=CASE, result=replace(RESULT, outputs=outputs), launches=())
     taped = _taped_case(passed, msgspec.structs.replace(TAPE, claimed=(CLAIMED,), addresses=ADDRESSES), ())
-    assert (taped.has_fractions, taped.tape) == (has_fractions, TAPE)
+    assert (taped.answer(rearrangement).has_fractions, taped.tape) == (has_fractions, TAPE)
 
 
 @pytest.mark.parametrize(("digest", "gap"), [("d", None), ("e", Gap.OTHER_OUTPUTS)])
