@@ -57,9 +57,13 @@ def of_disagreement(case: str, tape: Tape, agreed: Agreement) -> CaseProof:
     return CaseProof(case=case, gap=Gap.UNSTEADY, reason=agreed.message)
 
 
-def of_numbers(case: str, numbers: int, answer_bytes: int) -> CaseProof | None:
-    """Why a case is not proven if the host passes numbers that can be its answer; None if they are too few."""
-    if numbers < _FEWEST_NUMBERS or numbers * _NUMBER_BYTES < answer_bytes:
+def of_numbers(case: str, numbers: int, answer_bytes: int, *, largest: int) -> CaseProof | None:
+    """Why a case is not proven if the host passes numbers that can be its answer; None if they are too few.
+
+    One number can decide several outputs, as a position decides a value and an index: as many as half of the elements
+    of the `largest` output are enough, however wide they are.
+    """
+    if numbers < _FEWEST_NUMBERS or (numbers * _NUMBER_BYTES < answer_bytes and 2 * numbers < largest):
         return None
     reason = f"the host passes {numbers:,} numbers that depend on the data, for an answer of {answer_bytes:,} bytes"
     return CaseProof(case=case, gap=Gap.NUMBERS, reason=reason)

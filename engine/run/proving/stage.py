@@ -176,7 +176,9 @@ class ProvingStage:
         proof = None if calls.agree else conclusion.of_disagreement(name, tape, agreed)
         if proof is not None:
             numbers = count_different_numbers(other, tape)
-            if (holds_answer := conclusion.of_numbers(name, numbers, _least_bytes(one))) is not None:
+            largest = max((output.total for output in one.result.outputs), default=0)
+            holds_answer = conclusion.of_numbers(name, numbers, _least_bytes(one), largest=largest)
+            if holds_answer is not None:
                 return holds_answer
         only_claimed: CaseProof | None = None  # why the kernels are those that the worker claims: they cannot prove
         try:
