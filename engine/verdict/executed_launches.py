@@ -3,8 +3,8 @@
 Conflicts between programs are computed from the sets of addresses of one execution, so that they are a proof, and a
 case with one has failed even if its values are right; so has one with a false assumption, from which a compiler for a
 GPU may derive anything.  A GPU stops a kernel at a misaligned access.  Uninitialized memory may be read and not used,
-so that it is a hint.  A false `tl.multiple_of` or `tl.max_contiguous` is a note: it may concern masked elements alone, as
-those of `offsets % M` in many products of matrices.
+so that it is a hint.  A false `tl.multiple_of` or `tl.max_contiguous` is a note: it may concern masked elements alone,
+as those of `offsets % M` in many products of matrices.
 """
 
 from __future__ import annotations

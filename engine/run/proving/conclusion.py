@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-
-import msgspec
 
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.protocol.messages import FloatSpec
-from engine.protocol.monitoring import ADDRESSING, LIGHT, LOOKING_UP, MOVING, PLACING, TABULATING
 from engine.protocol.proof.tape import (
     Addressed,
     Filled,
@@ -24,28 +19,21 @@ from engine.protocol.proof.tape import (
 )
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.replays import NotReplayed, Replayed
+from engine.run.proving.torch_work import (
+    ANY_ANSWER,
+    AnswerKind,
+    Weight,
+    describe_memory,
+    describe_work,
+    memory_bytes,
+    origins_of,
+    weight_of,
+)
 
 _FAR = 16  # times the bytes of constants: a larger answer cannot be contained in them
 _LEAST_RANDOM_BYTES = 256  # of memory with random numbers: states and offsets of generators are smaller
 _NUMBER_BYTES = 8
 _FEWEST_NUMBERS = 64  # fewest numbers that may be an answer: more than sizes and offsets of a few launches
-_COPYING = ("copy_", "fill_", "resolve_conj")  # whose types, or lazy bits, a tape does not replay
-_ASSISTING = LIGHT | frozenset((*LOOKING_UP, *MOVING, *_COPYING))
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnswerKind:
-    """The kind of content that the answer of a case has.
-
-    Integers that torch computed are no part of one that `has_fractions`; moves of elements are the work of one that
-    is a rearrangement of the arguments' elements.
-    """
-
-    has_fractions: bool = False
-    is_rearrangement: bool = False
-
-
-_ANY_ANSWER = AnswerKind()
 
 
 def of_disagreement(case: str, tape: Tape, agreed: Agreement) -> CaseProof:
@@ -76,7 +64,7 @@ def of_answer_of_other_inputs(case: str) -> CaseProof:
 
 
 def of_refusal(
-    case: str, tape: Tape, refused: NotReplayed, varying: Collection[int] = (), *, answer: AnswerKind = _ANY_ANSWER
+    case: str, tape: Tape, refused: NotReplayed, varying: Collection[int] = (), *, answer: AnswerKind = ANY_ANSWER
 ) -> CaseProof:
     """Why a tape that could not be executed proves nothing; the other arguments are as in `of_mismatch`."""
     changing = _of_unknown_origin(tape, varying)
@@ -84,12 +72,12 @@ def of_refusal(
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, changing))
     made = _first_made(tape, varying)
     if refused.stopped and made is not None:
-        return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=_work(made, answer))
+        return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=describe_work(made, answer))
     return CaseProof(case=case, gap=Gap.UNSUPPORTED, reason=f"not replayed: {refused.reason}")
 
 
 def of_mismatch(
-    case: str, tape: Tape, replayed: Replayed, varying: Collection[int] = (), *, answer: AnswerKind = _ANY_ANSWER
+    case: str, tape: Tape, replayed: Replayed, varying: Collection[int] = (), *, answer: AnswerKind = ANY_ANSWER
 ) -> CaseProof:
     """Why a replay gave another answer; `varying` are the Given steps whose content depends on the call.
 
@@ -99,18 +87,18 @@ def of_mismatch(
     given = {number: step for number in replayed.foreign if isinstance(step := tape.steps[number], Given)}
     sources = tuple(given.values())
     weights = {
-        step: min(_weight(step, answer), _Weight.ASSISTS if _is_little(tape, step, replayed) else _Weight.COMPUTES)
+        step: min(weight_of(step, answer), Weight.ASSISTS if _is_little(tape, step, replayed) else Weight.COMPUTES)
         for number, step in given.items()
         if step.operator and (step.data is None or number in varying)
     }
     heaviest = max(weights, key=lambda step: weights[step], default=None)  # the first of those with equal weight
-    computes = heaviest is not None and weights[heaviest] is _Weight.COMPUTES
+    computes = heaviest is not None and weights[heaviest] is Weight.COMPUTES
     changing = _of_unknown_origin(tape, set(varying).intersection(replayed.foreign))
     if changing and not computes:
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, changing))
     if heaviest is not None:
         gap = Gap.TORCH if computes else Gap.TORCH_LIGHT
-        return CaseProof(case=case, gap=gap, reason=_work(heaviest, answer))
+        return CaseProof(case=case, gap=gap, reason=describe_work(heaviest, answer))
     if sources:
         return CaseProof(case=case, gap=Gap.MEMORY, reason=describe_memory(tape, sources))
     if tape.reads:
@@ -180,10 +168,10 @@ def of_operators(case: str, tape: Tape, replayed: Replayed, varying: Collection[
         if isinstance(step := tape.steps[number], Given) and step.operator and (step.data is None or number in varying)
     ]
     steps = [step for number in numbers if isinstance(step := tape.steps[number], Given)]
-    if _FAR * sum(_memory_bytes(tape, step) for step in steps) <= replayed.answer_bytes:
+    if _FAR * sum(memory_bytes(tape, step) for step in steps) <= replayed.answer_bytes:
         return None
-    first = max(steps, key=lambda step: _weight(step, _ANY_ANSWER))
-    reason = f"{_work(first, _ANY_ANSWER)}, and a kernel that stores the answer gets the result"
+    first = max(steps, key=lambda step: weight_of(step, ANY_ANSWER))
+    reason = f"{describe_work(first, ANY_ANSWER)}, and a kernel that stores the answer gets the result"
     return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
 
 
@@ -332,24 +320,6 @@ def is_far_smaller(memory: Iterable[Given], answer_bytes: int) -> bool:
     return _FAR * sum(sizes) <= answer_bytes
 
 
-def describe_memory(tape: Tape, steps: Iterable[Given]) -> str:
-    """Size and line of memory of unknown origin, and of memory that operators made from no argument of the call."""
-    unknown, made = [], []
-    for step in dict.fromkeys(steps):
-        size = f"{tape.storages[step.storage].bytes:,} bytes"
-        if step.operator:
-            made.append(f"{size} by {step.operator}{_at(step.line)}")
-        else:
-            unknown.append(f"{size}{_at(step.line)}")
-    kinds = {"memory of unknown origin": unknown, "a constant that torch made": made}
-    return ", and ".join(f"{kind}: {'; '.join(parts)}" for kind, parts in kinds.items() if parts)
-
-
-def origins_of(steps: Iterable[Given]) -> tuple[str, ...]:
-    """Where memory came from, without its sizes: operators and lines."""
-    return tuple(sorted({f"{step.operator}{_at(step.line)}" for step in steps}))
-
-
 def _first_made(tape: Tape, varying: Collection[int]) -> Given | None:
     """The first step of an operator whose result is replaced by noise; of one with any result if there is none."""
     steps = {n: step for n, step in enumerate(tape.steps) if isinstance(step, Given) and step.operator}
@@ -363,45 +333,11 @@ def _of_unknown_origin(tape: Tape, numbers: Collection[int]) -> list[Given]:
     return [step for step in steps if isinstance(step, Given) and not step.operator]
 
 
-class _Weight(enum.IntEnum):
-    """Work of an operator: integers for addresses, what honest host code does to elements, or more than that."""
-
-    ADDRESSES = 0
-    ASSISTS = 1
-    COMPUTES = 2
-
-
-def _weight(step: Given, answer: AnswerKind) -> _Weight:
-    name = step.operator.rpartition("::")[2].partition(".")[0]
-    addressing = TABULATING | (PLACING if answer.is_rearrangement else ADDRESSING)
-    if answer.has_fractions and step.integers and name in addressing:
-        return _Weight.ADDRESSES
-    if answer.is_rearrangement and not step.integers and name in MOVING:
-        return _Weight.COMPUTES
-    return _Weight.ASSISTS if name in _ASSISTING else _Weight.COMPUTES
-
-
 def _is_little(tape: Tape, step: Given, replayed: Replayed) -> bool:
     """Whether an operator took and made far less than the answer has bytes."""
-    return _FAR * _memory_bytes(tape, step) <= replayed.answer_bytes
-
-
-def _memory_bytes(tape: Tape, step: Given) -> int:
-    """The bytes of the memory that an operator took and made."""
-    return sum(tape.storages[storage].bytes for storage in (step.storage, *step.reads))
-
-
-def _work(step: Given, answer: AnswerKind) -> str:
-    """The operator of a step with its line; integers are called so only where they are addresses."""
-    is_address = _weight(step, answer) is _Weight.ADDRESSES
-    shown = step if is_address else msgspec.structs.replace(step, integers=False)
-    return f"{shown.work}{_at(step.line)}"
+    return _FAR * memory_bytes(tape, step) <= replayed.answer_bytes
 
 
 def _host_reads(tape: Tape) -> str:
     first = tape.reads[0]
     return f"the host reads results (`{first.operator}`{f', line {first.line}' if first.line else ''})"
-
-
-def _at(line: int | None) -> str:
-    return f" (line {line})" if line is not None else ""

@@ -14,6 +14,7 @@ from engine.run.proving import conclusion
 from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.replays import NotReplayed, Replayed, Replays
 from engine.run.proving.taped_calls import CallOutputs
+from engine.run.proving.torch_work import AnswerKind
 
 _ATOMIC = "tt.atomic"  # operations of TTIR
 _MOST_SCRATCH = 16  # pieces of scratch memory of a case that are replaced one by one
@@ -34,11 +35,11 @@ class TapedCase:
     answers_bools: bool = False
     answers_integers: bool = False
 
-    def answer(self, rearrangement: Rearrangement) -> conclusion.AnswerKind:
+    def answer(self, rearrangement: Rearrangement) -> AnswerKind:
         """The kind of its answer; integers that torch computed are no elements of a rearrangement with fractions."""
         is_rearrangement = rearrangement.is_certain
         may_be_integers = self.answers_bools or (self.answers_integers and not is_rearrangement)
-        return conclusion.AnswerKind(
+        return AnswerKind(
             has_fractions=self.case.dtype.epsilon > 0 and not may_be_integers, is_rearrangement=is_rearrangement
         )
 
@@ -84,7 +85,7 @@ async def try_to_prove(replays: Replays, taped: TapedCase, *, seed: int | None =
     return ProofAttempt(proof=_of_right_answer(replays, taped, replayed, used), replayed=replayed)
 
 
-async def _of_small_integers(replays: Replays, taped: TapedCase, answer: conclusion.AnswerKind) -> CaseProof | None:
+async def _of_small_integers(replays: Replays, taped: TapedCase, answer: AnswerKind) -> CaseProof | None:
     """Why a case is not proven whose kernels store nothing where integers of torch are noise; None for another reason.
 
     A kernel skips a negative position, so that nothing it stores comes of the noise; it does not skip a zero.

@@ -15,6 +15,7 @@ from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving import conclusion
 from engine.run.proving.replays import NotReplayed, Replayed
 from engine.run.proving.stage import finding_of, report_of
+from engine.run.proving.torch_work import AnswerKind
 from tests.engine.replay.tapes import launched, tape, vector
 
 LAUNCH = launched(vector(0), vector(1))
@@ -96,16 +97,14 @@ _OFFSETS = "torch computes integers for the kernels, such as offsets: aten::__rs
 )
 def test_integer_arithmetic_makes_no_fractional_answer(recorded, has_fractions, gap, reason):
     right = replayed(*range(len(recorded)))
-    proof = conclusion.of_mismatch(
-        "c", tape(*recorded), right, answer=conclusion.AnswerKind(has_fractions=has_fractions)
-    )
+    proof = conclusion.of_mismatch("c", tape(*recorded), right, answer=AnswerKind(has_fractions=has_fractions))
     assert (proof.gap, proof.reason) == (gap, reason)
     assert bool(conclusion.flagging([proof])) is (gap is Gap.TORCH)
 
 
 def test_kernel_stopped_by_noise_offsets_names_integers():
     stopped = NotReplayed(reason="out of bounds", stopped=True)
-    proof = conclusion.of_refusal("c", tape(OFFSETS, LAUNCH), stopped, answer=conclusion.AnswerKind(has_fractions=True))
+    proof = conclusion.of_refusal("c", tape(OFFSETS, LAUNCH), stopped, answer=AnswerKind(has_fractions=True))
     assert (proof.gap, proof.reason) == (Gap.TORCH_LIGHT, _OFFSETS)
 
 
@@ -148,15 +147,6 @@ def test_kernel_stopped_by_noise_names_no_known_constant():
         conclusion.of_refusal("c", tape(*steps, LAUNCH), stopped).reason for steps in ((constant, made), (constant,))
     ]
     assert named == ["torch computes: aten::searchsorted (line 45)", "torch computes: aten::arange (line 44)"]
-
-
-def test_constants_of_torch_are_told_from_memory_of_unknown_origin():
-    made = Given(storage=1, data=bytes(24), operator="aten::div", line=57)
-    recorded = tape(made, TABLE, LAUNCH)
-    assert conclusion.describe_memory(recorded, [made]) == "a constant that torch made: 24 bytes by aten::div (line 57)"
-    assert conclusion.describe_memory(recorded, [made, TABLE]) == (
-        "memory of unknown origin: 24 bytes (line 8), and a constant that torch made: 24 bytes by aten::div (line 57)"
-    )
 
 
 @pytest.mark.parametrize(("data", "answer_bytes", "smaller"), [(8, 128, True), (8, 127, False), (None, 1 << 20, False)])
@@ -232,7 +222,7 @@ def test_tapes_that_may_hold_a_table(steps, may):
 )
 def test_move_by_torch_makes_a_rearrangement(operator, integers, is_rearrangement, gap):
     moved = Given(storage=1, operator=operator, integers=integers)
-    answer = conclusion.AnswerKind(has_fractions=True, is_rearrangement=is_rearrangement)
+    answer = AnswerKind(has_fractions=True, is_rearrangement=is_rearrangement)
     assert conclusion.of_mismatch("c", tape(moved), replayed(0), answer=answer).gap is gap
 
 
@@ -499,5 +489,5 @@ def test_result_that_is_replayed_as_it_was_is_no_reason(varying, name):
 @pytest.mark.parametrize("operator", ["aten::__rshift__", "aten::where"])
 def test_integers_may_be_elements_of_a_rearrangement_of_integers(operator):
     made = Given(storage=1, operator=operator, integers=True)
-    answer = conclusion.AnswerKind(has_fractions=False, is_rearrangement=True)
+    answer = AnswerKind(has_fractions=False, is_rearrangement=True)
     assert conclusion.of_mismatch("c", tape(made), replayed(0), answer=answer).gap is Gap.TORCH
