@@ -49,6 +49,7 @@ from engine.worker.taping.graphs import Capture
 from engine.worker.taping.memory import OverfullError, TapedMemory, view_of
 from engine.worker.taping.numbers import element_of, number_of
 from engine.worker.taping.steps import PendingLaunch
+from engine.worker.taping.unread import UnreadWrites
 
 _MOST_DATA_BYTES = MOST_TAPE_BYTES // 2  # of constants, before they are written as base64
 _NAME_CHARACTERS, _REASON_CHARACTERS = 200, 1000
@@ -76,6 +77,7 @@ class TapeRecorder:
         self.capture = None  # drops a capture that never ended
         self._memory = TapedMemory(storages)
         self._steps: list[Step] = []
+        self._unread = UnreadWrites()
         self._specialisations: dict[tuple[object, ...], tuple[int, Launch]] = {}
         self._claimed: list[ClaimedKernel] = []
         self._reads: list[HostRead] = []
@@ -349,6 +351,9 @@ class TapeRecorder:
         return self._memory.bytes_of(tensor) if self._data_bytes <= _MOST_DATA_BYTES else None
 
     def _add(self, step: Step) -> None:
+        covered = self._unread.covered_by(step)
+        if covered is not None:
+            del self._steps[next(at for at in reversed(range(len(self._steps))) if self._steps[at] is covered)]
         if len(self._steps) == MOST_STEPS:
             raise OverfullError(f"more than {MOST_STEPS} steps")
         self._steps.append(step)

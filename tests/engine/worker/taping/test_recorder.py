@@ -14,8 +14,10 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from engine.protocol.messages import FloatSpec
 from engine.protocol.proof.tape import (
+    MOST_STEPS,
     Addressed,
     ClaimedKernel,
+    Filled,
     Given,
     Launched,
     Moved,
@@ -91,6 +93,20 @@ def test_host_copy_of_argument_is_a_move_of_it():
     target = TapedView(storage=1, dtype="float32", offset_bytes=0, shape=(8,), strides=(1,))
     assert read_tape(text).steps == (Moved(target=target, source=WHOLE),)
     assert len(read_tape(text).reads) == 1
+
+
+@pytest.mark.parametrize("fills", [1, MOST_STEPS + 1])
+def test_fills_of_one_place_are_a_single_step(fills):
+    recorder, y, marks = TapeRecorder(), torch.empty(8), torch.empty(2)
+    with recorder.of_call((X.view(torch.uint8),), __file__):
+        for tensor in (y, marks):
+            recorder.allocated(tensor)
+        recorder.moved(y, X)
+        for _ in range(fills):
+            recorder.filled(marks, 0)
+        text = recorder.tape((y, marks))
+    recorded = read_tape(text)
+    assert ([type(step) for step in recorded.steps], recorded.incomplete) == ([Moved, Filled], "")
 
 
 def test_argument_that_is_its_own_host_copy_has_no_move():
