@@ -34,6 +34,7 @@ from engine.run.event_stream import EventEmitter
 from engine.run.kernel_source import TapedKernels
 from engine.run.native.building import NativeCode
 from engine.run.proving.conclusion import is_idle
+from engine.run.proving.replays import PLACES_BESIDE_PROBES
 from engine.run.proving.stage import ProvingStage, prove
 from engine.run.run_limits import watch_usage
 from engine.run.run_processes import RunProcesses
@@ -270,7 +271,9 @@ class Run:
     async def _probe(self) -> None:
         lab = self._lab()
         if lab.native is None and self._process_pool.interpreted:
-            proving = ProvingStage(lab=lab, emitter=self._emitter, processes=self._replaying)
+            proving = ProvingStage(
+                lab=lab, emitter=self._emitter, processes=self._replaying, places=PLACES_BESIDE_PROBES
+            )
             lab = replace(lab, prove=proving.of_call)
         await ProbingStage(lab=lab, emitter=self._emitter, chosen=self._probes).run()
 

@@ -19,7 +19,8 @@ from engine.run.proving.kernels import LoweredKernel
 from engine.run.proving.replayer import PersistentReplayer
 
 # In the judge: one replay is prepared or compared while another runs, and the calls of the candidate have place 0.
-_PLACES = range(1, MOST_PLACES)
+PLACES = range(1, MOST_PLACES)
+PLACES_BESIDE_PROBES = PLACES[-1:]  # a probe that runs beside the others has the first of these places
 _MOST_TIMEOUTS = 2  # replays beyond their time limit before none is tried in this run
 
 
@@ -73,6 +74,7 @@ class Replays:
         problem: Problem,
         limits: Limits,
         draw_seed: int | None = None,
+        places: Sequence[int] = PLACES,
     ) -> None:
         self._replayer = replayer
         self._process_pool = process_pool
@@ -81,7 +83,7 @@ class Replays:
         self._draws = Draws(draw_seed, "replay")
         self._timeouts = 0
         self._free_places = asyncio.Queue[int]()
-        for place in _PLACES:
+        for place in places:
             self._free_places.put_nowait(place)
 
     @property

@@ -37,7 +37,7 @@ from engine.run.proving.proof_of_tape import (
 )
 from engine.run.proving.proof_record import ProofRecord, unproven_reasons, versions
 from engine.run.proving.replay_processes import ReplayProcesses
-from engine.run.proving.replays import Replays
+from engine.run.proving.replays import PLACES, Replays
 from engine.run.proving.taped_calls import CallTaper, ComparedTapes, read_recorded
 
 _MOST_FAILURES = 2  # engine errors before the remaining cases are left out
@@ -86,9 +86,11 @@ async def _store(
 
 
 class ProvingStage:
-    """Proves the cases that passed; `run` once."""
+    """Proves the cases that passed; `run` once.  Replays use these `places` of the judge."""
 
-    def __init__(self, *, lab: Lab, emitter: EventEmitter, processes: ReplayProcesses) -> None:
+    def __init__(
+        self, *, lab: Lab, emitter: EventEmitter, processes: ReplayProcesses, places: Sequence[int] = PLACES
+    ) -> None:
         self._lab = lab
         self._emitter = emitter
         self._kernels = processes.kernels
@@ -98,6 +100,7 @@ class ProvingStage:
             problem=lab.problem,
             limits=lab.limits,
             draw_seed=lab.plan.draw_seed,
+            places=places,
         )
         self._taper = CallTaper(lab)
         self._draws = Draws(lab.plan.draw_seed, "seeds")

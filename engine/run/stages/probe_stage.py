@@ -16,7 +16,7 @@ from engine.probes import Probe, is_apart, is_on_demand, name_of, observations_o
 from engine.probes.lab.case_session import Lab
 from engine.run.event_stream import EventEmitter
 
-_PLACE_BESIDE = 1  # in the judge, of the probes that run beside the others
+PLACE_BESIDE = 1  # in the judge, of the probes that run beside the others
 
 
 class ProbingStage:
@@ -59,7 +59,7 @@ class ProbingStage:
     async def _ask_apart(self, probe: Probe) -> None:
         session = self._lab.session.another()
         try:
-            await self._ask(probe, replace(self._lab, session=session, place=_PLACE_BESIDE))
+            await self._ask(probe, replace(self._lab, session=session, place=PLACE_BESIDE))
         finally:
             self._lab.session.end_other(session)
 

@@ -14,7 +14,8 @@ from engine.errors import DeadlineError
 from engine.model import Case, DType, Limits, Outcome, OutputReport, Tier
 from engine.protocol.proof.tape import Tape
 from engine.run.proving.replayer import PersistentReplayer
-from engine.run.proving.replays import NotReplayed, Replayed, Replays
+from engine.run.proving.replays import PLACES_BESIDE_PROBES, NotReplayed, Replayed, Replays
+from engine.run.stages.probe_stage import PLACE_BESIDE
 from tests.engine.toy_problem import toy_problem
 from tests.guards import PATIENCE_S
 
@@ -90,6 +91,18 @@ async def test_two_tapes_are_replayed_at_once_at_places_of_their_own() -> None:
         replayed = await asyncio.gather(*running)
     assert [isinstance(one, Replayed) and one.mismatch for one in replayed] == ["", "", ""]
     assert (processes.prepared[2][0], sorted(processes.released)) == ("c", sorted(p for _, p in processes.prepared))
+
+
+async def test_replays_during_probes_leave_the_place_of_other_probes_free() -> None:
+    processes = _Processes()
+    processes.may_reply.set()
+    replays = Replays(
+        cast("PersistentReplayer", processes), process_pool=cast("ProcessPool", processes),
+        problem=toy_problem(*CASES), limits=Limits(), places=PLACES_BESIDE_PROBES,
+    )  # fmt: skip
+    await asyncio.gather(*(replays.replay(case, TAPE, (), without=()) for case in CASES))
+    places = {place for _, place in processes.prepared}
+    assert (len(processes.prepared), len(places), places & {0, PLACE_BESIDE}) == (3, 1, set())
 
 
 async def test_no_replay_is_tried_after_two_took_too_long() -> None:
