@@ -26,7 +26,10 @@ TORCH_SHARE = 0.75
 
 _MOST_NAMED, _NAME_CHARACTERS = 3, 60
 _NONE = NativeKernels()
-_TORCH = re.compile(r"2at6native|2at4cuda|at_cuda_detail|RangeFactories|softmax_warp|_cu_[0-9a-f]{8}|^_ZN3c10")
+_TORCH = re.compile(
+    r"2at6native|2at4cuda|at_cuda_detail|RangeFactories|softmax_warp|_cu_[0-9a-f]{8}|^_ZN3c10"
+    r"|^_Z19compute_cuda_kernelI"  # of `repeat_interleave`, outside of PyTorch's namespaces
+)
 _MOVES = re.compile(
     r"copy_kernel|CatArray|FillFunctor|arange|gather_kernel|index_elementwise|indexSelect|direct_copy|reflection_pad"
 )

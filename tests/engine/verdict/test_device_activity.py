@@ -42,6 +42,8 @@ def found(record: protocol.Recorded) -> list[tuple[Severity, str]]:
         (ran("softmax_kernel", 1), Origin.UNKNOWN),
         (ran("triton_poi_fused_add_0", 1, file="/tmp/inductor/k.py"), Origin.COMPILED),
         (ran(TORCH_ADD, 1), Origin.TORCH),
+        (ran("_Z19compute_cuda_kernelIiEvPKT_PKlPS0_ll", 1), Origin.TORCH),
+        (ran("compute_cuda_kernel", 1), Origin.UNKNOWN),
         (ran(TORCH_FILL, 1), Origin.MOVES),
         (ran("_ZN2at6native24vectorized_gather_kernelILi16ElEEvPcS2_PT0_illllb", 1), Origin.MOVES),
         (ran(GEMM, 1), Origin.LIBRARY),
