@@ -177,8 +177,8 @@ def doubling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Refere
     serving.join()
 
 
-def times(how: protocol.CallMode) -> protocol.TimeBaseline:
-    return protocol.TimeBaseline(id="i", name="eager", slots=(5, 2, 7), how=how, cache=CacheState.COLD)
+def times(mode: protocol.CallMode) -> protocol.TimeBaseline:
+    return protocol.TimeBaseline(id="i", name="eager", slots=(5, 2, 7), mode=mode, cache=CacheState.COLD)
 
 
 def test_reference_timed_in_its_process(doubling: Reference, device: ScriptedDevice) -> None:
@@ -188,8 +188,8 @@ def test_reference_timed_in_its_process(doubling: Reference, device: ScriptedDev
     single = doubling.time(times(protocol.CallMode.SINGLE))
     assert isinstance(single, protocol.Timed)
     assert (len(single.calls), single.method, device.evictions - evictions) == (3, "cupti", 3)
-    for how in (protocol.CallMode.BURST, protocol.CallMode.CAPTURE, protocol.CallMode.REPLAY):
-        assert isinstance(doubling.time(times(how)), protocol.Timed)
+    for mode in (protocol.CallMode.BURST, protocol.CallMode.CAPTURE, protocol.CallMode.REPLAY):
+        assert isinstance(doubling.time(times(mode)), protocol.Timed)
 
     doubling.forget_times()
     with pytest.raises(ReferenceUnavailableError, match="no call was prepared"):
