@@ -19,6 +19,7 @@ NEAR_ZERO = [
     ("aten::mish_backward", "scalar f32", 238),
     ("aten::upsample_nearest2d_backward", "1x1x1x1 from 3x5 f32", 19),
     ("cublas::cublasSgeam", "1x1 NN", 220),
+    ("cublas::cublasSgemvBatched", "3x 3x1025 N inc 1 1 beta 0.5", 104),
     ("cublas::cublasSger_v2", "1x1 inc 1 1", 140),
     ("vllm::ggml_mul_mat_a8", "2x512x1 type 2 f16 normal", 174),
     ("vllm::ggml_mul_mat_vec_a8", "1x32x1 type 2 f16 normal", 80),

@@ -5,6 +5,7 @@ Shapes: A: (m, n), x: (n,) and y: (m,) for "N", x: (m,) and y: (n,) otherwise, e
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from engine.model import Case, Cost, DType, Tier, Tolerance
@@ -31,7 +32,7 @@ from problems.kit.blas.views import (
 from problems.kit.cases import Arguments
 from problems.kit.deferred import torch
 from problems.kit.layouts import Layout
-from problems.kit.tolerances import rounded
+from problems.kit.tolerances import of_few, rounded
 from problems.kit.values import Special
 
 _LINES = [Special.NAN, Special.INF, Special.NEGATIVE_INF, Special.SUBNORMAL]
@@ -141,8 +142,12 @@ def strided_gemv_eager(
 
 def gemv_tolerance(case: Case) -> Tolerance:
     """A sum over the length of x, and the sum with y, which may cancel; a complex product has two terms."""
-    terms = case.size("n") if case.word("trans") == "N" else case.size("m")
-    return rounded(case.dtype, terms=parts_of(case.dtype) * terms + 4)
+    terms, outputs = (case.size("n"), case.size("m")) if case.word("trans") == "N" else (case.size("m"), case.size("n"))
+    size = math.hypot(math.sqrt(terms) * abs(scalar_of(case, "alpha")), abs(scalar_of(case, "beta")))
+    usual = rounded(case.dtype, terms=parts_of(case.dtype) * terms + 4)
+    if not outputs:
+        return usual
+    return of_few(usual, outputs=batch_of(case) * outputs, scale=size / 2)  # y has elements between outputs, too
 
 
 def gemv_cost(case: Case) -> Cost:
