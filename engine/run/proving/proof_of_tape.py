@@ -164,7 +164,7 @@ async def refuted_as_called(replays: Replays, called: TapedCase, outputs: CallOu
     without = called.varying if on_device else ()
     first = await replays.replay(called.case, called.tape, called.kernels, without=without, seed=outputs.seed)
     if isinstance(first, NotReplayed):
-        return conclusion.of_refusal(name, called.tape, first) if first.stopped and not on_device else None
+        return None if on_device else conclusion.of_refusal(name, called.tape, first)
     if not on_device:
         if first.mismatch:
             return conclusion.of_mismatch_as_called(name, first)
@@ -183,11 +183,18 @@ async def _of_answer_in_scratch(
     """Why a case is not proven whose answer is wrong without the content that one piece of scratch memory had.
 
     All else is as in the call with the inputs of `seed`, so that a kernel that recognises its inputs finds its answer.
+    A replay that is not executed to its end proves nothing, and neither do more pieces than are replaced.
     """
-    for number in _scratch(called, replayed)[:_MOST_SCRATCH]:
-        again = await replays.replay(called.case, called.tape, called.kernels, without=(number,), seed=seed)
-        if isinstance(again, Replayed) and again.mismatch and isinstance(step := called.tape.steps[number], Given):
-            return conclusion.of_answer_in_memory(called.case.name, called.tape, step)
+    name, tape, scratch = called.case.name, called.tape, _scratch(called, replayed)
+    if len(scratch) > _MOST_SCRATCH:
+        reason = f"{len(scratch)} pieces of memory of unknown origin, more than {_MOST_SCRATCH}"
+        return conclusion.of_refusal(name, tape, NotReplayed(reason=reason))
+    for number in scratch:
+        again = await replays.replay(called.case, tape, called.kernels, without=(number,), seed=seed)
+        if isinstance(again, NotReplayed) and not again.stopped:
+            return conclusion.of_refusal(name, tape, again)
+        if (isinstance(again, NotReplayed) or again.mismatch) and isinstance(step := tape.steps[number], Given):
+            return conclusion.of_answer_in_memory(name, tape, step)
     return None
 
 

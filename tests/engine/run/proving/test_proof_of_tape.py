@@ -103,16 +103,16 @@ class _Outputs:
 
 
 @pytest.mark.parametrize(
-    ("replayed", "differs"),
-    [("a", False), ("bb", True), ("ba", False), ("bc", False), ("b-", False), ("-", False)],
+    ("replayed", "gap"),
+    [("a", None), ("bb", Gap.OTHER_OUTPUTS), ("ba", None), ("bc", None), ("b-", None), ("-", Gap.UNSUPPORTED)],
     ids=["same", "others twice", "same later", "others each time", "not executed again", "not executed"],
 )
 async def test_replays_that_agree_with_each_other_give_other_outputs_than_the_call(
-    replayed: str, *, differs: bool
+    replayed: str, gap: Gap | None
 ) -> None:
     replays = _Outputs(replayed)
     refuted = await refuted_as_called(cast("Replays", replays), TAPED, CALL)
-    assert (refuted and refuted.gap) == (Gap.OTHER_OUTPUTS if differs else None)
+    assert (refuted and refuted.gap) == gap
     assert replays.seeds == [7] * len(replayed)
 
 
@@ -216,9 +216,21 @@ async def test_answer_must_not_depend_on_what_scratch_memory_held(
 
 
 class _AsCalled:
-    """Replays that do not give the answer `without` these Given steps, nor, with `wrong` memory, with all of them."""
+    """Replays that do not give the answer `without` these Given steps, nor, with `wrong` memory, with all of them.
 
-    def __init__(self, needed: tuple[int, ...] = (), *, wrong: str | NotReplayed = "", on_device: bool = False) -> None:
+    With `noise` the replays with noise in a step are not executed.
+    """
+
+    def __init__(
+        self,
+        needed: tuple[int, ...] = (),
+        *,
+        wrong: str | NotReplayed = "",
+        noise: NotReplayed | None = None,
+        on_device: bool = False,
+        foreign: tuple[int, ...] = (0, 1),
+    ) -> None:
+        self._noise, self._foreign = noise, foreign
         self.on_device = on_device
         self.without: list[tuple[int, ...]] = []
         self._needed, self._wrong = needed, wrong
@@ -228,9 +240,20 @@ class _AsCalled:
         self.without.append(without)
         if isinstance(self._wrong, NotReplayed):
             return self._wrong
+        if without and self._noise is not None:
+            return self._noise
         mismatch = MISMATCH if set(without).intersection(self._needed) else self._wrong
         digests = protocol.ContentDigests(inputs="0" * 64, expected="1" * 64, outputs=CALL.digest)
-        return Replayed(mismatch=mismatch, moved_bytes=0, foreign=(0, 1), by_kernels=True, digests=digests)
+        return Replayed(mismatch=mismatch, moved_bytes=0, foreign=self._foreign, by_kernels=True, digests=digests)
+
+
+@pytest.mark.parametrize(("pieces", "gap"), [(16, None), (17, Gap.UNSUPPORTED)])
+async def test_more_scratch_memory_than_is_replaced_proves_nothing(pieces: int, gap: Gap | None) -> None:
+    numbers = tuple(range(pieces))
+    scratch = (replace_fields(CONSTANT, line=line) for line in numbers)
+    taped = replace(TAPED, tape=tape(*scratch, launched(vector(0), vector(1))), varying=numbers)
+    refuted = await refuted_as_called(cast("Replays", _AsCalled(foreign=numbers)), taped, CALL)
+    assert (refuted and refuted.gap) == gap
 
 
 @pytest.mark.parametrize(
@@ -240,10 +263,17 @@ class _AsCalled:
         (_AsCalled((1,)), Gap.MEMORY, "memory of unknown origin: 24 bytes (line 9), without whose", [(), (0,), (1,)]),
         (_AsCalled(wrong=MISMATCH), Gap.NOT_REPRODUCED, "wrong with the addresses and the memory of its call", [()]),
         (_AsCalled(wrong=NotReplayed(reason="out of bounds", stopped=True)), Gap.UNSUPPORTED, "out of bounds", [()]),
-        (_AsCalled(wrong=NotReplayed(reason="it took 30 s")), None, "", [()]),
+        (_AsCalled(wrong=NotReplayed(reason="it took 30 s")), Gap.UNSUPPORTED, "not replayed: it took 30 s", [()]),
+        (
+            _AsCalled(noise=NotReplayed(reason="out of bounds", stopped=True)),
+            Gap.MEMORY,
+            "(line 8), without",
+            [(), (0,)],
+        ),
+        (_AsCalled(noise=NotReplayed(reason="it took 30 s")), Gap.UNSUPPORTED, "it took 30 s", [(), (0,)]),
         (_AsCalled((1,), on_device=True), None, "", [(0, 1)]),
     ],
-    ids=["scratch", "answer in scratch", "wrong", "stopped", "not replayed", "device"],
+    ids=["scratch", "answer in scratch", "wrong", "stopped", "late", "stopped by noise", "late with noise", "device"],
 )
 async def test_tape_must_give_the_answer_as_it_was_called(
     replays: _AsCalled, gap: Gap | None, reason: str, without: list[tuple[int, ...]]
