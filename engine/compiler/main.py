@@ -28,6 +28,8 @@ from engine.errors import EngineError, UnsupportedError
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
 from engine.loading.lowering import lowered_text_of
+from engine.loading.shared_text import mark_folder
+from engine.loading.variants import Variants
 from engine.protocol.compiling import WarmUp
 from engine.protocol.proof.binaries import digest_of, without_folders
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS
@@ -70,6 +72,7 @@ class _Compiler:
         self._filename = ""
         self._cache = offline.CacheFolder()
         self._kept_texts = KeptTexts()
+        self._variants = Variants()
         self._undescribed: dict[str, Any] = {}  # compiled kernels of expected launches, by the id of their command
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
@@ -157,16 +160,20 @@ class _Compiler:
             source = ASTSource(kernel, special.signature, special.constants, special.attributes)
             gpu = GPUTarget(target.backend, target.architecture, target.warp_size)
             options = make_backend(gpu).parse_options(triton_options(protocol.CompileOptions.of(launch)))
-            lowered = lowered_text_of(source, gpu, options)
+            kept = lowered_text_of(source, gpu, options) if command.keeps_text else None
+            ttir = kept.ttir if kept is not None else self._variants.ttir_of(source, gpu, options)
         except UnsupportedError:
             raise
         except Exception as error:  # handled like an error of a compilation
             return self._refused(command.id, error)
-        text = without_folders(lowered.ttir)
-        self._kept_texts.keep(source, gpu, options, lowered, digest=digest_of(text))
+        text = without_folders(ttir)
+        if kept is not None:
+            self._kept_texts.keep(source, gpu, options, kept, digest=digest_of(text))
         if len(text) > MOST_MODULE_CHARACTERS:
             raise UnsupportedError(f"the TTIR of {launch.kernel} has {len(text):,} characters")
-        return protocol.Lowered(id=command.id, ttir=text, arguments=tuple(argument_names(special)))
+        is_shared = command.shares and len(ttir) <= MOST_MODULE_CHARACTERS
+        shared = mark_folder(ttir, Path(self._filename).parents[1]) if is_shared else ""
+        return protocol.Lowered(id=command.id, ttir=text, arguments=tuple(argument_names(special)), shared=shared)
 
     def _build(self, command: protocol.BuildExtension) -> protocol.AnyReply:
         if self._limits_reading:

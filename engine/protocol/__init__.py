@@ -397,4 +397,4 @@ def _require_small_enough(reply: AnyReply) -> None:
         case Failed():
             require_small_enough(reply.launches, reply.out_of_bounds)
         case DryRunDone():
-            require_small_enough(met.launch for met in reply.launches)
+            require_small_enough((*(met.launch for met in reply.launches), *(met.launch for met in reply.keyed)))

@@ -21,11 +21,10 @@ from engine.protocol.messages import (
     Word,
 )
 from engine.protocol.proof.binaries import Prebuilt
-from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS
 
 
 class RunDry(Command, tag="run_dry", frozen=True):
-    """Call the entry with all launches suppressed, on memory of the worker's own, to record or to lower them.
+    """Call the entry with all launches suppressed, on memory of the worker's own, to record them.
 
     `storages` are the sizes in bytes of the blocks that the arguments view.  With `tunes` every configuration of an
     autotuner is recorded, otherwise the first one alone, which is the one that a verified call launches.
@@ -93,28 +92,28 @@ class SuppressedLaunch(Message, frozen=True):
     specialisation: Text
 
 
-class PublishedKernel(Message, frozen=True):
-    """The TTIR of a specialisation, with a marker in place of the worker's folder; `key` names it for other workers."""
+class KeyedLaunch(Message, frozen=True):
+    """A suppressed launch of a dry run on the CPU; workers find the TTIR of its kernel by `key`."""
 
     key: Digest
-    ttir: Annotated[str, msgspec.Meta(max_length=MOST_MODULE_CHARACTERS)]
+    launch: Launch
 
-    @staticmethod
-    def filename(key: str) -> str:
-        """The name of the file in which a kernel with this key is published."""
-        return f"{key}.ttir"
+
+def published_name(key: str) -> str:
+    """The name of the file in which the TTIR of a kernel with this key is published."""
+    return f"{key}.ttir"
 
 
 class DryRunDone(Reply, tag="dry_run_done", frozen=True):
     """Launches of the entry, including specialisations that this worker has reported before.
 
     With `is_incomplete` the entry raised because results were missing in the dry run, and may launch more.  On the CPU
-    there are `kernels` instead, those that this worker has not reported before.
+    there are `keyed` launches instead, of specialisations that this worker has not reported before.
     """
 
     launches: Annotated[tuple[SuppressedLaunch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)] = ()
     is_incomplete: bool = False
-    kernels: Annotated[tuple[PublishedKernel, ...], msgspec.Meta(max_length=MOST_LAUNCHES)] = ()
+    keyed: Annotated[tuple[KeyedLaunch, ...], msgspec.Meta(max_length=MOST_LAUNCHES)] = ()
 
 
 class Compiled(Reply, tag="compiled", frozen=True):

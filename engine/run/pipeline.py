@@ -83,7 +83,6 @@ class Run:
         self._proofs: tuple[CaseProof, ...] | None = None
         self._launched = False
         self._lowering: asyncio.Task[None] | None = None
-        self._cases_ended = asyncio.Event()
         self._passed: tuple[PassedCase, ...] = ()
         self._native = NativeCode(
             candidate=candidate, target=self._device.target, extensions=self._process_pool.extensions,
@@ -157,7 +156,7 @@ class Run:
         builders = [asyncio.create_task(builder.run()) for builder in self._compilation.builders]
         try:
             self._readiness.start()
-            lowering = self._processes.open_lowering(self._cases_ended)
+            lowering = self._processes.open_lowering()
             self._lowering = asyncio.create_task(lowering.run()) if lowering is not None else None
             stop = await load(self._session, native=self._native, emitter=self._emitter, profile=self._profile)
             if stop is not None:
@@ -244,7 +243,6 @@ class Run:
             readiness=self._readiness, suite=self._plan.problem.suite,
         )  # fmt: skip
         stop = await stage.run()
-        self._cases_ended.set()
         place_by_name = {case.name: place for place, case in enumerate(cases)}
         self._results.sort(key=lambda result: place_by_name[result.case])  # they ended as their kernels were compiled
         self._process_pool.prepare_after_cases()

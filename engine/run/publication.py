@@ -39,6 +39,6 @@ class Publication:
         """
         if self.build is None:
             return None
-        command = protocol.Lower(id=protocol.new_id(), launch=launch, target=target)
+        command = protocol.Lower(id=protocol.new_id(), launch=launch, target=target, keeps_text=True)
         lowered = await session.ask(command, deadline_s=deadline_s)
         return await self.build(launch, lowered) if isinstance(lowered, protocol.Lowered) else None

@@ -63,13 +63,13 @@ class RunProcesses:
         """Another session with the candidate in a worker, for a dry run."""
         return self._open_session(self._process_pool.worker)
 
-    def open_lowering(self, cases_ended: asyncio.Event) -> LoweringAhead | None:
+    def open_lowering(self) -> LoweringAhead | None:
         """The lowering of kernels beside the cases; None where nothing is gained by it."""
         if self._lowered_folder is None:
             return None
         return LoweringAhead(
-            self._plan, session=self._open_session(self._process_pool.worker), folder=self._lowered_folder,
-            profile=self._profile, ask_judge=self._process_pool.ask_judge, cases_ended=cases_ended,
+            self._plan, session=self._open_session(self._process_pool.worker), lower=self.replaying.kernels.shared_text,
+            folder=self._lowered_folder, profile=self._profile, ask_judge=self._process_pool.ask_judge,
         )  # fmt: skip
 
     def open_builder(self, target: str, on_kernel: Callable[[int, int, CompiledKernel], None]) -> Builder:

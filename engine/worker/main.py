@@ -30,8 +30,8 @@ from engine.sandbox.confinement import Measure
 from engine.sandbox.readable_files import limit_reading
 from engine.sandbox.variables import DEVICE_VARIABLE, WARM_CACHE_VARIABLE
 from engine.worker import forms, semaphores
+from engine.worker.cpu_driver.dry_run import CpuDryRun
 from engine.worker.cpu_driver.launcher import Launches
-from engine.worker.cpu_driver.lowering import LoweringRun
 from engine.worker.launches import published
 from engine.worker.launches.dry_run import DryRun
 from engine.worker.launches.recorder import LaunchRecorder
@@ -122,7 +122,7 @@ class _Worker:
         self._observer = Observer(device, self._tape_recorder)
         if device.type != "cpu":
             follow_graphs(self._tape_recorder, self._observing_capture)
-        self._dry_run: DryRun | LoweringRun | None = None
+        self._dry_run: DryRun | CpuDryRun | None = None
         self._stopwatch = Stopwatch(device, self._loaded_entry, open_block=self._memory.block)
         self._own_kernels = OwnKernels()
         self._device_trace_recorder = DeviceTraceRecorder(self._stopwatch.instruments, self._own_kernels)
@@ -215,9 +215,9 @@ class _Worker:
         self._entry = forms.entry_of(found, command.form, fp4=command.fp4)
         return protocol.Loaded(id=command.id, siblings=siblings)
 
-    def _begin_dry_run(self) -> DryRun | LoweringRun:
+    def _begin_dry_run(self) -> DryRun | CpuDryRun:
         tuning = self._tuning or Tuning()
-        return DryRun(self._device, tuning) if self._launches is None else LoweringRun(self._launches, tuning)
+        return DryRun(self._device, tuning) if self._launches is None else CpuDryRun(self._launches, tuning)
 
     def _call(self, command: protocol.Call) -> protocol.AnyReply:
         entry = self._loaded_entry()

@@ -14,17 +14,28 @@ from engine.protocol.verifying import ArenaSpec
 
 
 class Lower(Command, tag="lower", frozen=True):
-    """Compiler: make the TTIR of one launch without compiling it further."""
+    """Compiler: make the TTIR of one launch without compiling it further.
+
+    With `keeps_text` the compiler's next compile of this launch does not run the frontend again; with `shares` the
+    reply has the text that workers of the same candidate can use.
+    """
 
     launch: Launch
     target: str
+    keeps_text: bool = False
+    shares: bool = False
 
 
 class Lowered(Reply, tag="lowered", frozen=True):
-    """The TTIR of a launch, and the arguments that the kernel's function takes, in order."""
+    """The TTIR of a launch, and the arguments that the kernel's function takes, in order.
+
+    `ttir` names files without folders.  `shared` names them with their folders, and has a marker in place of that of
+    the candidate; "" where it was not requested, or the folder has no plain name.
+    """
 
     ttir: Annotated[str, msgspec.Meta(max_length=MOST_MODULE_CHARACTERS)]
     arguments: Annotated[tuple[Word, ...], msgspec.Meta(max_length=1024)]
+    shared: Annotated[str, msgspec.Meta(max_length=MOST_MODULE_CHARACTERS)] = ""
 
 
 def kernel_name(ttir: str, arguments: tuple[str, ...]) -> str:

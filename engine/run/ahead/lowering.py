@@ -1,9 +1,10 @@
 """Lowers kernels on another core while cases run on the CPU, so that the worker finds the TTIR of later cases.
 
 On the CPU the frontend takes a third of a worker's time.  A second worker with the candidate calls the entry with
-launches suppressed, case after case, and what its frontend makes is published in a folder of the run; workers that find
-nothing there lower for themselves, so that nothing waits for it and its failures have no effect.  It begins behind the
-case that comes first, and lowers that when all cases have ended, for the workers of probes.
+launches suppressed, case after case; a compiler lowers what would be launched, for the proof as well, and the TTIR is
+published in a folder of the run.  Workers that find nothing there lower for themselves, so that nothing waits for it
+and its failures have no effect.  It begins behind the case that comes first, and lowers that last, for the workers of
+probes.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from pathlib import Path
 
 from engine import protocol
 from engine.errors import EngineError
-from engine.model import Case, Plan
+from engine.model import Case, Launch, Plan
 from engine.processes.candidate_session import CandidateSession
 from engine.processes.judge_requests import reason_in
 from engine.profile import Profile
-from engine.protocol.compiling import PublishedKernel
+from engine.protocol.compiling import KeyedLaunch, published_name
+from engine.run.proving.kernels import NotLoweredError
 
 FIRST_CASES = 1
 """Cases that the worker has begun before anything can be published for them."""
-_TOGETHER = 4  # cases that the judge describes at once, while those before are lowered: it has other work
+_TOGETHER = 4  # cases that the judge describes at once, while those before are run dry: it has other work
 _CASE_S = 20.0
 _MOST_BYTES = 64 << 20  # memory of a case: host code may fill it, which would slow the worker down
 
@@ -36,65 +38,83 @@ def is_useful(plan: Plan, cores: int) -> bool:
 
 
 class LoweringAhead:
-    """The lowering of one run; `run` once, beside the verification.  Modules are published in `folder`."""
+    """The lowering of one run; `run` once, beside the verification.
+
+    `lower` returns the TTIR of a launch as workers can use it, "" where it cannot be shared.  It is published in
+    `folder`.
+    """
 
     def __init__(
         self,
         plan: Plan,
         *,
         session: CandidateSession,
+        lower: Callable[[Launch], Awaitable[str]],
         folder: Path,
         profile: Profile,
         ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
-        cases_ended: asyncio.Event,
     ) -> None:
         self._plan = plan
         self._session = session
+        self._lower = lower
         self._folder = folder
         self._profile = profile
         self._ask_judge = ask_judge
-        self._cases_ended = cases_ended
+        self._found: asyncio.Queue[KeyedLaunch | None] = asyncio.Queue()
 
     async def run(self) -> None:
-        """Lower the kernels of every case; afterwards the worker is closed."""
-        first, others = self._plan.cases[:FIRST_CASES], self._plan.cases[FIRST_CASES:]
+        """Lower the kernels of every case; raises nothing."""
+        async with asyncio.TaskGroup() as beside:
+            beside.create_task(self._publish_all())
+            await self._find_all()
+            self._found.put_nowait(None)
+
+    async def _find_all(self) -> None:
+        """Run every case dry; afterwards the worker is closed."""
+        cases = (*self._plan.cases[FIRST_CASES:], *self._plan.cases[:FIRST_CASES])
         try:
             described, loaded = await asyncio.gather(
-                self._describe(others[:_TOGETHER]), self._session.load(), return_exceptions=True
+                self._describe(cases[:_TOGETHER]), self._session.load(), return_exceptions=True
             )  # both have ended now: a worker that was still being loaded would never be ended
             if isinstance(loaded, BaseException):
                 raise loaded
             if isinstance(described, BaseException):
                 raise described
-            await self._lower_all(others, described)
-            await self._cases_ended.wait()  # the worker has lowered the first by now
-            await self._lower_all(first, await self._describe(first))
+            shapes = described
+            for start in range(0, len(cases), _TOGETHER):
+                now, next_ones = cases[start : start + _TOGETHER], cases[start + _TOGETHER : start + 2 * _TOGETHER]
+                shapes, _ = await asyncio.gather(self._describe(next_ones), self._run_each_dry(now, shapes))
         except (EngineError, OSError):
             pass  # the verifying worker gets and reports the same error, or has no need of this one
         finally:
             await self._session.clear()
 
-    async def _lower_all(self, cases: Sequence[Case], shapes: Sequence[protocol.Shape]) -> None:
-        """Lower the kernels of these cases, the first with these shapes, while the judge describes the next ones."""
-        for start in range(0, len(cases), _TOGETHER):
-            now, next_ones = cases[start : start + _TOGETHER], cases[start + _TOGETHER : start + 2 * _TOGETHER]
-            shapes, _ = await asyncio.gather(self._describe(next_ones), self._lower_each(now, shapes))
-
-    async def _lower_each(self, cases: Sequence[Case], shapes: Sequence[protocol.Shape]) -> None:
+    async def _run_each_dry(self, cases: Sequence[Case], shapes: Sequence[protocol.Shape]) -> None:
         for case, shape in zip(cases, shapes, strict=True):
-            await self._lower(case, shape)
+            await self._run_dry(case, shape)
 
-    async def _lower(self, case: Case, shape: protocol.Shape) -> None:
+    async def _run_dry(self, case: Case, shape: protocol.Shape) -> None:
         if sum(shape.storages) > _MOST_BYTES:
             return
         command = protocol.RunDry(
             id=protocol.new_id(), case=case.name, arguments=shape.arguments, storages=shape.storages
         )
-        with self._profile.span("lower ahead"):
+        with self._profile.span("dry run"):
             reply = await self._session.ask(command, deadline_s=_CASE_S)
         if isinstance(reply, protocol.DryRunDone):
-            for kernel in reply.kernels:
-                publish(self._folder, kernel)
+            for keyed in reply.keyed:
+                self._found.put_nowait(keyed)
+
+    async def _publish_all(self) -> None:
+        """Lower and publish what dry runs find, until their end; kernels that cannot be lowered are left out."""
+        while (keyed := await self._found.get()) is not None:
+            try:
+                with self._profile.span("lower ahead"):
+                    text = await self._lower(keyed.launch)
+                if text:
+                    publish(self._folder, keyed.key, text)
+            except (NotLoweredError, EngineError, OSError):
+                continue  # the proof gets and reports the same error
 
     async def _describe(self, cases: Sequence[Case]) -> Sequence[protocol.Shape]:
         if not cases:
@@ -107,10 +127,10 @@ class LoweringAhead:
         return described.shapes
 
 
-def publish(folder: Path, kernel: PublishedKernel) -> None:
+def publish(folder: Path, key: str, text: str) -> None:
     """Write a module to the folder, in one step: a worker may look for it now."""
-    place = folder / kernel.filename(kernel.key)
+    place = folder / published_name(key)
     unfinished = place.with_suffix(".part")
-    unfinished.write_text(kernel.ttir)
+    unfinished.write_text(text)
     unfinished.chmod(0o644)
     unfinished.replace(place)

@@ -51,12 +51,13 @@ class NotLoweredError(Exception):
 
 
 class LoweredKernels:
-    """Compiles each specialisation in a compiler of the candidate's own, once; `close` at the end."""
+    """Lowers each specialisation in a compiler of the candidate's own, once; `close` at the end."""
 
     def __init__(self, *, session: CandidateSession, target: str | None) -> None:
         self._session = session
         self.target = target or DEFAULT_TARGET
         self._answers: dict[tuple[object, ...], LoweredKernel | str] = {}
+        self._unloadable = ""
         self._timeouts = 0
         self._asking = asyncio.Lock()
 
@@ -79,6 +80,20 @@ class LoweredKernels:
         async with self._asking:
             return await self._lowered(launch)
 
+    async def shared_text(self, launch: Launch) -> str:
+        """The TTIR of a launch as workers of the candidate can use it; "" if it cannot be shared.
+
+        Raises:
+            NotLoweredError: it has no TTIR.
+            EngineError: the compiler failed.
+        """
+        async with self._asking:
+            reply = await self._ask(launch, shares=True)
+            self._answers[specialisation(launch)] = reply if isinstance(reply, str) else _kernel_of(reply)
+        if isinstance(reply, str):
+            raise NotLoweredError(reply)
+        return reply.shared
+
     def keep(self, launch: Launch, lowered: protocol.Lowered) -> LoweredKernel:
         """The kernel of a launch that another compiler of the candidate has lowered."""
         kernel = _kernel_of(lowered)
@@ -92,22 +107,26 @@ class LoweredKernels:
     async def _lowered(self, launch: Launch) -> LoweredKernel:
         key = specialisation(launch)
         if key not in self._answers:
-            self._answers[key] = await self._lower(launch)
+            reply = await self._ask(launch)
+            self._answers[key] = reply if isinstance(reply, str) else _kernel_of(reply)
         answer = self._answers[key]
         if isinstance(answer, str):
             raise NotLoweredError(answer)
         return answer
 
-    async def _lower(self, launch: Launch) -> LoweredKernel | str:
+    async def _ask(self, launch: Launch, *, shares: bool = False) -> protocol.Lowered | str:
         """The TTIR of a launch, or why there is none."""
+        if self._unloadable:
+            return self._unloadable
         if self._timeouts >= _MOST_TIMEOUTS:
             return f"no TTIR of {launch.kernel}: not tried, as {self._timeouts} others took more than {_LOWER_S:g} s"
         try:
             if not self._session.occupied:
                 await self._session.load()
         except LoadError as error:
-            return f"the file does not load in a compiler: {error}"
-        command = protocol.Lower(id=protocol.new_id(), launch=launch, target=self.target)
+            self._unloadable = f"the file does not load in a compiler: {error}"
+            return self._unloadable
+        command = protocol.Lower(id=protocol.new_id(), launch=launch, target=self.target, shares=shares)
         try:
             reply = await self._session.ask(command, deadline_s=_LOWER_S)
         except DeadlineError:
@@ -120,7 +139,7 @@ class LoweredKernels:
             return reply.message
         if not isinstance(reply, protocol.Lowered):
             raise EngineError(f"a compiler answered a request for TTIR with {type(reply).__name__}")
-        return _kernel_of(reply)
+        return reply
 
 
 def _kernel_of(lowered: protocol.Lowered | ClaimedKernel) -> LoweredKernel:

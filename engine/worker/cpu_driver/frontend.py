@@ -1,6 +1,6 @@
 """Compiles a kernel for the CPU: its TTIR replaces Triton's compiled kernel.
 
-`install` replaces Triton's `compile` in this process.  Figures of a binary, such as registers, raise
+`Frontend.install` replaces Triton's `compile`.  Figures of a binary, such as registers, raise
 `NotCompiledError`, so that host code that needs them is reported as needing a GPU.
 """
 
@@ -18,8 +18,8 @@ from triton.compiler import compiler
 from triton.compiler.compiler import CompiledKernel, make_backend
 
 from engine.loading.raised import InterpreterLimitError
+from engine.loading.variants import Variants
 from engine.worker.cpu_driver.shared_modules import SharedModules
-from engine.worker.cpu_driver.variants import Variants
 
 # Triton's compiler is not typed: sources, options and kernels are Any throughout this file.
 
@@ -77,50 +77,53 @@ class TtirKernel(CompiledKernel):  # type: ignore[misc]  # of Triton, which is n
         raise NotCompiledError(f"kernels are compiled to TTIR only on the CPU, which has no {name}; use a GPU")
 
 
-def install(shared_modules: SharedModules) -> None:
-    """Have kernels of this process compile to TTIR only, which may be among these modules."""
-    variants = Variants()
+class Frontend:
+    """Compiles kernels of this process to TTIR only, which may be among these modules."""
 
-    def compile_kernel(
-        source: Any, target: Any = None, options: Mapping[str, Any] | None = None, _env_vars: object = None
+    def __init__(self, shared_modules: SharedModules) -> None:
+        self._shared_modules = shared_modules
+        self._variants = Variants()
+        self._lowers = True
+
+    def install(self) -> None:
+        """Replace Triton's `compile` in this process."""
+        triton.compiler.compile = compiler.compile = triton.compile = self.compile
+
+    def stop_lowering(self) -> None:
+        """Leave the TTIR of kernels empty from now on; they still have their keys."""
+        self._lowers = False
+
+    def compile(
+        self, source: Any, target: Any = None, options: Mapping[str, Any] | None = None, _env_vars: object = None
     ) -> TtirKernel:
-        return compile_to_ttir(source, target, options, shared_modules, variants)
+        """As `triton.compile`, up to TTIR, unless that is among the shared modules; no file is written.
 
-    triton.compiler.compile = compiler.compile = triton.compile = compile_kernel
+        Device assertions are compiled in, as a debug build on a GPU has them; checks for integer overflow are not.
 
+        Raises:
+            InterpreterLimitError: a language without TTIR, or no source at all.
+            Exception: what the frontend raises for a kernel that does not compile.
+        """
+        if isinstance(source, str):
+            raise InterpreterLimitError(_NO_TEXTS_OF_OTHERS)
+        target = target or runtime.driver.active.get_current_target()
+        parsed = parse_options(target, {**(options or {}), "debug": True, "sanitize_overflow": False})
+        key = self._shared_modules.key_of(source, target, parsed)
+        ttir = self._ttir_of(key, source, target, parsed) if self._lowers else ""
+        digest = hashlib.sha256(ttir.encode()).hexdigest()
+        fields = {**vars(parsed), "target": target, "name": source.name, "hash": digest, "ttir": ttir, "key": key}
+        return TtirKernel(source, Metadata(fields), ttir)
 
-def compile_to_ttir(
-    source: Any, target: Any, options: Mapping[str, Any] | None, shared_modules: SharedModules, variants: Variants
-) -> TtirKernel:
-    """As `triton.compile`, up to TTIR, unless that is among the shared modules; no file is written.
-
-    Device assertions are compiled in, as a debug build on a GPU has them; checks for integer overflow are not.
-
-    Raises:
-        InterpreterLimitError: a language without TTIR, or no source at all.
-        Exception: what the frontend raises for a kernel that does not compile.
-    """
-    if isinstance(source, str):
-        raise InterpreterLimitError(_NO_TEXTS_OF_OTHERS)
-    target = target or runtime.driver.active.get_current_target()
-    parsed = parse_options(target, {**(options or {}), "debug": True, "sanitize_overflow": False})
-    key = shared_modules.key_of(source, target, parsed)
-    ttir = shared_modules.find(key)
-    if ttir is None:
-        ttir = _lower(source, target, parsed, variants)
-        shared_modules.keep(key, ttir)
-    digest = hashlib.sha256(ttir.encode()).hexdigest()
-    fields = {**vars(parsed), "target": target, "name": source.name, "hash": digest, "ttir": ttir}
-    return TtirKernel(source, Metadata(fields), ttir)
-
-
-def _lower(source: Any, target: Any, options: Any, variants: Variants) -> str:
-    try:
-        return variants.ttir_of(source, target, options)
-    except KeyError as error:
-        if error.args != ("ttir",):
-            raise
-        raise InterpreterLimitError("Gluon kernels need a GPU: their compiler makes no TTIR") from None
+    def _ttir_of(self, key: str, source: Any, target: Any, options: Any) -> str:
+        found = self._shared_modules.find(key)
+        if found is not None:
+            return found
+        try:
+            return self._variants.ttir_of(source, target, options)
+        except KeyError as error:
+            if error.args != ("ttir",):
+                raise
+            raise InterpreterLimitError("Gluon kernels need a GPU: their compiler makes no TTIR") from None
 
 
 def parse_options(target: GPUTarget, options: Mapping[str, Any]) -> Any:

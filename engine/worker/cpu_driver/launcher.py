@@ -27,9 +27,9 @@ from engine.machine.reader import read_module
 from engine.machine.results import Execution, Limits
 from engine.model import Launch, Traffic
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS, ClaimedKernel
-from engine.worker.cpu_driver import driver, findings, frontend
+from engine.worker.cpu_driver import driver, findings
 from engine.worker.cpu_driver.allocations import Allocations
-from engine.worker.cpu_driver.frontend import parse_options
+from engine.worker.cpu_driver.frontend import Frontend, parse_options
 from engine.worker.cpu_driver.reports import Reports
 from engine.worker.cpu_driver.shared_modules import SharedModules
 from engine.worker.cpu_driver.storages import arguments_of
@@ -114,15 +114,16 @@ class Launches:
         self._output = sys.stdout  # that of this process, whatever a candidate puts in its place
         self._refusals = Refusals(DEFAULT_TARGET)
         self._refuses = False
-        self._suppresses = False
+        self._on_suppressed: Callable[[str, Launch], None] | None = None
         self.shared_modules = SharedModules()
+        self._frontend = Frontend(self.shared_modules)
         self.allocations = Allocations()
         self.reports = Reports()
 
     def install(self) -> None:
         """Have every kernel of this process compile to TTIR and launch here."""
         self._interpreter.install()
-        frontend.install(self.shared_modules)
+        self._frontend.install()
         driver.install(DEFAULT_TARGET, self.launcher)
         explain_refusals(lambda: self._refusals)
 
@@ -139,9 +140,10 @@ class Launches:
             self._refusals = Refusals(target)
             driver.install(target, self.launcher)
 
-    def suppress(self) -> None:
-        """Skip every launch from now on; kernels are compiled nevertheless."""
-        self._suppresses = True
+    def suppress(self, on_launch: Callable[[str, Launch], None]) -> None:
+        """Lower and launch nothing from now on; `on_launch` gets the key and the record of each suppressed launch."""
+        self._frontend.stop_lowering()
+        self._on_suppressed = on_launch
 
     def begin_call(self, storages: Mapping[str, torch.Tensor]) -> None:
         """Begin a call; kernels may access these storages of the case by pointers made of integers."""
@@ -166,9 +168,13 @@ class Launches:
 
     def carry_out(self, launcher: Launcher, grid: Sequence[Any], args: Sequence[Any]) -> None:
         """Run a launch, or skip it if launches are withheld or only counted."""
-        if self._gpu_need.skips() or self._suppresses:
+        if self._gpu_need.skips():
             return
         function = launcher.function
+        if self._on_suppressed is not None:
+            values = dict(zip(launcher.names, args, strict=True))
+            self._on_suppressed(launcher.metadata.key, describe(function, values, launcher.options, (1,)))
+            return
         x, y, z = self._refusals.grid(grid)
         self._check_limits(launcher, (x, y, z))
         if self._withholding.withholds(function) or min(x, y, z) <= 0:

@@ -107,7 +107,7 @@ def compile_shared(
     replies = []
     for number, met in enumerate(launches):
         launched = msgspec.convert(met["launch"], Launch)
-        module = compiler.carry_out(protocol.Lower(id="lower", launch=launched, target=TARGET))
+        module = compiler.carry_out(protocol.Lower(id="lower", launch=launched, target=TARGET, keeps_text=True))
         assert isinstance(module, protocol.Lowered)
         options = protocol.CompileOptions.of(launched)
         if warps is not None:

@@ -7,10 +7,11 @@ import re
 
 import pytest
 
-from engine.model import Outcome, Tier, events
+from engine.model import Outcome, Tier, events, specialisation
 from engine.run import pipeline
 from engine.run.ahead import lowering
 from engine.run.ahead.lowering import LoweringAhead
+from engine.run.proving.kernels import LoweredKernels
 from tests.engine.end_to_end.conftest import COPY_KERNEL, Evaluate
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -25,18 +26,16 @@ def published(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
     run, publish, load = LoweringAhead.run, lowering.publish, pipeline.load
 
     async def run_first(ahead):
-        ahead._cases_ended.set()  # so that the kernels of the first case are lowered now, too
         try:
             await run(ahead)
         finally:
             done.set()
 
-    def publish_other(folder, kernel):
-        text = kernel.ttir
+    def publish_other(folder, key, text):
         for pattern, other in replaced.values():
             text, count = re.subn(pattern, other, text)
             assert count > 0
-        publish(folder, type(kernel)(key=kernel.key, ttir=text))
+        publish(folder, key, text)
 
     async def load_late(*arguments, **named):
         await done.wait()
@@ -61,6 +60,23 @@ async def test_published_modules_are_those_of_the_source(
     judged = await evaluate(COPY_KERNEL, tiers=(Tier.SMOKE, Tier.FULL))
     assert judged.verdict.outcome is Outcome.PASS
     assert judged.verdict.proven == judged.verdict.total
+
+
+@pytest.mark.usefixtures("published")
+async def test_proof_has_the_kernels_that_were_lowered_ahead(
+    evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares: list[bool] = []
+    ask = LoweredKernels._ask
+
+    async def counted(kernels, launch, **options):
+        shares.append(options.get("shares", False))
+        return await ask(kernels, launch, **options)
+
+    monkeypatch.setattr(LoweredKernels, "_ask", counted)
+    judged = await evaluate(COPY_KERNEL, tiers=(Tier.SMOKE, Tier.FULL))
+    assert judged.verdict.proven == judged.verdict.total
+    assert shares == [True] * len({specialisation(launch) for each in judged.launches.values() for launch in each})
 
 
 async def test_no_case_is_proven_by_a_false_module(evaluate: Evaluate, published: dict[str, tuple[str, str]]) -> None:

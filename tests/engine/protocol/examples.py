@@ -8,7 +8,7 @@ from engine import protocol
 from engine.model import CacheState, Launch, Location, ObjectKind, Outcome, OutOfBounds, OutputReport, ProblemId
 from engine.model.native import NativeLanguage
 from engine.model.problems.health import Defect, Weakness
-from engine.protocol.compiling import PublishedKernel, WarmUp
+from engine.protocol.compiling import KeyedLaunch, WarmUp
 from engine.protocol.messages import ObjectSpec
 from engine.protocol.proof.binaries import MapLayout
 from engine.protocol.proof.tape import (
@@ -261,7 +261,7 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
     protocol.Audited(id="i", weaknesses=(Weakness(defect=Defect.CONSTANT, text="t"),)),
     protocol.MemoryShared(id="i", handle="0f" * 64, block_bytes=1 << 26),
     protocol.DryRunDone(id="i", launches=(protocol.SuppressedLaunch(launch=LAUNCH, specialisation='{"name": "k"}'),)),
-    protocol.DryRunDone(id="i", kernels=(PublishedKernel(key="0f" * 32, ttir="module {}"),)),
+    protocol.DryRunDone(id="i", keyed=(KeyedLaunch(key="0f" * 32, launch=LAUNCH),)),
     protocol.Compiled(
         id="i", stages={"ptx": "x.ptx"}, registers=1, spill_bytes=0, shared_bytes=3, cache=("KEY/k.cubin",)
     ),

@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 
 from engine import protocol
-from engine.model import Candidate, Case, DType, Limits, Plan, Tier
+from engine.errors import EngineError
+from engine.model import Candidate, Case, DType, Launch, Limits, Plan, Tier
 from engine.processes.candidate_session import CandidateSession, LoadRequest
 from engine.profile import Profile
-from engine.protocol.compiling import PublishedKernel
+from engine.protocol.compiling import KeyedLaunch, published_name
 from engine.run.ahead.lowering import LoweringAhead, is_useful, publish
+from engine.run.proving.kernels import NotLoweredError
 from tests.engine.conftest import Employ
+from tests.engine.replay.tapes import launch_record
 from tests.engine.toy_problem import toy_problem
 
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={}) for name in "abcd")
@@ -23,21 +26,24 @@ PLAN = Plan(problem=toy_problem(*CASES), cases=CASES, device="cpu", target=None)
 Answer = Callable[[protocol.RunDry], protocol.AnyReply | None]
 
 
-def kernel(name: str) -> PublishedKernel:
-    return PublishedKernel(key=f"{ord(name):064x}", ttir=f"module of {name}")
+def key(name: str) -> str:
+    return f"{ord(name):064x}"
 
 
-def lowered(command: protocol.RunDry) -> protocol.AnyReply:
-    return protocol.DryRunDone(id=command.id, kernels=(kernel(command.case),))
+def one_launch(command: protocol.RunDry) -> protocol.AnyReply:
+    keyed = KeyedLaunch(key=key(command.case), launch=launch_record(command.case))
+    return protocol.DryRunDone(id=command.id, keyed=(keyed,))
 
 
 class Stage:
-    """A lowering whose worker and judge are played here; `answer` is the worker's to a dry run."""
+    """A lowering whose worker, compiler and judge are played here; `answer` is the worker's to a dry run."""
 
     def __init__(
-        self, employ: Employ, folder: Path, answer: Answer = lowered, *, plan: Plan = PLAN, storage_bytes: int = 16
+        self, employ: Employ, folder: Path, answer: Answer = one_launch, *, plan: Plan = PLAN, storage_bytes: int = 16
     ) -> None:
         self.cases: list[str] = []
+        self.lowered: list[str] = []
+        self.not_lowered: dict[str, Exception] = {}
         self.described: list[tuple[str, ...]] = []
         self.fails_to_describe = False
         self._answer, self._storage_bytes = answer, storage_bytes
@@ -48,16 +54,20 @@ class Stage:
             limits=Limits(),
             on_log=lambda *_: None,
         )
-        self.cases_ended = asyncio.Event()
         self.lowering = LoweringAhead(
-            plan, session=session, folder=folder, profile=Profile(lambda: 0.0, started=0.0), ask_judge=self._judge,
-            cases_ended=self.cases_ended,
+            plan, session=session, lower=self._lower, folder=folder, profile=Profile(lambda: 0.0, started=0.0),
+            ask_judge=self._judge,
         )  # fmt: skip
 
     async def run(self) -> None:
-        """Lower the kernels of all cases, in a run whose cases have ended."""
-        self.cases_ended.set()
+        """Lower the kernels of all cases."""
         await self.lowering.run()
+
+    async def _lower(self, launch: Launch) -> str:
+        self.lowered.append(launch.kernel)
+        if launch.kernel in self.not_lowered:
+            raise self.not_lowered[launch.kernel]
+        return f"module of {launch.kernel}"
 
     def _reply(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
         if isinstance(command, protocol.RunDry):
@@ -84,32 +94,62 @@ async def test_first_case_comes_last_and_all_are_published(employ: Employ, tmp_p
     stage = Stage(employ, tmp_path)
     await stage.run()
     assert stage.cases == ["b", "c", "d", "a"]
-    assert published(tmp_path) == {kernel(name).filename(kernel(name).key): f"module of {name}" for name in "abcd"}
+    assert published(tmp_path) == {published_name(key(name)): f"module of {name}" for name in "abcd"}
 
 
-async def test_first_case_is_lowered_once_all_cases_have_ended(employ: Employ, tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [NotLoweredError("no"), EngineError("died"), OSError("full")], ids=lambda e: str(e))
+async def test_kernel_that_is_not_lowered_is_left_out(employ: Employ, tmp_path: Path, error: Exception) -> None:
     stage = Stage(employ, tmp_path)
-    lowering = asyncio.create_task(stage.lowering.run())
-    while len(list(tmp_path.iterdir())) < 3:
-        await asyncio.sleep(0)
-    assert (stage.cases, lowering.done()) == (["b", "c", "d"], False)
-    stage.cases_ended.set()
-    await lowering
-    assert stage.cases == ["b", "c", "d", "a"]
+    stage.not_lowered["c"] = error
+    await stage.run()
+    assert stage.lowered == ["b", "c", "d", "a"]
+    assert sorted(published(tmp_path)) == [published_name(key(name)) for name in "abd"]
 
 
-async def test_next_cases_are_described_while_kernels_are_lowered(employ: Employ, tmp_path: Path) -> None:
+async def test_kernel_that_cannot_be_shared_is_not_published(employ: Employ, tmp_path: Path) -> None:
+    stage = Stage(employ, tmp_path)
+
+    async def without_text(launch: Launch) -> str:
+        return ""
+
+    stage.lowering._lower = without_text
+    await stage.run()
+    assert published(tmp_path) == {}
+
+
+async def test_cancelled_lowering_leaves_nothing_running(employ: Employ, tmp_path: Path) -> None:
+    stage = Stage(employ, tmp_path)
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def endless(launch: Launch) -> str:
+        asked.set()
+        await answer.wait()
+        return "late"
+
+    stage.lowering._lower = endless
+    running = asyncio.create_task(stage.run())
+    await asked.wait()
+    before = asyncio.all_tasks()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    answer.set()
+    await asyncio.sleep(0)
+    assert (running.cancelled(), published(tmp_path)) == (True, {})
+    assert asyncio.all_tasks() < before
+
+
+async def test_next_cases_are_described_while_others_are_run_dry(employ: Employ, tmp_path: Path) -> None:
     plan = replace(PLAN, cases=tuple(replace(CASES[0], name=name) for name in "abcdefghij"))
     known: dict[str, int] = {}
 
     def lower(command: protocol.RunDry) -> protocol.AnyReply:
         known[command.case] = sum(map(len, stage.described))
-        return lowered(command)
+        return one_launch(command)
 
     stage = Stage(employ, tmp_path, lower, plan=plan)
     await stage.run()
-    assert stage.described == [tuple("bcde"), tuple("fghi"), ("j",), ("a",)]
-    assert known == {**dict.fromkeys("bcde", 8), **dict.fromkeys("fghij", 9), "a": 10}
+    assert stage.described == [tuple("bcde"), tuple("fghi"), ("j", "a")]
+    assert known == {**dict.fromkeys("bcde", 8), **dict.fromkeys("fghija", 10)}
 
 
 async def test_worker_is_ended_if_the_judge_describes_no_case(employ: Employ, tmp_path: Path) -> None:
@@ -137,7 +177,7 @@ def failed(command: protocol.RunDry) -> protocol.AnyReply:
 
 
 @pytest.mark.parametrize(("answer", "cases"), [(died, ["b"]), (failed, ["b", "c", "d", "a"])])
-async def test_failed_lowering_publishes_nothing(
+async def test_failed_dry_run_publishes_nothing(
     employ: Employ, tmp_path: Path, answer: Answer, cases: list[str]
 ) -> None:
     stage = Stage(employ, tmp_path, answer)
@@ -146,7 +186,7 @@ async def test_failed_lowering_publishes_nothing(
 
 
 def test_published_file_is_readable_for_every_user(tmp_path: Path) -> None:
-    publish(tmp_path, kernel("a"))
+    publish(tmp_path, key("a"), "module")
     (path,) = tmp_path.iterdir()
     assert path.stat().st_mode & 0o777 == 0o644
 

@@ -9,6 +9,7 @@ import pytest
 
 from engine import protocol
 from engine.errors import DeadlineError
+from engine.processes.candidate_session import LoadError
 from engine.run.proving.kernels import LoweredKernel, LoweredKernels, NotLoweredError, are_others
 from tests.engine.replay.tapes import launch_record
 
@@ -68,3 +69,56 @@ async def test_no_kernel_is_lowered_after_two_took_too_long() -> None:
     slow, not_tried = "no TTIR of k after 20 s", "no TTIR of k: not tried, as 2 others took more than 20 s"
     assert reasons == [slow, slow, slow, not_tried]
     assert (len(session.asked), session.loads, session.occupied) == (2, 2, False)
+
+
+class _Lowering:
+    """A compiler that lowers every kernel, but those of the name "closure"; `asked` are its commands."""
+
+    occupied = True
+
+    def __init__(self) -> None:
+        self.asked: list[protocol.Lower] = []
+
+    async def ask(self, command: protocol.Lower, *, deadline_s: float) -> protocol.AnyReply:
+        self.asked.append(command)
+        if command.launch.kernel == "closure":
+            return protocol.Failed(id=command.id, kind=protocol.FailureKind.UNSUPPORTED, message="made by the entry")
+        shared = "shared module" if command.shares else ""
+        return protocol.Lowered(id=command.id, ttir="module", arguments=("x",), shared=shared)
+
+
+async def test_shared_kernel_is_lowered_once() -> None:
+    session = _Lowering()
+    kernels = LoweredKernels(session=cast("CandidateSession", session), target="sm_90")
+    assert await kernels.shared_text(launch_record("k")) == "shared module"
+    assert (await kernels.of_launch(launch_record("k"))).ttir == "module"
+    assert [command.shares for command in session.asked] == [True]
+
+
+async def test_kernel_that_cannot_be_lowered_is_tried_once() -> None:
+    session = _Lowering()
+    kernels = LoweredKernels(session=cast("CandidateSession", session), target="sm_90")
+    for asked in (kernels.shared_text, kernels.of_launch):
+        with pytest.raises(NotLoweredError, match="made by the entry"):
+            await asked(launch_record("closure"))
+    assert len(session.asked) == 1
+
+
+class _Unloadable:
+    """A compiler in which the candidate does not load."""
+
+    occupied = False
+    loads = 0
+
+    async def load(self) -> None:
+        self.loads += 1
+        raise LoadError(protocol.Failed(id="i", kind=protocol.FailureKind.RAISED, message="no GPU"))
+
+
+async def test_file_that_does_not_load_in_a_compiler_is_loaded_once() -> None:
+    session = _Unloadable()
+    kernels = LoweredKernels(session=cast("CandidateSession", session), target="sm_90")
+    for line in (1, 2):
+        with pytest.raises(NotLoweredError, match="the file does not load in a compiler: no GPU"):
+            await kernels.of_launch(replace(launch_record("k"), line=line))
+    assert session.loads == 1

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.protocol.compiling import PublishedKernel
+from engine.loading.shared_text import mark_folder
+from engine.protocol.compiling import published_name
 from engine.worker.cpu_driver.shared_modules import SharedModules
 
 
@@ -28,25 +29,20 @@ class Options:
     num_warps: int = 4
 
 
-def made_by(workspace: str, ttir: str) -> PublishedKernel:
-    """What a worker with this folder hands on of a module that its frontend made."""
-    maker = SharedModules()
-    maker.read_from((), Path(workspace))
-    maker.collect()
-    maker.keep(maker.key_of(Source("a"), "sm_90", Options()), ttir)
-    (kernel,) = maker.take()
-    return kernel
-
-
 def reader(folder: Path, workspace: str = "/tmp/reader") -> SharedModules:
     found = SharedModules()
     found.read_from((folder,), Path(workspace))
     return found
 
 
+def publish(folder: Path, ttir: str) -> None:
+    """Put a module of `Source("a")` into the folder, made in another workspace."""
+    key = reader(folder).key_of(Source("a"), "sm_90", Options())
+    (folder / published_name(key)).write_text(mark_folder(ttir, Path("/tmp/maker")))
+
+
 def test_module_is_found_with_names_of_own_files(tmp_path: Path) -> None:
-    kernel = made_by("/tmp/maker", 'loc("/tmp/maker/candidate/k.py":3:1) loc("/usr/lib/triton/core.py":1:1)')
-    (tmp_path / kernel.filename(kernel.key)).write_text(kernel.ttir)
+    publish(tmp_path, 'loc("/tmp/maker/candidate/k.py":3:1) loc("/usr/lib/triton/core.py":1:1)')
     modules = reader(tmp_path)
     key = modules.key_of(Source("a"), "sm_90", Options())
     assert modules.find(key) == 'loc("/tmp/reader/candidate/k.py":3:1) loc("/usr/lib/triton/core.py":1:1)'
@@ -59,8 +55,7 @@ def test_module_is_found_with_names_of_own_files(tmp_path: Path) -> None:
 def test_module_of_another_specialisation_is_not_found(
     tmp_path: Path, source: str, target: str, options: Options
 ) -> None:
-    kernel = made_by("/tmp/maker", "module {}")
-    (tmp_path / kernel.filename(kernel.key)).write_text(kernel.ttir)
+    publish(tmp_path, "module {}")
     modules = reader(tmp_path)
     assert modules.find(modules.key_of(Source(source), target, options)) is None
 
@@ -72,22 +67,8 @@ def test_kernel_without_hash_has_no_key(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workspace", ['/tmp/a"b', "/tmp/ä", "/tmp/a\\b", "/tmp/a b"])
 def test_folder_that_ttir_escapes_shares_nothing(tmp_path: Path, workspace: str) -> None:
+    assert mark_folder("module {}", Path(workspace)) == ""
     assert reader(tmp_path, workspace).key_of(Source("a"), "sm_90", Options()) == ""
-
-
-def test_each_module_is_taken_once() -> None:
-    maker = SharedModules()
-    maker.read_from((), Path("/tmp/maker"))
-    maker.collect()
-    maker.keep("1" * 64, "module {}")
-    assert maker.take() == (PublishedKernel(key="1" * 64, ttir="module {}"),)
-    assert maker.take() == ()
-
-
-def test_worker_that_does_not_collect_keeps_nothing(tmp_path: Path) -> None:
-    modules = reader(tmp_path)
-    modules.keep("1" * 64, "module {}")
-    assert modules.take() == ()
 
 
 def test_source_is_hashed_where_nothing_is_shared() -> None:
