@@ -42,12 +42,12 @@ def _is_moderate(numbers: Numbers) -> npt.NDArray[np.bool_]:
 
 def _of_pieces(a: Numbers, b: Numbers, c: Numbers) -> Numbers:
     product, product_error = _two_product(a, b)
-    low, low_error = _two_sum(c, product_error)
-    high, high_error = _two_sum(product, low)
+    low, low_error = two_sum(c, product_error)
+    high, high_error = two_sum(product, low)
     return high + _sum_rounded_to_odd(low_error, high_error)
 
 
-def _two_sum(a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
+def two_sum(a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
     """The rounded sum, and its error, which is a float64 too (D. Knuth)."""
     total = a + b
     part = total - a
@@ -71,7 +71,7 @@ def _halves(numbers: Numbers) -> tuple[Numbers, Numbers]:
 
 def _sum_rounded_to_odd(a: Numbers, b: Numbers) -> Numbers:
     """The sum if it is exact, else the one of its two neighbours whose last bit is set."""
-    total, error = _two_sum(a, b)
+    total, error = two_sum(a, b)
     is_even = (total.view(np.int64) & 1) == 0
     return np.where((error != 0) & is_even, np.nextafter(total, np.copysign(np.inf, error)), total)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from statistics import NormalDist
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from engine.errors import UnsupportedError
 from engine.machine.frame import Frame, Handler, Step, as_array, where
+from engine.machine.library import rounding, special
 from engine.machine.numerics import Array, decode, dtype_of, encode, unsigned
 from engine.machine.operations.conversions import to_integer
 from engine.machine.operations.floats import maximum_number, minimum_number
@@ -28,7 +29,7 @@ from engine.machine.values import Val, scalar_of
 
 IntegerType: TypeAlias = np.dtype[np.integer[Any]]  # Any: its width
 
-_NORMAL = NormalDist()
+_C_INT = np.iinfo(np.int32)
 
 
 def _log_of_gamma(number: float) -> float:
@@ -39,24 +40,6 @@ def _log_of_gamma(number: float) -> float:
 def _gamma(number: float) -> float:
     """Infinite at 0, with its sign."""
     return math.copysign(math.inf, number) if number == 0 else math.gamma(number)
-
-
-def _inverse_erf(number: float) -> float:
-    """NaN outside -1 to 1; by the lower tail, which is exact near 1, and corrected by one Newton step near 0."""
-    magnitude = abs(number)
-    if magnitude >= 1:
-        return math.copysign(math.inf, number) if magnitude == 1 else math.nan
-    root = -_inverse_cumulative((1 - magnitude) / 2) * math.sqrt(0.5)
-    if magnitude < 0.5:
-        root -= (math.erf(root) - magnitude) * math.sqrt(math.pi) / 2 * math.exp(root * root)
-    return math.copysign(root, number)
-
-
-def _inverse_cumulative(share: float) -> float:
-    """The number that a normal variable is below with this probability; NaN outside 0 to 1."""
-    if 0 < share < 1:
-        return _NORMAL.inv_cdf(share)
-    return {0.0: -math.inf, 1.0: math.inf}.get(share, math.nan)
 
 
 def _count_bits(numbers: Array) -> Array:
@@ -80,6 +63,71 @@ def _reverse_bits(numbers: Array) -> Array:
     octets = np.ascontiguousarray(numbers)[..., None].view(np.uint8)
     reversed_bits = np.unpackbits(octets, axis=-1, bitorder="little")
     return np.packbits(reversed_bits, axis=-1)[..., ::-1].copy().view(numbers.dtype)[..., 0]
+
+
+def _unsigned(compute: Compute) -> Compute:
+    """A function of integers on the same bits without a sign."""
+    return lambda *operands: compute(*map(unsigned, operands))
+
+
+def _upper_half(left: Array, right: Array) -> Array:
+    """The upper bits of the product of two integers of one width."""
+    width = left.dtype.itemsize * 8
+    product = (left.astype(object) * right.astype(object)) >> width
+    return np.asarray(product).astype(left.dtype)
+
+
+def _product_of_24_bits(left: Array, right: Array) -> Array:
+    """The lower bits of the product of two integers, of which the lower 24 bits count."""
+    return ((left << 8) >> 8) * ((right << 8) >> 8)
+
+
+def _average(more: int) -> Compute:
+    return lambda left, right: ((left.astype(np.int64) + right.astype(np.int64) + more) >> 1).astype(left.dtype)
+
+
+def _distance_plus(left: Array, right: Array, added: Array) -> Array:
+    return np.maximum(left, right) - np.minimum(left, right) + unsigned(added)
+
+
+def _permuted_bytes(left: Array, right: Array, selector: Array) -> Array:
+    """The bytes of two words that the lower four digits of a selector name."""
+    words = unsigned(left).astype(np.uint64) | unsigned(right).astype(np.uint64) << np.uint64(32)
+    result = np.zeros(words.shape, np.uint64)
+    for place in range(4):
+        chosen = unsigned(selector).astype(np.uint64) >> np.uint64(4 * place) & np.uint64(7)
+        result |= (words >> chosen * np.uint64(8) & np.uint64(255)) << np.uint64(8 * place)
+    return result.astype(np.uint32).view(np.int32)
+
+
+def _joined_words(upper: Array, lower: Array) -> Array:
+    return (upper.astype(np.int64) << 32 | unsigned(lower).astype(np.int64)).view(np.float64)
+
+
+def _exponent(numbers: Array) -> Array:
+    """The binary exponent: -inf for 0, inf for infinities."""
+    exponent = (np.frexp(numbers)[1] - 1).astype(numbers.dtype)
+    return np.where(numbers == 0, -np.inf, np.where(np.isfinite(numbers), exponent, np.abs(numbers)))
+
+
+def _whole_exponent(numbers: Array) -> Array:
+    """The binary exponent: the least integer for 0 and NaN, the largest for infinities."""
+    exponent = np.frexp(numbers)[1] - 1
+    return np.where(np.isinf(numbers), _C_INT.max, np.where((numbers == 0) | np.isnan(numbers), _C_INT.min, exponent))
+
+
+def _remainder(left: float, right: float) -> float:
+    """What is left of a number less the nearest multiple of another one."""
+    return math.nan if math.isinf(left) or right == 0 else math.remainder(left, right)
+
+
+def _length(*parts: Array) -> Array:
+    """The root of the sum of squares, without their overflow."""
+    return functools.reduce(np.hypot, (part.astype(np.float64) for part in parts)).astype(parts[0].dtype)
+
+
+def _inverse_length(*parts: Array) -> Array:
+    return (1 / _length(*(part.astype(np.float64) for part in parts))).astype(parts[0].dtype)
 
 
 def _to_integer(rounded: Compute, dtype: IntegerType) -> Compute:
@@ -120,6 +168,17 @@ _CONVERSIONS: dict[str, Compute] = {
     },
     **{f"{name}2float_rn": _to_float(dtype, np.float32) for name, dtype in _INTEGERS.items()},
     **{f"{name}2double_rn": _to_float(dtype, np.float64) for name, dtype in _INTEGERS.items()},
+    **{
+        f"{source}2{name}_{mode}": rounding.directed(rounding.to_float(dtype.type, target), mode)
+        for source, dtype in _INTEGERS.items()
+        for name, target in (("float", np.float32), ("double", np.float64))
+        for mode in rounding.MODES
+    },
+    "double2float_rn": lambda x: x.astype(np.float32),
+    **{f"double2float_{mode}": rounding.directed(rounding.to_single, mode) for mode in rounding.MODES},
+    "double2hiint": lambda x: x.view(np.int64) >> 32,
+    "double2loint": lambda x: x.view(np.int64).astype(np.int32),
+    "hiloint2double": _joined_words,
     "llrint": _to_integer(np.rint, _INTEGERS["ll"]),
     "llround": _to_integer(round_half_away, _INTEGERS["ll"]),
     "float_as_int": _bit_cast(np.int32),
@@ -135,11 +194,54 @@ _OF_BITS: dict[str, Compute] = {
     "ffs": _first_set_bit,
     "brev": _reverse_bits,
 }
+_OF_INTEGERS: dict[str, Compute] = {
+    "mulhi": _upper_half,
+    "umulhi": _unsigned(_upper_half),
+    "mul64hi": _upper_half,
+    "umul64hi": _unsigned(_upper_half),
+    "mul24": _product_of_24_bits,
+    "umul24": _unsigned(_product_of_24_bits),
+    "hadd": _average(0),
+    "uhadd": _unsigned(_average(0)),
+    "rhadd": _average(1),
+    "urhadd": _unsigned(_average(1)),
+    "sad": _distance_plus,
+    "usad": _unsigned(_distance_plus),
+    "byte_perm": _permuted_bytes,
+}
+_SPECIAL: dict[str, Compute] = {
+    "normcdfinv": per_element(special.inverse_cumulative),
+    "erfinv": per_element(special.inverse_erf),
+    "erfcinv": per_element(special.inverse_erfc),
+    "erfcx": per_element(special.scaled_erfc),
+    **{
+        f"{name}{order}": per_element(functools.partial(function, order))
+        for name, function in (
+            ("cyl_bessel_i", special.modified_bessel), ("j", special.bessel_j), ("y", special.bessel_y),
+        )
+        for order in (0, 1)
+    },
+    "jn": special.of_every_order(special.bessel_j),
+    "yn": special.of_every_order(special.bessel_y),
+}  # fmt: skip
+_DIRECTED: dict[str, Compute] = {
+    f"{name}_{mode}": rounding.directed(compute, mode)
+    for names, compute in (
+        ("fadd dadd", rounding.add), ("fsub dsub", rounding.subtract), ("fmul dmul", rounding.multiply),
+        ("fdiv ddiv", rounding.divide), ("frcp drcp", rounding.reciprocal), ("fsqrt dsqrt", rounding.square_root),
+        ("fma fmaf", rounding.fused),
+    )
+    for name in names.split()
+    for mode in rounding.MODES
+}  # fmt: skip
 _FUNCTIONS: dict[str, Compute] = {
     **FUNCTIONS,
     **TESTS,
     **_CONVERSIONS,
     **_OF_BITS,
+    **_OF_INTEGERS,
+    **_SPECIAL,
+    **_DIRECTED,
     **{f"{name}ll": compute for name, compute in _OF_BITS.items()},
     "pow": power,
     "powi": power,
@@ -157,8 +259,15 @@ _FUNCTIONS: dict[str, Compute] = {
     "lgamma": per_element(_log_of_gamma),
     "tgamma": per_element(_gamma),
     "normcdf": _normal_cumulative,
-    "normcdfinv": per_element(_inverse_cumulative),
-    "erfinv": per_element(_inverse_erf),
+    "nextafter": np.nextafter,
+    "ldexp": np.ldexp,
+    "scalbn": np.ldexp,
+    "logb": _exponent,
+    "ilogb": _whole_exponent,
+    "remainder": lambda x, y: np.asarray(np.frompyfunc(_remainder, 2, 1)(x, y), np.float64).astype(x.dtype),
+    "rhypot": _inverse_length,
+    **dict.fromkeys(("norm3d", "norm4d"), _length),
+    **dict.fromkeys(("rnorm3d", "rnorm4d"), _inverse_length),
     "rcbrt": lambda x: 1 / np.cbrt(x),
     "sinpi": lambda x: np.sin(x.astype(np.float64) * math.pi).astype(x.dtype),
     "cospi": lambda x: np.cos(x.astype(np.float64) * math.pi).astype(x.dtype),
