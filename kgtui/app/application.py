@@ -42,10 +42,11 @@ from kgtui.runner.engine_service import EngineService
 from kgtui.screens.base.appearance import Appearance
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Action, Where, bindings_of, first_key
+from kgtui.settings.preferences import NO_TARGET
 from kgtui.state.format.glyphs import ASCII, UNICODE, Glyphs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path, PurePath
 
     from textual.command import Provider
@@ -113,7 +114,8 @@ class WorkbenchApp(TerminalApp):
         self.clock = clock
         self.now = now
         self._troubles = Troubles(self._redraw)
-        self.appearance = Appearance(self, settings.preferences)
+        in_use = {"device": settings.device, "target": settings.target or NO_TARGET}
+        self.appearance = Appearance(self, settings.preferences, in_use=in_use)
         self._run_notifications = Notifications(self, preferences=lambda: self.appearance.preferences, clock=clock)
         self._audience = RunAudience(
             self, self, notifications=self._run_notifications, troubles=self._troubles, on_end=self._refresh_history
@@ -283,9 +285,9 @@ class WorkbenchApp(TerminalApp):
 
             in_background(self, put_on_clipboard, group="copy")
 
-    async def diagnose(self) -> tuple[str, ...]:
+    def diagnose(self) -> AsyncIterator[tuple[str, ...]]:
         """Facts of this machine, as printed by `kgtui doctor`."""
-        return await self._services.diagnose((self.size.width, self.size.height), self.appearance.preferences)
+        return self._services.diagnose((self.size.width, self.size.height), self.appearance.preferences)
 
     # Messages and actions
 

@@ -169,8 +169,8 @@ def detected_preferences() -> Preferences:
 
 
 def setting_line(one: EffectiveSetting, *, found: str = "") -> str:
-    """A setting, its value, and its source."""
-    value = (found or "of this machine") if one.source == DETECTED else "none" if one.value is None else toml(one.value)
+    """A setting, its value, and its source; `found` is the value of a detected one."""
+    value = found if one.source == DETECTED else "none" if one.value is None else toml(one.value)
     overridden = f", overrides {toml(one.overridden)} of the file" if one.overridden is not None else ""
     return f"{one.key:<15} {value:<14} {one.source}{overridden}".rstrip()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,8 @@ from problems.index import open_index
 from tests.operators import find
 
 
-async def _diagnose(size: object, preferences: object) -> tuple[str, ...]:
-    return ()
+async def _diagnose(size: object, preferences: object) -> AsyncIterator[tuple[str, ...]]:
+    yield ()
 
 
 def test_composing_the_application_writes_nothing(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ from kgtui.settings.paths import absolute, find_paths
 from problems.index import ProblemIndex
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from engine.devices import Device
     from kgtui.screens.base.host import Diagnose
     from kgtui.settings.preferences import Preferences
@@ -164,17 +166,17 @@ def _sample(op: str | None, name: str | None, folder: Path, *, kernels: Path, in
 def _diagnoser(console: Console) -> Diagnose:
     """Returns the function that diagnoses this machine for the Doctor screen."""
 
-    async def look_around(size: tuple[int, int], settings: Preferences) -> tuple[str, ...]:
+    async def look_around(size: tuple[int, int], settings: Preferences) -> AsyncIterator[tuple[str, ...]]:
         from kgtui.cli.child_processes import own_processes
         from kgtui.cli.doctor.diagnosis import diagnose
         from kgtui.cli.doctor.diagnosis_text import diagnosis_lines
         from kgtui.cli.doctor.terminal import terminal_of
 
         terminal = terminal_of(console.environment, encoding=console.out.encoding, size=size)
-        found = await diagnose(
+        async for found in diagnose(
             environment=console.environment, folder=console.folder, terminal=terminal, preferences=settings,
             own_pids=await asyncio.to_thread(own_processes),
-        )  # fmt: skip
-        return tuple(diagnosis_lines(found))
+        ):  # fmt: skip
+            yield tuple(diagnosis_lines(found))
 
     return look_around

@@ -10,8 +10,8 @@ import asyncio
 import os
 import platform
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,8 @@ class Place:
 class Diagnosis:
     """The whole diagnosis.  `trouble` is the reason why no engine could be started; sandboxing is then unknown.
 
+    `confinement` is None while the engine starts.
+
     `running_from` is the folder that kgtui's own code is in; its version is None if that is not an installation.
     """
 
@@ -53,7 +55,7 @@ class Diagnosis:
     conditions: tuple[Condition, ...]
     versions: dict[str, str | None]
     running_from: str
-    confinement: tuple[str, ...]
+    confinement: tuple[str, ...] | None
     missing_confinement: tuple[str, ...]
     trouble: str | None
     terminal: Terminal
@@ -70,31 +72,36 @@ async def diagnose(
     terminal: Terminal,
     preferences: Preferences,
     own_pids: tuple[int, ...] = (),
-) -> Diagnosis:
-    """The diagnosis; `own_pids` do not count as other processes on a device.  Starts an engine and stops it."""
+) -> AsyncIterator[Diagnosis]:
+    """The diagnosis without sandboxing, then, once an engine has been started and stopped, the whole.
+
+    `own_pids` do not count as other processes on a device.
+    """
     devices = await asyncio.to_thread(detect_all)
     timed_on = [device for device in devices if not platform_named(device.platform).EXECUTED_ON_CPU]
     # Before the engine starts: now every process on a device is foreign.
     conditions = [
         await asyncio.to_thread(condition_of, device, locks=shared_folder(), own_pids=own_pids) for device in timed_on
     ]
-    confinement, missing, trouble = await _confinement(devices[0], environment)
     keymap = _keymap_of(preferences.config)
-    return Diagnosis(
+    known = Diagnosis(
         system=f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} CPUs",
         devices=devices,
         conditions=tuple(conditions),
         versions=await asyncio.to_thread(versions),
         running_from=str(Path(kgtui.__file__).parent.parent),
-        confinement=confinement,
-        missing_confinement=missing,
-        trouble=trouble,
+        confinement=None,
+        missing_confinement=(),
+        trouble=None,
         terminal=terminal,
         places=_places(find_paths(environment), kernels_of(preferences, folder)),
         settings=preferences.settings,
         bindings=keymap.bindings if keymap else {},
         mistakes=(*preferences.problems, *(keymap.problems if keymap else ())),
     )
+    yield known
+    confinement, missing, trouble = await _confinement(devices[0], environment)
+    yield replace(known, confinement=confinement, missing_confinement=missing, trouble=trouble)
 
 
 async def _confinement(

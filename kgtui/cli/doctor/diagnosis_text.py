@@ -9,11 +9,16 @@ from kgtui.cli.doctor.device_condition import condition_lines
 from kgtui.cli.doctor.diagnosis import Diagnosis
 from kgtui.settings.preferences import setting_line
 from kgtui.settings.schema import toml
+from kgtui.state.doctor import CHECKING_CONFINEMENT
 
 
 def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
     """The diagnosis as text, one fact per line."""
-    terminal = diagnosis.terminal
+    return [*machine_lines(diagnosis), *confinement_lines(diagnosis), *settings_lines(diagnosis)]
+
+
+def machine_lines(diagnosis: Diagnosis) -> list[str]:
+    """System, devices and versions."""
     lines = [f"system       {diagnosis.system}"]
     condition_by_place = {(condition.platform, condition.index): condition for condition in diagnosis.conditions}
     for device in diagnosis.devices:
@@ -27,11 +32,24 @@ def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
         f"version      {name} {version or absent.get(name, 'not installed')}"
         for name, version in diagnosis.versions.items()
     ]
+    return lines
+
+
+def confinement_lines(diagnosis: Diagnosis) -> list[str]:
+    """How candidates are sandboxed, or why that is unknown."""
     if diagnosis.trouble is not None:
-        lines.append(f"engine       cannot be started: {diagnosis.trouble}")
-    else:
-        lines += [f"confinement  {measure}" for measure in diagnosis.confinement or ("none",)]
-        lines += [f"confinement  NOT IN FORCE: {measure}" for measure in diagnosis.missing_confinement]
+        return [f"engine       cannot be started: {diagnosis.trouble}"]
+    if diagnosis.confinement is None:
+        return [CHECKING_CONFINEMENT]
+    return [
+        *(f"confinement  {measure}" for measure in diagnosis.confinement or ("none",)),
+        *(f"confinement  NOT IN FORCE: {measure}" for measure in diagnosis.missing_confinement),
+    ]
+
+
+def settings_lines(diagnosis: Diagnosis) -> list[str]:
+    """The terminal, paths and settings."""
+    terminal, lines = diagnosis.terminal, []
     size = f", {terminal.columns}x{terminal.rows}" if terminal.columns else ""
     if terminal.is_terminal:
         kind = f"{terminal.term or 'TERM is not set'}{size}, colours: {terminal.colours}"

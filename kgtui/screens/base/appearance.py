@@ -15,6 +15,7 @@ from kgtui.screens.base.themes import themes
 from kgtui.settings.file_edit import Change, difference, edited
 from kgtui.settings.file_write import write_config
 from kgtui.settings.keymap import Keymap, keymap_of
+from kgtui.settings.preferences import DETECTED
 from kgtui.settings.schema import Config, Theme
 from kgtui.widgets.controls.scrollbars import WholeCells
 
@@ -28,15 +29,19 @@ _TEXTUAL_THEMES: Mapping[str, str] = {Theme.DARK: "textual-dark", Theme.LIGHT: "
 
 
 class Appearance:
-    """The preferences and keys of one application; `apply` makes them effective."""
+    """The preferences and keys of one application; `apply` makes them effective.
 
-    def __init__(self, app: App[None], preferences: Preferences) -> None:
+    `in_use` has the device and target of this start; `detected` those of them that no setting chose.
+    """
+
+    def __init__(self, app: App[None], preferences: Preferences, *, in_use: Mapping[str, str]) -> None:
         self._app = app
         for theme in themes():
             app.register_theme(theme)
         self._written = preferences.config
         self.changes: dict[str, Change] = {}
         self.preferences = preferences
+        self.detected = {key: value for key, value in in_use.items() if preferences.of(key).source == DETECTED}
         self.keymap = _keys_under(preferences.config)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from textual.screen import Screen
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from sessions.candidates.checked import CheckBatchRow
     from sessions.candidates.generation_rows import BatchRow, GenerationRow
 
-Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], Awaitable[tuple[str, ...]]]
-"""From the size of the screen and the settings to lines of facts about this machine."""
+Diagnose: TypeAlias = Callable[[tuple[int, int], Preferences], AsyncIterator[tuple[str, ...]]]
+"""From the size of the screen and the settings to lines of facts about this machine: those known at once, then all."""
 
 
 class TuningControl(Protocol):
@@ -285,8 +285,9 @@ class Host(Protocol):
     def workbench(self) -> OpenWorkbench | None:
         """The workbench; None until a file is open."""
 
-    async def diagnose(self) -> tuple[str, ...]:
-        """Facts of this machine and the sandboxing of candidates, one per line; takes some seconds."""
+    def diagnose(self) -> AsyncIterator[tuple[str, ...]]:
+        """Facts of this machine, one per line: those known at once, then all, after some seconds."""
+        ...
 
     def action_show(self, screen_id: str) -> None:
         """Bring a screen to the front, or report the reason why it has no content yet."""

@@ -14,7 +14,7 @@ from kgtui.screens import Place
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Where, bindings_of
-from kgtui.state.doctor import diagnosis_rows, looking_row
+from kgtui.state.doctor import CHECKING_CONFINEMENT, diagnosis_rows
 from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.text.page_view import PageView
@@ -39,7 +39,7 @@ class DoctorScreen(KgtuiScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._facts: tuple[str, ...] = ()
+        self._facts: tuple[str, ...] = (CHECKING_CONFINEMENT,)
         self._began: float | None = None
 
     def compose(self) -> ComposeResult:
@@ -59,10 +59,8 @@ class DoctorScreen(KgtuiScreen):
         """Draw what has changed."""
         self.show_trouble()
         self.show_keys()
-        if self._began is not None:
-            self._page.show((looking_row(self.host.clock() - self._began),))
-        else:
-            self._page.show(diagnosis_rows(self._facts, width=max(1, self.size.width - _MARGIN)))
+        elapsed_s = None if self._began is None else self.host.clock() - self._began
+        self._page.show(diagnosis_rows(self._facts, width=max(1, self.size.width - _MARGIN), elapsed_s=elapsed_s))
 
     def on_resize(self) -> None:
         """Wrap the page for the new width."""
@@ -97,6 +95,8 @@ class DoctorScreen(KgtuiScreen):
         return self.query_one(PageView)
 
     async def _look(self) -> None:
-        self._facts = await self.host.diagnose()
+        async for facts in self.host.diagnose():
+            self._facts = facts
+            self.draw()
         self._began = None
         self.draw()

@@ -20,11 +20,12 @@ _WIDTHS = (26, 24, 30)
 
 @dataclass(frozen=True, kw_only=True)
 class SettingsView:
-    """The data that the screen shows."""
+    """The data that the screen shows; `detected` has the values of detected settings that are in use."""
 
     preferences: Preferences
     keymap: Keymap
     changes: Mapping[str, Change]
+    detected: Mapping[str, str]
 
 
 def columns_for(width: int) -> tuple[Column, ...]:
@@ -88,7 +89,8 @@ def value_text(view: SettingsView, key: str) -> str:
 
 def _setting_row(view: SettingsView, option: Option) -> Row:
     chosen = view.preferences.of(option.key)
-    value = muted("of this machine") if chosen.source == DETECTED else Span(value_text(view, option.key))
+    is_detected = chosen.source == DETECTED
+    value = muted(view.detected.get(option.key, "–")) if is_detected else Span(value_text(view, option.key))
     return Row(key=option.key, cells=(Span(option.key), value, _source(view, option.key, chosen.source)))
 
 

@@ -192,7 +192,12 @@ class SettingsScreen(KgtuiScreen):
     @property
     def _view(self) -> SettingsView:
         appearance = self.host.appearance
-        return SettingsView(preferences=appearance.preferences, keymap=appearance.keymap, changes=appearance.changes)
+        return SettingsView(
+            preferences=appearance.preferences,
+            keymap=appearance.keymap,
+            changes=appearance.changes,
+            detected=appearance.detected,
+        )
 
     @property
     def _grid(self) -> Grid:

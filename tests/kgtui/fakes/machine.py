@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 from kgtui.settings.preferences import Preferences, setting_line
 
 
-async def diagnose(size: tuple[int, int], preferences: Preferences) -> tuple[str, ...]:
+async def diagnose(size: tuple[int, int], preferences: Preferences) -> AsyncIterator[tuple[str, ...]]:
     """A machine without a GPU, on which one measure is missing."""
-    return (
+    yield (
         "system       Linux 6.1 x86_64, 8 CPUs",
         "device       cpu 0: Triton interpreter on [8] CPUs",
         "             no GPU was found: kernels are verified on the CPU, and nothing is timed",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from kgtui.cli.child_processes import own_processes
 from kgtui.screens.base.palette import Actions
 from kgtui.screens.help.screen import help_lines
 from kgtui.settings.keys import ACTIONS
+from kgtui.state.doctor import CHECKING_CONFINEMENT
 from kgtui.state.format.lines import plain_text
 from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.text.page_view import PageView
@@ -68,6 +72,14 @@ async def test_changed_setting_can_be_reverted(make_bench: Any) -> None:
         await pilot.press("u")
         assert not bench.app.has_class("-ascii")
         assert row_of(screen, "ascii") == ["ascii", "false", "default"]
+
+
+async def test_detected_device_and_target_are_shown(make_bench: Any) -> None:
+    bench = make_bench(device="cuda", target="sm_100")
+    async with bench.app.run_test() as pilot:
+        screen = await opened(bench, pilot, "f2")
+        assert row_of(screen, "device") == ["device", "cuda", "detected"]
+        assert row_of(screen, "target") == ["target", "sm_100", "detected"]
 
 
 async def test_invalid_setting_is_reported_and_changes_nothing(make_bench: Any) -> None:
@@ -167,6 +179,26 @@ async def test_doctor_shows_detected_values_and_refreshes(make_bench: Any) -> No
         assert bench.app.clipboard.startswith("system       Linux")
         await pilot.press("r", "escape")
         assert bench.app.screen is bench.app.workbench
+
+
+async def test_doctor_shows_the_machine_while_engine_starts(make_bench: Any) -> None:
+    bench, has_started = make_bench(), asyncio.Event()
+
+    async def diagnose(size: object, preferences: object) -> AsyncIterator[tuple[str, ...]]:
+        known = "version      python 3.11.2"
+        yield known, CHECKING_CONFINEMENT
+        await has_started.wait()
+        yield known, "confinement  no network"
+
+    bench.app._services = replace(bench.app._services, diagnose=diagnose)
+    async with bench.app.run_test() as pilot:
+        page = (await opened(bench, pilot, "f12")).query_one(PageView)
+        await bench.until(pilot, lambda: len(page.rows) > 1)
+        assert plain_text(tuple(row.line for row in page.rows)) == (
+            "version      python 3.11.2\n\nconfinement  starting an engine to check the sandboxing (0 s)"
+        )
+        has_started.set()
+        await bench.until(pilot, lambda: "no network" in plain_text(tuple(row.line for row in page.rows)))
 
 
 def test_the_help_can_be_narrowed_to_some_letters() -> None:

@@ -9,6 +9,7 @@ import kgtui
 from engine.errors import EngineError
 from engine.processes.fork_server_client import ForkServerClient
 from engine.sandbox.confinement import Measure
+from kgtui.cli.console import Console
 from tests.kgtui.cli.documents import require_valid
 
 
@@ -48,6 +49,21 @@ def test_settings_are_those_of_config_show(typed):
     assert [line for line in typed("doctor").out.splitlines() if line.startswith("setting")] == [
         f"setting      {line}" for line in listed
     ]
+
+
+def test_machine_is_printed_before_engine_starts(typed, monkeypatch):
+    printed = []
+
+    async def fail(fork_server):
+        printed.append(True)
+        raise EngineError("no processes here")
+
+    say = Console.say
+    monkeypatch.setattr(Console, "say", lambda console, text: (printed.append(text), say(console, text)))
+    monkeypatch.setattr(ForkServerClient, "start", fail)
+    typed("doctor")
+    assert "version      python " in printed[0]
+    assert printed[1] is True
 
 
 def test_engine_start_failure_is_reported(typed, monkeypatch):
