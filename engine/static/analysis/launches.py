@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.static.analysis.code_index import CodeIndex
-from engine.static.analysis.scopes import Function
+from engine.static.analysis.scopes import Function, parameters_of
 from engine.static.analysis.words import words
 
 _STORES = words(
@@ -207,8 +207,7 @@ class Launches:
 
 
 def _parameters(kernel: Function) -> list[str]:
-    arguments = kernel.args
-    return [item.arg for item in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    return [parameter.arg for parameter, _ in parameters_of(kernel.args)]
 
 
 def _last(node: ast.expr) -> str:
@@ -263,5 +262,5 @@ def _chosen_constants(kernel: Function) -> set[str]:
     """The constants of a kernel that another decorator than that of Triton's compiler, such as autotune, may choose."""
     if len(kernel.decorator_list) < 2:
         return set()
-    arguments = (*kernel.args.posonlyargs, *kernel.args.args, *kernel.args.kwonlyargs)
-    return {one.arg for one in arguments if one.annotation is not None and "constexpr" in ast.unparse(one.annotation)}
+    parameters = [one for one, _ in parameters_of(kernel.args)]
+    return {one.arg for one in parameters if one.annotation is not None and "constexpr" in ast.unparse(one.annotation)}

@@ -63,13 +63,8 @@ class Scope:
 
     def find(self, name: str) -> list[Binding]:
         """Bindings that may give `name` its value in this scope."""
-        scope: Scope | None = self.elsewhere.get(name, self)
-        first = True
-        while scope is not None:
-            if name in scope.bindings and (first or not isinstance(scope.node, ast.ClassDef)):
-                return scope.bindings[name]
-            scope, first = scope.parent, False
-        return []
+        owner = self.owner(name)
+        return owner.bindings[name] if owner is not None else []
 
     def owner(self, name: str) -> Scope | None:
         """The scope of the variable `name`; None if nothing here binds it."""
@@ -136,6 +131,14 @@ def lay_out(tree: ast.Module) -> Layout:
     return layout
 
 
+def parameters_of(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
+    """The parameters in their order, those of any number of arguments left out, each with its default."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    required: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    keyword_only = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return [*zip(positional, [*required, *arguments.defaults], strict=True), *keyword_only]
+
+
 def is_script_guard(test: ast.expr) -> bool:
     """Whether this is `__name__ == "__main__"`."""
     if not isinstance(test, ast.Compare) or len(test.comparators) != 1:
@@ -181,11 +184,7 @@ def _children_of_definition(
 
 
 def _bind_parameters(arguments: ast.arguments, scope: Scope) -> None:
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
-    pairs = [*zip(positional, [*defaults, *arguments.defaults], strict=True)]
-    pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    for argument, default in pairs:
+    for argument, default in parameters_of(arguments):
         scope.bindings[argument.arg].append(Binding(kind=Kind.PARAMETER, node=default, annotation=argument.annotation))
     for several in (arguments.vararg, arguments.kwarg):
         if several is not None:

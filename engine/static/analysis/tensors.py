@@ -12,7 +12,7 @@ from enum import IntEnum
 from functools import cached_property
 
 from engine.static.analysis.code_index import CodeIndex
-from engine.static.analysis.scopes import Function, Kind
+from engine.static.analysis.scopes import Function, Kind, parameters_of
 from engine.static.analysis.vocabulary import (
     ALLOCATING,
     COMPUTING_METHODS,
@@ -194,7 +194,7 @@ class Flow:
             elif isinstance(node, ast.For):
                 found += _pairs(node.target, node.iter)
             elif isinstance(node, Function) and node is not self.function:
-                found += _defaults(node.args)
+                found += [(item.arg, default) for item, default in parameters_of(node.args) if default is not None]
         return found
 
     @cached_property
@@ -216,8 +216,7 @@ class Flow:
     @cached_property
     def parameters(self) -> list[str]:
         """The names of the parameters, without `self` of a method."""
-        arguments = self.function.args
-        names = [item.arg for item in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+        names = [parameter.arg for parameter, _ in parameters_of(self.function.args)]
         return names[1:] if isinstance(self._reading.parent(self.function), ast.ClassDef) else names
 
     @cached_property
@@ -263,15 +262,6 @@ class Flow:
 
     def _join(self, one: str, other: str) -> None:
         self._leaders[self.group(one)] = self.group(other)
-
-
-def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
-    """The parameters that have a default, and that."""
-    positional = [*arguments.posonlyargs, *arguments.args]
-    last = positional[len(positional) - len(arguments.defaults) :]
-    yield from ((item.arg, default) for item, default in zip(last, arguments.defaults, strict=True))
-    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    yield from ((item.arg, default) for item, default in pairs if default is not None)
 
 
 def same_values(node: ast.AST | None) -> Iterator[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from engine.model import Finding
 from engine.static.analysis import Reading
+from engine.static.analysis.scopes import parameters_of
 from engine.static.analysis.tensors import Flow, same_values
 from engine.static.findings import hint
 
@@ -97,9 +98,7 @@ def check(reading: Reading) -> Iterator[Finding]:
 
 def _numbers(arguments: ast.arguments) -> set[str]:
     """The parameters that are not tensors by their defaults: a number or a string."""
-    positional = (*arguments.posonlyargs, *arguments.args)
-    defaults = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
-    pairs = (*zip(positional, defaults, strict=True), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+    pairs = parameters_of(arguments)
     return {parameter.arg for parameter, default in pairs if default is not None and _is_number(default)}
 
 
