@@ -207,7 +207,7 @@ class Names:
             for name, item in zip(holder.keys, holder.values, strict=True):
                 if wanted is None or name is None or self.value(name) in (wanted, None):
                     yield from self.of(item)
-        elif isinstance(wanted, int) and wanted < len(holder.elts):
+        elif isinstance(wanted, int) and -len(holder.elts) <= wanted < len(holder.elts):
             yield from self.of(holder.elts[wanted])
         else:
             for item in holder.elts:

@@ -69,6 +69,8 @@ def test_every_spelling_leads_to_the_operator(text: str) -> None:
         ("a = b\nb = a\na()", set()),
         ("k = k[(1,)]\nk()", set()),
         ("@triton.jit\ndef k(x):\n    pass\ngo = k[(1,)]\ngo()", {".k[]"}),
+        ("import torch\n(torch.mm, torch.add)[0 - 1]()", {"torch.add"}),
+        ("import torch\n(torch.mm, torch.add)[0 - 3]()", {"torch.mm", "torch.add"}),
     ],
 )
 def test_ambiguous_name_has_all_meanings_unknown_has_none(text: str, names: set[str]) -> None:
