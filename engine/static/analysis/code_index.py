@@ -73,7 +73,7 @@ class CodeIndex:
         names = frozenset(wanted)
         modules = tuple(name for name in wanted if name.endswith("."))
         for top in sorted({name.partition(".")[0] for name in wanted}):
-            for node, name in self._uses.get(top, ()):
+            for node, name in self._uses_by_module.get(top, ()):
                 if (name in names or name.startswith(modules)) and node not in seen:
                     seen.add(node)
                     yield node, name
@@ -91,7 +91,8 @@ class CodeIndex:
         return [(node, names) for node, spelled in nodes if (names := self.names.of(spelled))]
 
     @cached_property
-    def _uses(self) -> dict[str, list[tuple[ast.expr, str]]]:
+    def _uses_by_module(self) -> dict[str, list[tuple[ast.expr, str]]]:
+        """The uses of each dotted name by the first part of the name; without results of calls and items."""
         by_top: dict[str, list[tuple[ast.expr, str]]] = {}
         for node, names in self.uses:
             for name in sorted(names):
@@ -195,7 +196,6 @@ class CodeIndex:
     @cached_property
     def _live_definitions(self) -> set[ast.AST]:
         """Functions and classes that are reachable from the module's own code and the entry by their names."""
-        mentions = self._mentions
         by_name: dict[str, list[ast.AST]] = {}
         definitions: list[Function | ast.ClassDef] = [*self.all(ast.FunctionDef), *self.all(ast.AsyncFunctionDef)]
         for definition in (*definitions, *self.all(ast.ClassDef)):
@@ -208,7 +208,7 @@ class CodeIndex:
             if node in live:
                 continue
             live.add(node)
-            waiting += [found for name in mentions.get(node, ()) for found in by_name.get(name, ())]
+            waiting += [found for name in self._words_of_definitions.get(node, ()) for found in by_name.get(name, ())]
             inside = self.layout.inner.get(node)
             waiting += [
                 part for part, scope in self.layout.inner.items() if scope.parent is inside and inside is not None
@@ -216,7 +216,7 @@ class CodeIndex:
         return live
 
     @cached_property
-    def _mentions(self) -> dict[ast.AST, set[str]]:
+    def _words_of_definitions(self) -> dict[ast.AST, set[str]]:
         """Names, attributes and strings in the code of each definition, without those of inner definitions."""
         found: dict[ast.AST, set[str]] = {}
         for kind in (ast.Name, ast.Attribute, ast.Constant):

@@ -129,11 +129,12 @@ class Launches:
             yield from (item.value for item in call.keywords if item.arg is None or item.arg in written)
 
     def _stored(self, kernel: Function, depth: int) -> set[str]:
+        """The variables through which a kernel stores, and those whose address they may have."""
         found: set[str] = set()
         sources: dict[str, set[str]] = {}
         for node in self._reading.inside(kernel):
-            if isinstance(node, ast.Assign | ast.AugAssign | ast.For):
-                self._note_sources(node, sources)
+            if isinstance(node, ast.Assign):
+                _add_sources(node, sources)
             elif isinstance(node, ast.Call):
                 found |= self._stored_by(kernel, node, depth)
         waiting, reached = [*found], set[str]()
@@ -144,15 +145,8 @@ class Launches:
                 waiting += sources.get(name, ())
         return reached
 
-    @staticmethod
-    def _note_sources(node: ast.Assign | ast.AugAssign | ast.For, sources: dict[str, set[str]]) -> None:
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                for part in ast.walk(target):
-                    if isinstance(part, ast.Name):
-                        sources.setdefault(part.id, set()).update(_pointers(node.value))
-
     def _stored_by(self, kernel: Function, call: ast.Call, depth: int) -> set[str]:
+        """The variables through which this call in a kernel may store; helpers are followed `depth` levels."""
         last = _last(call.func)
         if last in _STORES:
             holder = call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -186,14 +180,12 @@ class Launches:
             handed = [item.value for item in call.keywords if item.arg == parameter]
             if not handed and not any(isinstance(item, ast.Starred) for item in call.args[: place + 1]):
                 handed = call.args[place : place + 1]
-            seen = [node for node in self._reading.definitions(handed[0] if handed else None) if self._is_kernel(node)]
-            if not seen:
+            definitions = self._reading.definitions(handed[0] if handed else None)
+            helpers = [node for node in definitions if node in self._reading.kernels]
+            if not helpers:
                 return []
-            found += seen
+            found += helpers
         return found
-
-    def _is_kernel(self, node: Function) -> bool:
-        return node in self._reading.kernels
 
     @cached_property
     def _calls_of(self) -> dict[Function, list[ast.Call]]:
@@ -204,6 +196,14 @@ class Launches:
             for node in self._reading.definitions(holder):
                 found.setdefault(node, []).append(call)
         return found
+
+
+def _add_sources(node: ast.Assign, sources: dict[str, set[str]]) -> None:
+    """Add to `sources`, by the assigned variables, those whose address they may have."""
+    for target in node.targets:
+        for part in ast.walk(target):
+            if isinstance(part, ast.Name):
+                sources.setdefault(part.id, set()).update(_pointers(node.value))
 
 
 def _parameters(kernel: Function) -> list[str]:

@@ -7,7 +7,7 @@ PyTorch are covered.
 from __future__ import annotations
 
 import re
-from enum import StrEnum
+from enum import IntEnum
 
 from engine.static.analysis.words import words
 
@@ -119,18 +119,18 @@ _MODULES = words(
 )
 
 
-_DTYPE = re.compile(r"b?float\d|u?int\d|q?u?int\d|complex\d|bits\d")
+_DTYPE = re.compile(r"b?float\d|q?u?int\d|complex\d|bits\d")
 
 
-class Weight(StrEnum):
-    """Weight of a PyTorch name as evidence of an answer's origin."""
+class Weight(IntEnum):
+    """Weight of a PyTorch name as evidence of an answer's origin, in ascending order."""
 
-    HEAVY = "heavy"
-    """A whole operator: a product, a softmax, a sort."""
-    LIGHT = "light"
+    LIGHT = 1
     """Arithmetic and small reductions, which bookkeeping needs too."""
-    MATH = "math"
+    MATH = 2
     """A function of each element."""
+    HEAVY = 3
+    """A whole operator: a product, a softmax, a sort."""
 
 
 def weight_of(name: str) -> Weight | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from engine.model import Finding
 from engine.static.analysis import Reading
 from engine.static.analysis.tensors import Origin
-from engine.static.analysis.vocabulary import PLAIN, weight_of, weight_of_method
+from engine.static.analysis.vocabulary import PLAIN, Weight, weight_of, weight_of_method
 from engine.static.findings import hint
 
 STRICT = "No fallback: where the kernel fails, the run fails."
@@ -84,9 +84,10 @@ def _is_operator(reading: Reading, part: ast.Call | ast.BinOp) -> bool:
     if any(weight_of(name) for name in reading.names.of(part.func)):
         return True
     method = reading.names.attribute(part.func)
-    if method is None or weight_of_method(method[1]) is None:
+    weight = weight_of_method(method[1]) if method is not None else None
+    if method is None or weight is None:
         return False
-    return weight_of_method(method[1]) != "light" or reading.tensors.origin(method[0]) is not Origin.UNKNOWN
+    return weight is not Weight.LIGHT or reading.tensors.origin(method[0]) is not Origin.UNKNOWN
 
 
 def _takes_what_was_tried(reading: Reading, statement: ast.stmt, part: ast.expr) -> bool:

@@ -151,7 +151,7 @@ def check(reading: Reading) -> Iterator[Finding]:
 def _operators(reading: Reading) -> Iterator[tuple[ast.expr, str]]:
     for node, names in reading.uses:
         weighed = {name: weight for name in names if (weight := weight_of(name))}
-        if weighed and _counts(reading, node, max(weighed.values(), key=_rank)):
+        if weighed and _counts(reading, node, max(weighed.values())):
             yield node, min(weighed)
     for call in reading.host(ast.Call):
         method = reading.names.attribute(call.func)
@@ -245,10 +245,6 @@ def _holds_on_a_gpu(test: ast.expr) -> bool | None:
         ):
             return isinstance(operator, ast.Eq) is (name == "cuda")
     return None
-
-
-def _rank(weight: Weight) -> int:
-    return (Weight.LIGHT, Weight.MATH, Weight.HEAVY).index(weight)
 
 
 def _method(reading: Reading, call: ast.Call, owner: ast.expr, attribute: str) -> Iterator[tuple[ast.expr, str]]:
