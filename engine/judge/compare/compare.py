@@ -8,7 +8,17 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from engine.judge.compare.measures import INTEGER_OF, bytes_of, computable, ordered, other_zero, raw, typical, ulps
+from engine.judge.compare.measures import (
+    INTEGER_OF,
+    computable,
+    consists_of,
+    equal_or_nan,
+    ordered,
+    other_zero,
+    raw,
+    typical,
+    ulps,
+)
 from engine.judge.compare.passing import report_of_pass
 from engine.judge.compare.values import text_of, unravel_index
 from engine.model import Outcome, OutputReport, Tolerance, WrongElement
@@ -103,8 +113,7 @@ def compare_elements(
         if scale is None:
             scale = _typical_scale(size, expected_finite, tolerance)
         allowed = tolerance.relative * size + tolerance.absolute * scale
-        same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
-        wrong = torch.where(both, error > allowed, ~same_nonfinite)
+        wrong = torch.where(both, error > allowed, ~equal_or_nan(got64, expected64))
         if tolerance.signed_zeros:
             wrong |= other_zero(got, expected)
     else:
@@ -132,7 +141,7 @@ def _report(
 ) -> OutputReport:
     wrong, error, both = elements.wrong, elements.error, elements.both
     got_finite, expected_finite = elements.got_finite, elements.expected_finite
-    unwritten = wrong & _is_poison(got, poison)
+    unwritten = wrong & consists_of(got, poison)
     nonfinite_wrong = wrong & ~got_finite & expected_finite & ~unwritten
     nonzero = both & (elements.size != 0)
     between = ulps(ordered(got), ordered(expected)) if got.dtype in INTEGER_OF else None
@@ -211,11 +220,6 @@ def _message(
     if unwritten:
         text += f"; {unwritten:,} of them were never written"
     return f"{text}; {nonfinite:,} are not finite" if nonfinite else text
-
-
-def _is_poison(got: torch.Tensor, poison: int) -> torch.Tensor:
-    pattern = torch.full((got.element_size(),), poison, dtype=torch.uint8, device=got.device)
-    return (bytes_of(got) == pattern).all(dim=1).view(got.shape)
 
 
 def _masked(values: torch.Tensor | None, where: torch.Tensor) -> torch.Tensor | None:

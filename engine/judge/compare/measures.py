@@ -71,6 +71,16 @@ def other_zero(got: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
     return ((bits ^ wanted) == limits.min) & ((wanted & limits.max) == 0)
 
 
+def equal_or_nan(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Where elements are equal, or NaN in both; the shapes broadcast."""
+    return (one == other) | ((one != one) & (other != other))
+
+
+def consists_of(values: torch.Tensor, byte: int) -> torch.Tensor:
+    """Which elements consist of this byte alone, such as the one that fills memory before a call."""
+    return (bytes_of(values) == byte).all(dim=1).view(values.shape)
+
+
 def computable(values: torch.Tensor) -> torch.Tensor:
     """The values in a type with arithmetic and comparisons in torch; for other types only equality is defined.
 

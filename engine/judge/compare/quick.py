@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from engine.judge.compare.measures import other_zero, raw, typical_each
+from engine.judge.compare.measures import equal_or_nan, other_zero, raw, typical_each
 from engine.model import Tolerance
 
 
@@ -35,6 +35,5 @@ def wrong_among(got: torch.Tensor, expected: torch.Tensor, tolerance: Tolerance)
         allowed += tolerance.absolute * typical_each(finite_sizes, counts).clamp(min=tolerance.least_scale)
     # A value that is not finite on one side only exceeds every tolerance.
     close = (got64 - expected64).abs() <= allowed
-    same_nonfinite = (got64 == expected64) | (got64.isnan() & expected64.isnan())
-    right = close | same_nonfinite
+    right = close | equal_or_nan(got64, expected64)
     return ~(right & ~other_zero(got, expected) if tolerance.signed_zeros else right).all(dim=1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from engine.judge.compare.measures import equal_or_nan
 from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
@@ -104,7 +105,7 @@ def _ties(comparison: Comparison, name: str, values: torch.Tensor) -> Iterator[C
         inside = (got >= 0) & (got < count)
         if bool(((expected < 0) | (expected >= count)).any()):
             continue
-        alike = _alike(lines.gather(1, got.clamp(0, count - 1)), lines.gather(1, expected))
+        alike = equal_or_nan(lines.gather(1, got.clamp(0, count - 1)), lines.gather(1, expected))
         tied = (alike & inside).view(comparison.got.shape)
         yield Clue(symptom=Symptom.TIE, explained=int((comparison.wrong & tied).sum()), facts={"argument": name})
         has_nan = (lines != lines).any(1, keepdim=True).expand(got.shape).reshape(comparison.got.shape)
@@ -120,10 +121,10 @@ def _sorted_lines(comparison: Comparison, name: str, values: torch.Tensor) -> It
             if bool(((expected < 0) | (expected >= count) | (got < 0) | (got >= count)).any()):
                 continue
             got, expected = values.gather(dim, got.long()), values.gather(dim, expected.long())
-            tied = comparison.wrong & _alike(got, expected)
+            tied = comparison.wrong & equal_or_nan(got, expected)
             yield Clue(symptom=Symptom.TIE, explained=int(tied.sum()), facts=facts)
-        numbers_agree = _alike(_nan_last(got, dim), _nan_last(expected, dim)).all(dim, keepdim=True)
-        moved = comparison.wrong & numbers_agree & (got != got).any(dim, keepdim=True) & ~_alike(got, expected)
+        numbers_agree = equal_or_nan(_nan_last(got, dim), _nan_last(expected, dim)).all(dim, keepdim=True)
+        moved = comparison.wrong & numbers_agree & (got != got).any(dim, keepdim=True) & ~equal_or_nan(got, expected)
         yield Clue(symptom=Symptom.NAN_PLACE, explained=int(moved.sum()), facts=facts)
 
 
@@ -138,11 +139,6 @@ def _nan_place(comparison: Comparison, name: str, has_nan: torch.Tensor) -> Iter
         right = int((has_nan & ~comparison.wrong).sum())
         facts = {"argument": name, "where": "belong to lines with a NaN, and no line without one is wrong"}
         yield Clue(symptom=Symptom.NAN_PLACE, explained=comparison.wrong_count, contradicted=right, facts=facts)
-
-
-def _alike(some: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
-    """Where elements are equal, or both NaN."""
-    return (some == others) | ((some != some) & (others != others))
 
 
 def _is_nan(operand: torch.Tensor | float) -> torch.Tensor | bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import torch
 
-from engine.judge.compare.measures import bytes_of, other_zero, raw
+from engine.judge.compare.measures import consists_of, equal_or_nan, other_zero, raw
 from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
@@ -48,20 +48,20 @@ def patterns(comparison: Comparison) -> Iterator[Clue]:
 def _memory(comparison: Comparison) -> Iterator[Clue]:
     """Clues on earlier content of the memory: from before the call, or from an earlier call."""
     got, wrong = comparison.got, comparison.wrong
-    unwritten = wrong & _is_byte(got, comparison.poison)
+    unwritten = wrong & consists_of(got, comparison.poison)
     where = _where(comparison, unwritten)
     yield _only(comparison, Symptom.POISON, unwritten, byte=f"0x{comparison.poison:02X}", where=where)
     if comparison.before is not None:
         unchanged = wrong & (got == comparison.before)
         where = _where(comparison, unchanged)
         yield _only(comparison, Symptom.UNCHANGED, unchanged, argument=comparison.name, where=where)
-        kept = _same(comparison.expected, comparison.before)
+        kept = equal_or_nan(comparison.expected, comparison.before)
         yield _only(comparison, Symptom.OVERWRITTEN, kept, argument=comparison.name)
         if not comparison.is_exact:
             old = wrong & got.isnan() & comparison.before.isnan()
             yield _only(comparison, Symptom.OLD_NAN, old, argument=comparison.name)
     if comparison.earlier is not None and comparison.same_input:
-        yield _only(comparison, Symptom.DIFFERS, wrong & ~_same(got, comparison.earlier))
+        yield _only(comparison, Symptom.DIFFERS, wrong & ~equal_or_nan(got, comparison.earlier))
     elif comparison.earlier is not None:
         yield comparison.clue(Symptom.KEPT, comparison.earlier)
 
@@ -127,7 +127,7 @@ def _from_elsewhere(comparison: Comparison, guess: torch.Tensor, inside: torch.T
 def _dropped_nan(comparison: Comparison) -> Iterator[Clue]:
     """Numbers where NaN is expected, in memory that was written."""
     if not comparison.is_exact:
-        unwritten = _is_byte(comparison.got, comparison.poison)
+        unwritten = consists_of(comparison.got, comparison.poison)
         dropped = comparison.expected.isnan() & ~comparison.got.isnan() & ~unwritten
         yield _only(comparison, Symptom.DROPPED_NAN, dropped, count=int(dropped.sum()))
 
@@ -137,7 +137,7 @@ def _unsaturated(comparison: Comparison) -> Iterator[Clue]:
     got, expected = comparison.got, comparison.expected
     if got.is_floating_point():
         largest = torch.finfo(comparison.dtype).max
-        beyond = ~got.isfinite() & (expected.abs() == largest) & ~_is_byte(got, comparison.poison)
+        beyond = ~got.isfinite() & (expected.abs() == largest) & ~consists_of(got, comparison.poison)
         facts = {"dtype": dtype_name(comparison.dtype), "largest": f"{largest:g}"}
         yield _only(comparison, Symptom.UNSATURATED, beyond, **facts)
 
@@ -334,18 +334,6 @@ def _small(comparison: Comparison, small: torch.Tensor, error: torch.Tensor, *, 
     largest, usual = float(chosen.max()), float(chosen.median())
     facts: dict[str, str | int | float] = {"dtype": dtype, "largest": largest, "typical": usual, "rounding": rounding}
     return _only(comparison, Symptom.SMALL_ERRORS, small, extent=extent, **facts)
-
-
-def _is_byte(values: torch.Tensor, byte: int) -> torch.Tensor:
-    """Which elements consist of this byte alone."""
-    if values.numel() == 0:
-        return torch.zeros(values.shape, dtype=torch.bool, device=values.device)
-    return (bytes_of(values) == byte).all(dim=1).view(values.shape)
-
-
-def _same(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Which elements are equal; nan is nan."""
-    return (one == other) | (one != one) & (other != other)
 
 
 def _where(comparison: Comparison, marked: torch.Tensor) -> str:

@@ -12,7 +12,7 @@ from functools import cached_property
 import torch
 
 from engine.judge.compare.compare import compare_elements
-from engine.judge.compare.measures import computable, other_zero, raw, typical
+from engine.judge.compare.measures import computable, equal_or_nan, other_zero, raw, typical
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import Tolerance
@@ -91,8 +91,8 @@ class Comparison:
         # Also scaled by the prediction: small predicted values must not fit only because the expected ones are large.
         size = torch.minimum(self.scale, _typical_size(guess64))
         allowed = self.tolerance.relative * guess64.abs() + self.tolerance.absolute * size
-        same_nonfinite = (self.got64 == guess64) | (self.got64.isnan() & guess64.isnan())
-        close = ((self.got64 - guess64).abs() <= _SLACK * allowed.nan_to_num(nan=0.0, posinf=0.0)) | same_nonfinite
+        near = (self.got64 - guess64).abs() <= _SLACK * allowed.nan_to_num(nan=0.0, posinf=0.0)
+        close = near | equal_or_nan(self.got64, guess64)
         return close & ~other_zero(self.got64, guess64) if self.tolerance.signed_zeros else close
 
     def clue(self, symptom: Symptom, guess: torch.Tensor, **facts: str | int | float) -> Clue:
