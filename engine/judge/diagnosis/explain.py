@@ -20,11 +20,11 @@ from engine.judge.diagnosis.hypothesis import Hypothesis
 from engine.judge.diagnosis.input_dependencies import feeding
 from engine.judge.diagnosis.operands import as_missing_nan, operand_clues
 from engine.judge.diagnosis.patterns import patterns
-from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue, diagnose, ranked, says_cause
 from engine.judge.diagnosis.rows import line_clues
 from engine.judge.diagnosis.scale_origins import as_divisor, with_origin
 from engine.judge.diagnosis.symptoms import Symptom
+from engine.judge.diagnosis.wrong_output import WrongOutput
 from engine.judge.inputs import cases
 from engine.judge.inputs.outputs import expected_outputs, output_names, written_specs
 from engine.judge.limited_memory import limited_memory
@@ -69,42 +69,42 @@ class Explainer:
         explained = list(reports)
         for number, (value, report) in enumerate(zip(got, reports, strict=True)):
             if isinstance(value, torch.Tensor) and report.outcome in _VALUES_ARE_WRONG and report.worst is not None:
-                comparison = _comparison(prepared, number, value, report.name, same_input=repeated is not None)
+                output = _wrong_output(prepared, number, value, report.name, same_input=repeated is not None)
                 explained[number] = replace(
-                    report, explanation=self._explanation(prepared, number, comparison, report.worst)
+                    report, explanation=self._explanation(prepared, number, output, report.worst)
                 )
         return tuple(explained)
 
     def diagnoses(
-        self, problem: ProblemDefinition, inputs: Arguments, number: int, comparison: Comparison
+        self, problem: ProblemDefinition, inputs: Arguments, number: int, output: WrongOutput
     ) -> tuple[Diagnosis, ...]:
         """Diagnoses of output `number`, best first.  Empty when nothing fits."""
         clues = [
-            *patterns(comparison),
-            *line_clues(comparison, problem, inputs),
-            *operand_clues(comparison, problem, inputs),
+            *patterns(output),
+            *line_clues(output, problem, inputs),
+            *operand_clues(output, problem, inputs),
         ]
-        if not any(self._is_plain(problem, clue) and _is_perfect(clue, comparison) for clue in clues):
-            clues += self._tried(problem, inputs, number, comparison)
-        best = next(iter(ranked(clues, wrong=comparison.wrong_count)), None)
-        if best is not None and _is_perfect(best, comparison):
+        if not any(self._is_plain(problem, clue) and _is_perfect(clue, output) for clue in clues):
+            clues += self._tried(problem, inputs, number, output)
+        best = next(iter(ranked(clues, wrong=output.wrong_count)), None)
+        if best is not None and _is_perfect(best, output):
             self._last = problem.name, best.symptom
-        clues = [with_origin(clue, problem, inputs, comparison.got.dtype) for clue in clues]
-        clues = [as_missing_nan(clue, comparison, problem, inputs, number=number) for clue in clues]
-        return diagnose(clues, wrong=comparison.wrong_count)
+        clues = [with_origin(clue, problem, inputs, output.got.dtype) for clue in clues]
+        clues = [as_missing_nan(clue, output, problem, inputs, number=number) for clue in clues]
+        return diagnose(clues, wrong=output.wrong_count)
 
     def _explanation(
-        self, prepared: cases.PreparedCase, number: int, comparison: Comparison, worst: WrongElement
+        self, prepared: cases.PreparedCase, number: int, output: WrongOutput, worst: WrongElement
     ) -> Explanation:
         problem = prepared.problem
-        elements = _elements(prepared.content.inputs, comparison)
+        elements = _elements(prepared.content.inputs, output)
         if elements > _MOST_ELEMENTS:
             return Explanation(untried=f"the case has {elements:,} elements, too many to recompute it repeatedly")
         found: tuple[Diagnosis, ...] = ()
         try:
             with torch.device("cpu"):
-                inputs, comparison = _inputs_on_host(prepared.content), comparison.on_host
-                found = self.diagnoses(problem, inputs, number, comparison)
+                inputs, output = _inputs_on_host(prepared.content), output.on_host
+                found = self.diagnoses(problem, inputs, number, output)
                 # Another process returns no derivatives; without them hundreds of calls would be needed.
                 feeds, count = (
                     feeding(problem, inputs, number=number, index=worst.index) if problem.suite is None else ((), None)
@@ -118,25 +118,23 @@ class Explainer:
         """Whether a fitting clue needs no further explanation."""
         return clue.symptom in _CERTAIN or ((problem.name, clue.symptom) == self._last and says_cause(clue))
 
-    def _tried(
-        self, problem: ProblemDefinition, inputs: Arguments, number: int, comparison: Comparison
-    ) -> Iterator[Clue]:
+    def _tried(self, problem: ProblemDefinition, inputs: Arguments, number: int, output: WrongOutput) -> Iterator[Clue]:
         """A clue for each hypothesis that predicts anything, until one predicts every element."""
-        supposed = list(hypotheses(problem, inputs, comparison.expected.shape))
-        most = min(_MOST_TRIALS, _MOST_WORK // max(1, _elements(inputs, comparison)))
+        supposed = list(hypotheses(problem, inputs, output.expected.shape))
+        most = min(_MOST_TRIALS, _MOST_WORK // max(1, _elements(inputs, output)))
         if problem.suite is not None:  # the reference process has no other arithmetic
             supposed, most = [one for one in supposed if one.arithmetic is None], min(most, _MOST_ASKED)
         supposed.sort(key=lambda one: (problem.name, one.symptom) != self._last)
         for hypothesis in supposed[:most]:
             try:
-                guess = _guess(problem, hypothesis, number, comparison)
+                guess = _guess(problem, hypothesis, number, output)
             except MemoryError:
                 return  # it took seconds to fill the memory, and the others may be as large
-            clue = comparison.clue(hypothesis.symptom, guess, **hypothesis.facts) if guess is not None else None
+            clue = output.clue(hypothesis.symptom, guess, **hypothesis.facts) if guess is not None else None
             if guess is not None and clue is not None and clue.explained:
-                clue = as_divisor(clue, guess, comparison.expected)
+                clue = as_divisor(clue, guess, output.expected)
                 yield clue
-                if _is_perfect(clue, comparison):
+                if _is_perfect(clue, output):
                     return
 
 
@@ -154,12 +152,12 @@ def left_unexplained(
     )
 
 
-def _comparison(
+def _wrong_output(
     prepared: cases.PreparedCase, number: int, got: torch.Tensor, name: str, *, same_input: bool
-) -> Comparison:
+) -> WrongOutput:
     is_first = prepared.content is prepared.base and not same_input
     earlier = prepared.first_outputs[number] if number < len(prepared.first_outputs) and not is_first else None
-    return Comparison(
+    return WrongOutput(
         name=name,
         got=got,
         expected=prepared.content.expected[number],
@@ -189,17 +187,15 @@ def _inputs_on_host(content: cases.Content) -> Arguments:
     return tuple(tensors.value_of(spec, storages) for spec in content.specs)
 
 
-def _elements(inputs: Arguments, comparison: Comparison) -> int:
-    return comparison.got.numel() + sum(value.numel() for value in inputs if isinstance(value, torch.Tensor))
+def _elements(inputs: Arguments, output: WrongOutput) -> int:
+    return output.got.numel() + sum(value.numel() for value in inputs if isinstance(value, torch.Tensor))
 
 
-def _is_perfect(clue: Clue, comparison: Comparison) -> bool:
-    return clue.explained == comparison.wrong_count and not clue.contradicted
+def _is_perfect(clue: Clue, output: WrongOutput) -> bool:
+    return clue.explained == output.wrong_count and not clue.contradicted
 
 
-def _guess(
-    problem: ProblemDefinition, hypothesis: Hypothesis, number: int, comparison: Comparison
-) -> torch.Tensor | None:
+def _guess(problem: ProblemDefinition, hypothesis: Hypothesis, number: int, output: WrongOutput) -> torch.Tensor | None:
     """Output of the reference under the hypothesis, cut to the shape of the output; None when there is none.
 
     Raises:
@@ -212,19 +208,19 @@ def _guess(
         raise
     except Exception:  # a reference may reject the assumed arguments with any exception, which rules the hypothesis out
         return None
-    expected = comparison.expected
+    expected = output.expected
     guess = computable(outputs[number]) if outputs is not None and number < len(outputs) else None
     if guess is None or guess.dim() != expected.dim() or guess.dtype != expected.dtype:
         return None
     guess = guess.to(expected.device)
     if guess.dim() == 1 and guess.numel() < expected.numel():
         # The assumed buffer is shorter: the rest is not written.
-        rest = comparison.before if comparison.before is not None else expected
+        rest = output.before if output.before is not None else expected
         guess = torch.cat((guess, rest.to(guess.device)[guess.numel() :]))
     if any(one < other for one, other in zip(guess.shape, expected.shape, strict=True)):
         return None
     guess = guess[tuple(slice(size) for size in expected.shape)]
-    if comparison.before is None or hypothesis.facts.get("argument") not in problem.mutates:
+    if output.before is None or hypothesis.facts.get("argument") not in problem.mutates:
         return guess
     # Elements that must stay unchanged also stay unchanged under this hypothesis.
-    return torch.where(raw(expected) == raw(comparison.before), comparison.before, guess)
+    return torch.where(raw(expected) == raw(output.before), output.before, guess)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.judge.compare.measures import equal_or_nan
-from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
+from engine.judge.diagnosis.wrong_output import WrongOutput
 from engine.judge.inputs.outputs import expected_outputs
 from engine.model import Category, ProblemDefinition
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     from engine.model import Arguments, Value
 
 
-def operand_clues(comparison: Comparison, problem: ProblemDefinition, inputs: Arguments) -> Iterator[Clue]:
+def operand_clues(output: WrongOutput, problem: ProblemDefinition, inputs: Arguments) -> Iterator[Clue]:
     """Clues of inputs that broadcast to the shape of the output, and of those that it may contain positions of."""
-    operands = dict(_operands(comparison, problem, inputs))
-    if comparison.got.dtype == torch.bool:
+    operands = dict(_operands(output, problem, inputs))
+    if output.got.dtype == torch.bool:
         numbers = [one for one in inputs if isinstance(one, int | float) and not isinstance(one, bool)]
-        yield from _equal(comparison, [*operands.values(), *numbers])
+        yield from _equal(output, [*operands.values(), *numbers])
     elif problem.category is Category.SORT:
         for name, operand in operands.items():
-            yield from _sorted_lines(comparison, name, operand)
-    elif comparison.is_exact:
+            yield from _sorted_lines(output, name, operand)
+    elif output.is_exact:
         for name, value in zip(problem.arguments, inputs, strict=True):
             if isinstance(value, torch.Tensor) and value.numel() > 1:
-                yield from _ties(comparison, name, value.to(comparison.got.device))
-    elif comparison.got.is_floating_point():
+                yield from _ties(output, name, value.to(output.got.device))
+    elif output.got.is_floating_point():
         for name, operand in operands.items():
-            yield from _kept_nan(comparison, name, operand)
+            yield from _kept_nan(output, name, operand)
 
 
 def as_missing_nan(
-    clue: Clue, comparison: Comparison, problem: ProblemDefinition, inputs: Arguments, *, number: int
+    clue: Clue, output: WrongOutput, problem: ProblemDefinition, inputs: Arguments, *, number: int
 ) -> Clue:
     """The clue of dropped NaN as one of missing NaN, if output `number` has it all without NaN in the inputs."""
     if clue.symptom is not Symptom.DROPPED_NAN or not clue.explained:
         return clue
-    dropped = comparison.expected.isnan() & ~comparison.got.isnan()
+    dropped = output.expected.isnan() & ~output.got.isnan()
     try:
         without = expected_outputs(problem, tuple(map(_without_nan, inputs)))[number]
     except Exception:  # a reference may reject other values with any exception, which leaves the clue as it is
@@ -60,71 +60,69 @@ def _without_nan(value: Value) -> Value:
     return torch.where(value.isnan(), torch.ones((), dtype=value.dtype, device=value.device), value)
 
 
-def _operands(
-    comparison: Comparison, problem: ProblemDefinition, inputs: Arguments
-) -> Iterator[tuple[str, torch.Tensor]]:
+def _operands(output: WrongOutput, problem: ProblemDefinition, inputs: Arguments) -> Iterator[tuple[str, torch.Tensor]]:
     for name, value in zip(problem.arguments, inputs, strict=True):
         if isinstance(value, torch.Tensor) and name not in problem.written_only:
             try:
-                yield name, value.to(comparison.got.device).expand(comparison.got.shape)
+                yield name, value.to(output.got.device).expand(output.got.shape)
             except RuntimeError:
                 continue  # the shapes differ
 
 
-def _equal(comparison: Comparison, operands: Sequence[torch.Tensor | float]) -> Iterator[Clue]:
+def _equal(output: WrongOutput, operands: Sequence[torch.Tensor | float]) -> Iterator[Clue]:
     """A comparison that is wrong exactly where both operands are equal."""
     if len(operands) == 2 and isinstance(operands[0], torch.Tensor):
         equal = operands[0] == operands[1]
-        explained, contradicted = (comparison.wrong & equal).sum(), (~comparison.wrong & equal).sum()
+        explained, contradicted = (output.wrong & equal).sum(), (~output.wrong & equal).sum()
         yield Clue(symptom=Symptom.EQUAL_OPERANDS, explained=int(explained), contradicted=int(contradicted))
         has_nan = (operands[0] != operands[0]) | _is_nan(operands[1])
-        explained, contradicted = (comparison.wrong & has_nan).sum(), (~comparison.wrong & has_nan).sum()
+        explained, contradicted = (output.wrong & has_nan).sum(), (~output.wrong & has_nan).sum()
         yield Clue(
             symptom=Symptom.COMPARED_NAN,
             explained=int(explained),
             contradicted=int(contradicted),
-            facts={"found": str(bool((comparison.got & comparison.wrong).any()))},
+            facts={"found": str(bool((output.got & output.wrong).any()))},
         )
 
 
-def _kept_nan(comparison: Comparison, name: str, operand: torch.Tensor) -> Iterator[Clue]:
+def _kept_nan(output: WrongOutput, name: str, operand: torch.Tensor) -> Iterator[Clue]:
     """NaN where an operand is NaN and a number is expected."""
     if operand.is_floating_point():
-        kept = comparison.wrong & comparison.got.isnan() & ~comparison.expected.isnan() & operand.isnan()
+        kept = output.wrong & output.got.isnan() & ~output.expected.isnan() & operand.isnan()
         yield Clue(symptom=Symptom.KEPT_NAN, explained=int(kept.sum()), facts={"argument": name})
 
 
-def _ties(comparison: Comparison, name: str, values: torch.Tensor) -> Iterator[Clue]:
+def _ties(output: WrongOutput, name: str, values: torch.Tensor) -> Iterator[Clue]:
     """Positions along a dimension, or in all of an input, of elements that equal those at the right positions."""
-    for lines in _lines(values, comparison.got.shape):
+    for lines in _lines(values, output.got.shape):
         count = lines.shape[-1]
         got, expected = (
-            comparison.got.reshape(len(lines), -1).long(),
-            comparison.expected.reshape(len(lines), -1).long(),
+            output.got.reshape(len(lines), -1).long(),
+            output.expected.reshape(len(lines), -1).long(),
         )
         inside = (got >= 0) & (got < count)
         if bool(((expected < 0) | (expected >= count)).any()):
             continue
         alike = equal_or_nan(lines.gather(1, got.clamp(0, count - 1)), lines.gather(1, expected))
-        tied = (alike & inside).view(comparison.got.shape)
-        yield Clue(symptom=Symptom.TIE, explained=int((comparison.wrong & tied).sum()), facts={"argument": name})
-        has_nan = (lines != lines).any(1, keepdim=True).expand(got.shape).reshape(comparison.got.shape)
-        yield from _nan_place(comparison, name, has_nan & ~tied)
+        tied = (alike & inside).view(output.got.shape)
+        yield Clue(symptom=Symptom.TIE, explained=int((output.wrong & tied).sum()), facts={"argument": name})
+        has_nan = (lines != lines).any(1, keepdim=True).expand(got.shape).reshape(output.got.shape)
+        yield from _nan_place(output, name, has_nan & ~tied)
 
 
-def _sorted_lines(comparison: Comparison, name: str, values: torch.Tensor) -> Iterator[Clue]:
+def _sorted_lines(output: WrongOutput, name: str, values: torch.Tensor) -> Iterator[Clue]:
     """Positions of elements that equal the right ones, and lines that are right except for the places of NaN."""
     for dim, count in enumerate(values.shape):
-        got, expected = comparison.got, comparison.expected
+        got, expected = output.got, output.expected
         facts = {"argument": name, "where": "are in lines whose numbers are in the right order without the NaN"}
-        if comparison.is_exact:
+        if output.is_exact:
             if bool(((expected < 0) | (expected >= count) | (got < 0) | (got >= count)).any()):
                 continue
             got, expected = values.gather(dim, got.long()), values.gather(dim, expected.long())
-            tied = comparison.wrong & equal_or_nan(got, expected)
+            tied = output.wrong & equal_or_nan(got, expected)
             yield Clue(symptom=Symptom.TIE, explained=int(tied.sum()), facts=facts)
         numbers_agree = equal_or_nan(_nan_last(got, dim), _nan_last(expected, dim)).all(dim, keepdim=True)
-        moved = comparison.wrong & numbers_agree & (got != got).any(dim, keepdim=True) & ~equal_or_nan(got, expected)
+        moved = output.wrong & numbers_agree & (got != got).any(dim, keepdim=True) & ~equal_or_nan(got, expected)
         yield Clue(symptom=Symptom.NAN_PLACE, explained=int(moved.sum()), facts=facts)
 
 
@@ -133,12 +131,12 @@ def _nan_last(values: torch.Tensor, dim: int) -> torch.Tensor:
     return values.gather(dim, (values != values).sort(dim=dim, stable=True).indices)
 
 
-def _nan_place(comparison: Comparison, name: str, has_nan: torch.Tensor) -> Iterator[Clue]:
+def _nan_place(output: WrongOutput, name: str, has_nan: torch.Tensor) -> Iterator[Clue]:
     """A clue if lines with NaN are wrong and all others, of which there are some, are right."""
-    if bool(has_nan.any()) and not bool(has_nan.all()) and not bool((comparison.wrong & ~has_nan).any()):
-        right = int((has_nan & ~comparison.wrong).sum())
+    if bool(has_nan.any()) and not bool(has_nan.all()) and not bool((output.wrong & ~has_nan).any()):
+        right = int((has_nan & ~output.wrong).sum())
         facts = {"argument": name, "where": "belong to lines with a NaN, and no line without one is wrong"}
-        yield Clue(symptom=Symptom.NAN_PLACE, explained=comparison.wrong_count, contradicted=right, facts=facts)
+        yield Clue(symptom=Symptom.NAN_PLACE, explained=output.wrong_count, contradicted=right, facts=facts)
 
 
 def _is_nan(operand: torch.Tensor | float) -> torch.Tensor | bool:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.judge.diagnosis.prediction import Comparison
 from engine.judge.diagnosis.ranking import Clue, Facts
 from engine.judge.diagnosis.symptoms import Symptom
+from engine.judge.diagnosis.wrong_output import WrongOutput
 from engine.model import ProblemDefinition
 
 if TYPE_CHECKING:
@@ -27,46 +27,46 @@ _SIGNIFICANT = (
 _BLOCKS = tuple(1 << power for power in range(14, 3, -1))
 
 
-def line_clues(comparison: Comparison, problem: ProblemDefinition, inputs: Arguments) -> Iterator[Clue]:
+def line_clues(output: WrongOutput, problem: ProblemDefinition, inputs: Arguments) -> Iterator[Clue]:
     """Clues of every input that has the shape of the output, along every dimension."""
     for name, value in zip(problem.arguments, inputs, strict=True):
         if name in problem.written_only:
             continue
-        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.shape == comparison.got.shape:
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.shape == output.got.shape:
             for dim in range(value.dim()):
                 if value.shape[dim] > 1:
-                    yield from _clues(comparison, value.to(comparison.got.device).double(), dim, name)
+                    yield from _clues(output, value.to(output.got.device).double(), dim, name)
 
 
-def _clues(comparison: Comparison, values: torch.Tensor, dim: int, name: str) -> Iterator[Clue]:
+def _clues(output: WrongOutput, values: torch.Tensor, dim: int, name: str) -> Iterator[Clue]:
     facts: Facts = {"argument": name}
-    if bool(comparison.got.isfinite().all()):
-        yield from _rescaled(comparison, values, dim, facts)
+    if bool(output.got.isfinite().all()):
+        yield from _rescaled(output, values, dim, facts)
         return
-    wrong = comparison.wrong & ~comparison.got.isfinite()
+    wrong = output.wrong & ~output.got.isfinite()
     lines = wrong.any(dim=dim, keepdim=True)
-    weighty = comparison.expected64.abs() > _SIGNIFICANT * comparison.scale
-    if bool((lines & ~comparison.wrong & weighty).any()):
+    weighty = output.expected64.abs() > _SIGNIFICANT * output.scale
+    if bool((lines & ~output.wrong & weighty).any()):
         return  # a correct element of this size rules out a mistake in the whole line
     top = values.amax(dim, keepdim=True)
     high, low, masked = top > _EXP_MOST, top < _EXP_LEAST, (values == -math.inf).any(dim, keepdim=True)
     if bool((lines & high).any()):
-        yield _of_lines(comparison, Symptom.EXPONENT, high | low, facts)
+        yield _of_lines(output, Symptom.EXPONENT, high | low, facts)
     else:
-        yield _of_lines(comparison, Symptom.MAXIMUM_FROM_ZERO, low & top.isfinite(), facts)
+        yield _of_lines(output, Symptom.MAXIMUM_FROM_ZERO, low & top.isfinite(), facts)
     if not bool((lines & ~masked).any()):
         yield Clue(symptom=Symptom.MASKED_LINE, explained=int((wrong & masked).sum()), facts=facts)
 
 
-def _of_lines(comparison: Comparison, symptom: Symptom, marked: torch.Tensor, facts: Facts) -> Clue:
+def _of_lines(output: WrongOutput, symptom: Symptom, marked: torch.Tensor, facts: Facts) -> Clue:
     """A clue by which whole lines must be wrong."""
-    explained = (comparison.wrong & marked).sum()
-    weighty = comparison.expected64.abs() > _SIGNIFICANT * comparison.scale
-    contradicted = (~comparison.wrong & marked & weighty).sum()
+    explained = (output.wrong & marked).sum()
+    weighty = output.expected64.abs() > _SIGNIFICANT * output.scale
+    contradicted = (~output.wrong & marked & weighty).sum()
     return Clue(symptom=symptom, explained=int(explained), contradicted=int(contradicted), facts=facts)
 
 
-def _rescaled(comparison: Comparison, values: torch.Tensor, dim: int, facts: Facts) -> Iterator[Clue]:
+def _rescaled(output: WrongOutput, values: torch.Tensor, dim: int, facts: Facts) -> Iterator[Clue]:
     """Sums of exponentials whose parts used the running maximum, and were never rescaled to the last one."""
     whole = (values - values.amax(dim, keepdim=True)).exp().sum(dim, keepdim=True)
     for block in (block for block in _BLOCKS if block < values.shape[dim]):
@@ -74,6 +74,6 @@ def _rescaled(comparison: Comparison, values: torch.Tensor, dim: int, facts: Fac
         for part in values.tensor_split(list(range(block, values.shape[dim], block)), dim):
             so_far = torch.maximum(so_far, part.amax(dim, keepdim=True))
             total = total + (part - so_far).exp().sum(dim, keepdim=True).nan_to_num(nan=0.0)
-        clue = comparison.clue(Symptom.RESCALE, comparison.expected64 * whole / total, dim=dim, block=block, **facts)
+        clue = output.clue(Symptom.RESCALE, output.expected64 * whole / total, dim=dim, block=block, **facts)
         if clue.explained:
             yield clue

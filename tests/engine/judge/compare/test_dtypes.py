@@ -8,7 +8,7 @@ import torch
 from engine.judge.compare.compare import compare
 from engine.judge.compare.quick import wrong_anywhere
 from engine.judge.diagnosis.patterns import patterns
-from engine.judge.diagnosis.prediction import Comparison
+from engine.judge.diagnosis.wrong_output import WrongOutput
 from engine.model import DType, Outcome, Tolerance
 from engine.protocol.tensors import dtype_named
 
@@ -33,9 +33,9 @@ def test_one_wrong_value_of_every_dtype_is_explained(dtype: DType) -> None:
     report = compare("x", got, expected, EXACT, poison=0x7B)
     assert (report.outcome, report.mismatched, report.first_wrong) == (Outcome.WRONG_VALUE, 1, (1, 2))
     assert bool(wrong_anywhere(got, expected, EXACT))
-    comparison = Comparison(name="x", got=got, expected=expected, tolerance=EXACT, poison=0x7B).on_host
-    assert comparison.wrong_count == 1
-    list(patterns(comparison))
+    output = WrongOutput(name="x", got=got, expected=expected, tolerance=EXACT, poison=0x7B).on_host
+    assert output.wrong_count == 1
+    list(patterns(output))
 
 
 @pytest.mark.parametrize("value", [complex(float("nan"), 0), complex(float("inf"), 1), complex(0, -float("inf"))])

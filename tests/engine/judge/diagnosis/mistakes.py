@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import torch
 
 from engine.judge.diagnosis.explain import Explainer
-from engine.judge.diagnosis.prediction import Comparison
+from engine.judge.diagnosis.wrong_output import WrongOutput
 from engine.model import (
     Case,
     Cost,
@@ -61,7 +61,7 @@ def content_of(problem, *inputs):
 
 def compared(problem, inputs, got, **options):
     expected = problem.reference(*inputs)
-    return Comparison(
+    return WrongOutput(
         name="return",
         got=got,
         expected=expected,
@@ -71,9 +71,9 @@ def compared(problem, inputs, got, **options):
 
 
 def kinds(problem, inputs, got, **options):
-    comparison = compared(problem, inputs, got, **options)
-    assert comparison.wrong_count
-    return [found.kind for found in Explainer().diagnoses(problem, inputs, 0, comparison)]
+    output = compared(problem, inputs, got, **options)
+    assert output.wrong_count
+    return [found.kind for found in Explainer().diagnoses(problem, inputs, 0, output)]
 
 
 def first_words(problem, inputs, got, **options):

@@ -22,7 +22,7 @@ _GUESSES, _MOST_CHANCE = 64, 0.1  # predictions per output, and the expected num
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class WrongOutput:
     """Computed and expected values of one output, of one shape and type.
 
     `before` is the content before the call of an argument that is written in place; `earlier` the content of this
@@ -41,7 +41,7 @@ class Comparison:
     kind: torch.dtype | None = None
 
     @property
-    def on_host(self) -> Comparison:
+    def on_host(self) -> WrongOutput:
         """The same with all tensors in host memory, in types that torch computes with."""
         before = computable(self.before.cpu()) if self.before is not None else None
         earlier = computable(self.earlier.cpu()) if self.earlier is not None else None
