@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.judge.compare.measures import computable, raw
-from engine.judge.diagnosis.argument_hypotheses import hypotheses
-from engine.judge.diagnosis.hypothesis import Hypothesis
+from engine.judge.diagnosis.hypotheses.hypothesis import Hypothesis
+from engine.judge.diagnosis.hypotheses.order import hypotheses
 from engine.judge.diagnosis.input_dependencies import feeding
 from engine.judge.diagnosis.operands import as_missing_nan, operand_clues
 from engine.judge.diagnosis.patterns import patterns

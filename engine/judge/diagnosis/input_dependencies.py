@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.judge.compare.values import text_of, unravel_index
+from engine.judge.diagnosis.hypotheses.hypothesis import replaced, tensor_at
 from engine.judge.inputs.copies import private_copies
 from engine.judge.inputs.outputs import expected_outputs
 from engine.model import InputElement, ProblemDefinition
@@ -88,9 +89,7 @@ class _Exchange:
         self, problem: ProblemDefinition, inputs: Arguments, number: int, index: tuple[int, ...], place: int
     ) -> None:
         self._problem, self._inputs, self._number, self._index, self._place = problem, inputs, number, index, place
-        tensor = inputs[place]
-        assert isinstance(tensor, torch.Tensor)
-        self._values = tensor.flatten()
+        self._values = tensor_at(inputs, place).flatten()
         self._others = self._values.roll(1)
         self._calls = 0
         self._found: list[int] = []
@@ -99,11 +98,10 @@ class _Exchange:
     def dependent(self) -> tuple[list[int], int | None]:
         """Positions, and their number; None if the search was not complete."""
         self._search(0, self._values.numel())
-        exhausted = self._calls >= _MOST_CALLS or len(self._found) >= MOST_SHOWN
-        return self._found, None if exhausted else len(self._found)
+        return self._found, None if self._is_exhausted() else len(self._found)
 
     def _search(self, first: int, behind: int) -> None:
-        if self._calls >= _MOST_CALLS or len(self._found) >= MOST_SHOWN or not self._matters(first, behind):
+        if self._is_exhausted() or not self._matters(first, behind):
             return
         if behind - first == 1:
             self._found.append(first)
@@ -111,6 +109,9 @@ class _Exchange:
         middle = (first + behind) // 2
         self._search(first, middle)
         self._search(middle, behind)
+
+    def _is_exhausted(self) -> bool:
+        return self._calls >= _MOST_CALLS or len(self._found) >= MOST_SHOWN
 
     def _matters(self, first: int, behind: int) -> bool:
         """Whether the output element changes when the values in between are exchanged."""
@@ -124,9 +125,7 @@ class _Exchange:
 
     def _output(self, values: torch.Tensor) -> torch.Tensor:
         """The bytes of the output element for these values of the argument."""
-        tensor = self._inputs[self._place]
-        assert isinstance(tensor, torch.Tensor)
-        arguments = (*self._inputs[: self._place], values.view(tensor.shape), *self._inputs[self._place + 1 :])
+        arguments = replaced(self._inputs, self._place, values.view(tensor_at(self._inputs, self._place).shape))
         return expected_outputs(self._problem, arguments)[self._number][self._index].reshape(1).view(torch.uint8)
 
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import torch
 
 from engine.judge.compare.compare import compare
-from engine.judge.diagnosis.argument_hypotheses import hypotheses
 from engine.judge.diagnosis.explain import Explainer, left_unexplained
+from engine.judge.diagnosis.hypotheses.order import hypotheses
 from engine.model import (
     CandidateForm,
     Explanation,

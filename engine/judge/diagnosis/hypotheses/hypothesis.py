@@ -15,10 +15,8 @@ from engine.judge.diagnosis.symptoms import Symptom
 if TYPE_CHECKING:
     from engine.model import Arguments, Value
 
-_MOST_STRETCH, _SMALL = (
-    16,
-    1 << 16,
-)  # limits of a hypothesis: times the elements of a tensor, and elements
+_MOST_STRETCH = 16  # a hypothetical tensor has at most so many times the elements of the one that it replaces,
+_SMALL = 1 << 16  # and this many elements more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +50,17 @@ class Hypothesis:
 
 
 def replaced(inputs: Arguments, place: int, value: Value) -> Arguments:
+    """The arguments with another value at the position `place`."""
     return (*inputs[:place], value, *inputs[place + 1 :])
 
 
 def changed(inputs: Arguments, place: int, change: Callable[..., torch.Tensor], *options: object) -> Arguments:
+    """The arguments with `change(tensor, *options)` in place of the tensor at the position `place`."""
     return replaced(inputs, place, change(tensor_at(inputs, place), *options))
 
 
 def tensor_at(inputs: Arguments, place: int) -> torch.Tensor:
+    """The argument at the position `place`, which the caller knows to be a tensor."""
     value = inputs[place]
     assert isinstance(value, torch.Tensor)
     return value

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.judge.diagnosis.hypothesis import Hypothesis, changed, replaced, tensor_at
+from engine.judge.diagnosis.hypotheses.hypothesis import Hypothesis, changed, replaced, tensor_at
 from engine.judge.diagnosis.ranking import Facts
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import ProblemDefinition

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.judge.diagnosis.hypothesis import Hypothesis, changed, require_small_enough, tensor_at
+from engine.judge.diagnosis.hypotheses.hypothesis import Hypothesis, changed, require_small_enough, tensor_at
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import ProblemDefinition
 
