@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.judge.compare.measures import computable, raw
+from engine.judge.diagnosis.error_sizes import error_clues
 from engine.judge.diagnosis.hypotheses.hypothesis import Hypothesis
 from engine.judge.diagnosis.hypotheses.order import hypotheses
 from engine.judge.diagnosis.input_dependencies import feeding
@@ -81,6 +82,7 @@ class Explainer:
         """Diagnoses of output `number`, best first.  Empty when nothing fits."""
         clues = [
             *patterns(output),
+            *error_clues(output),
             *line_clues(output, problem, inputs),
             *operand_clues(output, problem, inputs),
         ]

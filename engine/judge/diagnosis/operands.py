@@ -72,24 +72,16 @@ def _operands(output: WrongOutput, problem: ProblemDefinition, inputs: Arguments
 def _equal(output: WrongOutput, operands: Sequence[torch.Tensor | float]) -> Iterator[Clue]:
     """A comparison that is wrong exactly where both operands are equal."""
     if len(operands) == 2 and isinstance(operands[0], torch.Tensor):
-        equal = operands[0] == operands[1]
-        explained, contradicted = (output.wrong & equal).sum(), (~output.wrong & equal).sum()
-        yield Clue(symptom=Symptom.EQUAL_OPERANDS, explained=int(explained), contradicted=int(contradicted))
+        yield output.region(Symptom.EQUAL_OPERANDS, operands[0] == operands[1])
         has_nan = (operands[0] != operands[0]) | _is_nan(operands[1])
-        explained, contradicted = (output.wrong & has_nan).sum(), (~output.wrong & has_nan).sum()
-        yield Clue(
-            symptom=Symptom.COMPARED_NAN,
-            explained=int(explained),
-            contradicted=int(contradicted),
-            facts={"found": str(bool((output.got & output.wrong).any()))},
-        )
+        yield output.region(Symptom.COMPARED_NAN, has_nan, found=str(bool((output.got & output.wrong).any())))
 
 
 def _kept_nan(output: WrongOutput, name: str, operand: torch.Tensor) -> Iterator[Clue]:
     """NaN where an operand is NaN and a number is expected."""
     if operand.is_floating_point():
-        kept = output.wrong & output.got.isnan() & ~output.expected.isnan() & operand.isnan()
-        yield Clue(symptom=Symptom.KEPT_NAN, explained=int(kept.sum()), facts={"argument": name})
+        kept = output.got.isnan() & ~output.expected.isnan() & operand.isnan()
+        yield output.marked(Symptom.KEPT_NAN, kept, argument=name)
 
 
 def _ties(output: WrongOutput, name: str, values: torch.Tensor) -> Iterator[Clue]:
@@ -105,7 +97,7 @@ def _ties(output: WrongOutput, name: str, values: torch.Tensor) -> Iterator[Clue
             continue
         alike = equal_or_nan(lines.gather(1, got.clamp(0, count - 1)), lines.gather(1, expected))
         tied = (alike & inside).view(output.got.shape)
-        yield Clue(symptom=Symptom.TIE, explained=int((output.wrong & tied).sum()), facts={"argument": name})
+        yield output.marked(Symptom.TIE, tied, argument=name)
         has_nan = (lines != lines).any(1, keepdim=True).expand(got.shape).reshape(output.got.shape)
         yield from _nan_place(output, name, has_nan & ~tied)
 
@@ -119,11 +111,10 @@ def _sorted_lines(output: WrongOutput, name: str, values: torch.Tensor) -> Itera
             if bool(((expected < 0) | (expected >= count) | (got < 0) | (got >= count)).any()):
                 continue
             got, expected = values.gather(dim, got.long()), values.gather(dim, expected.long())
-            tied = output.wrong & equal_or_nan(got, expected)
-            yield Clue(symptom=Symptom.TIE, explained=int(tied.sum()), facts=facts)
+            yield output.marked(Symptom.TIE, equal_or_nan(got, expected), **facts)
         numbers_agree = equal_or_nan(_nan_last(got, dim), _nan_last(expected, dim)).all(dim, keepdim=True)
-        moved = output.wrong & numbers_agree & (got != got).any(dim, keepdim=True) & ~equal_or_nan(got, expected)
-        yield Clue(symptom=Symptom.NAN_PLACE, explained=int(moved.sum()), facts=facts)
+        moved = numbers_agree & (got != got).any(dim, keepdim=True) & ~equal_or_nan(got, expected)
+        yield output.marked(Symptom.NAN_PLACE, moved, **facts)
 
 
 def _nan_last(values: torch.Tensor, dim: int) -> torch.Tensor:

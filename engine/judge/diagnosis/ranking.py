@@ -19,10 +19,8 @@ Facts: TypeAlias = Mapping[str, str | int | float]
 
 _LEAST_FIT = 0.6
 _MOST_DIAGNOSES = 3
-_AS_GOOD, _NEARLY = (
-    0.98,
-    0.9,
-)  # shares of the best fit: ranked by specificity from the first, dropped below the second
+_AS_GOOD = 0.98  # share of the best fit: clues from here on are ranked by how specific they are
+_NEARLY = 0.9  # share of the best fit: clues below it are dropped
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,17 +14,15 @@ import torch
 
 from engine.judge.diagnosis.ranking import Clue, Facts
 from engine.judge.diagnosis.symptoms import Symptom
-from engine.judge.diagnosis.wrong_output import WrongOutput
+from engine.judge.diagnosis.wrong_output import BLOCKS, WrongOutput
 from engine.model import ProblemDefinition
 
 if TYPE_CHECKING:
     from engine.model import Arguments
 
 _EXP_MOST, _EXP_LEAST = 88.0, -87.0  # beyond them exp of a float32 is infinite or nearly 0
-_SIGNIFICANT = (
-    1e-3  # share of the output's typical size: smaller values may be 0 by mistake and still be within tolerance
-)
-_BLOCKS = tuple(1 << power for power in range(14, 3, -1))
+_SIGNIFICANT = 1e-3
+"""Share of the output's typical size: smaller values may be 0 by mistake and still be within tolerance."""
 
 
 def line_clues(output: WrongOutput, problem: ProblemDefinition, inputs: Arguments) -> Iterator[Clue]:
@@ -45,31 +43,28 @@ def _clues(output: WrongOutput, values: torch.Tensor, dim: int, name: str) -> It
         return
     wrong = output.wrong & ~output.got.isfinite()
     lines = wrong.any(dim=dim, keepdim=True)
-    weighty = output.expected64.abs() > _SIGNIFICANT * output.scale
-    if bool((lines & ~output.wrong & weighty).any()):
+    if bool((lines & ~output.wrong & _is_significant(output)).any()):
         return  # a correct element of this size rules out a mistake in the whole line
     top = values.amax(dim, keepdim=True)
     high, low, masked = top > _EXP_MOST, top < _EXP_LEAST, (values == -math.inf).any(dim, keepdim=True)
     if bool((lines & high).any()):
-        yield _of_lines(output, Symptom.EXPONENT, high | low, facts)
+        symptom, bad_lines = Symptom.EXPONENT, high | low
     else:
-        yield _of_lines(output, Symptom.MAXIMUM_FROM_ZERO, low & top.isfinite(), facts)
+        symptom, bad_lines = Symptom.MAXIMUM_FROM_ZERO, low & top.isfinite()
+    yield output.region(symptom, bad_lines & (output.wrong | _is_significant(output)), **facts)
     if not bool((lines & ~masked).any()):
-        yield Clue(symptom=Symptom.MASKED_LINE, explained=int((wrong & masked).sum()), facts=facts)
+        yield output.marked(Symptom.MASKED_LINE, ~output.got.isfinite() & masked, **facts)
 
 
-def _of_lines(output: WrongOutput, symptom: Symptom, marked: torch.Tensor, facts: Facts) -> Clue:
-    """A clue by which whole lines must be wrong."""
-    explained = (output.wrong & marked).sum()
-    weighty = output.expected64.abs() > _SIGNIFICANT * output.scale
-    contradicted = (~output.wrong & marked & weighty).sum()
-    return Clue(symptom=symptom, explained=int(explained), contradicted=int(contradicted), facts=facts)
+def _is_significant(output: WrongOutput) -> torch.Tensor:
+    """Which expected values are so large that a 0 in their place would be wrong."""
+    return output.expected64.abs() > _SIGNIFICANT * output.scale
 
 
 def _rescaled(output: WrongOutput, values: torch.Tensor, dim: int, facts: Facts) -> Iterator[Clue]:
     """Sums of exponentials whose parts used the running maximum, and were never rescaled to the last one."""
     whole = (values - values.amax(dim, keepdim=True)).exp().sum(dim, keepdim=True)
-    for block in (block for block in _BLOCKS if block < values.shape[dim]):
+    for block in (block for block in BLOCKS if block < values.shape[dim]):
         total, so_far = torch.zeros_like(whole), torch.full_like(whole, -math.inf)
         for part in values.tensor_split(list(range(block, values.shape[dim], block)), dim):
             so_far = torch.maximum(so_far, part.amax(dim, keepdim=True))

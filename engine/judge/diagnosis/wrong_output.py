@@ -17,6 +17,10 @@ from engine.judge.diagnosis.ranking import Clue
 from engine.judge.diagnosis.symptoms import Symptom
 from engine.model import Tolerance
 
+BLOCKS = tuple(1 << power for power in range(14, 3, -1))
+"""Numbers of elements that a program may process at once, the largest first."""
+FEWEST = 4
+"""Fewest wrong elements from which a rule that they follow is concluded."""
 _SLACK = 2.0  # times the tolerance: the prediction is rounded too
 _GUESSES, _MOST_CHANCE = 64, 0.1  # predictions per output, and the expected number of chance fits that is accepted
 
@@ -111,7 +115,17 @@ class WrongOutput:
         is_plain = not may_be_plain and (self._plain_hits >= hits or not bool((hit & (guess != 0)).any()))
         if is_plain or not self._is_significant(hits):
             return Clue(symptom=symptom, explained=0)
-        return self.counted(symptom, fits, **facts)
+        explained, contradicted = hits, int((~self.wrong & ~fits).sum())
+        return Clue(symptom=symptom, explained=explained, contradicted=contradicted, facts=facts)
+
+    def marked(self, symptom: Symptom, marks: torch.Tensor, **facts: str | int | float) -> Clue:
+        """A clue of these elements, which no right element contradicts."""
+        return Clue(symptom=symptom, explained=int((self.wrong & marks).sum()), facts=facts)
+
+    def region(self, symptom: Symptom, marks: torch.Tensor, **facts: str | int | float) -> Clue:
+        """A clue by which all of these elements must be wrong: right ones contradict it."""
+        explained, contradicted = (self.wrong & marks).sum(), (~self.wrong & marks).sum()
+        return Clue(symptom=symptom, explained=int(explained), contradicted=int(contradicted), facts=facts)
 
     @cached_property
     def _plain_hits(self) -> int:
@@ -134,11 +148,6 @@ class WrongOutput:
         if not bool(usable.any()):
             return 0.5
         return min(1.0, float((2 * _SLACK * allowed / error)[usable].median()))
-
-    def counted(self, symptom: Symptom, fits: torch.Tensor, **facts: str | int | float) -> Clue:
-        """As `clue`, for elements that fit by any rule."""
-        explained, contradicted = (self.wrong & fits).sum(), (~self.wrong & ~fits).sum()
-        return Clue(symptom=symptom, explained=int(explained), contradicted=int(contradicted), facts=facts)
 
     @property
     def _wide(self) -> torch.dtype:

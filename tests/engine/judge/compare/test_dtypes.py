@@ -7,6 +7,7 @@ import torch
 
 from engine.judge.compare.compare import compare
 from engine.judge.compare.quick import wrong_anywhere
+from engine.judge.diagnosis.error_sizes import error_clues
 from engine.judge.diagnosis.patterns import patterns
 from engine.judge.diagnosis.wrong_output import WrongOutput
 from engine.model import DType, Outcome, Tolerance
@@ -36,6 +37,7 @@ def test_one_wrong_value_of_every_dtype_is_explained(dtype: DType) -> None:
     output = WrongOutput(name="x", got=got, expected=expected, tolerance=EXACT, poison=0x7B).on_host
     assert output.wrong_count == 1
     list(patterns(output))
+    list(error_clues(output))
 
 
 @pytest.mark.parametrize("value", [complex(float("nan"), 0), complex(float("inf"), 1), complex(0, -float("inf"))])
