@@ -218,8 +218,8 @@ def _message(
     count = f"{mismatched:,} of {got.numel():,}"
     text = f"{name}: {count} wrong, worst [{index}] expected {element.expected} got {element.got}"
     if unwritten:
-        text += f"; {unwritten:,} of them were never written"
-    return f"{text}; {nonfinite:,} are not finite" if nonfinite else text
+        text += f"; {unwritten:,} of them {'was' if unwritten == 1 else 'were'} never written"
+    return f"{text}; {nonfinite:,} {'is' if nonfinite == 1 else 'are'} not finite" if nonfinite else text
 
 
 def _masked(values: torch.Tensor | None, where: torch.Tensor) -> torch.Tensor | None:

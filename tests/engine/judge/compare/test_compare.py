@@ -123,7 +123,7 @@ def test_nonfinite_values_are_counted_and_excluded_from_errors() -> None:
     assert (wrong.nonfinite_got, wrong.nonfinite_expected, wrong.mismatched) == (2, 2, 3)
     assert (wrong.max_absolute_error, wrong.max_relative_error) == (0.5, 0.25)
     assert wrong.worst == WrongElement(index=(0,), expected="1", got="nan")
-    assert wrong.message == "return: 3 of 4 wrong, worst [0] expected 1 got nan; 1 are not finite"
+    assert wrong.message == "return: 3 of 4 wrong, worst [0] expected 1 got nan; 1 is not finite"
 
 
 @pytest.mark.parametrize(("got", "outcome"), [(0.25, Outcome.PASS), (0.75, Outcome.WRONG_VALUE)])
@@ -325,6 +325,13 @@ def test_elements_holding_poison_were_never_written(dtype: torch.dtype, poison: 
     got[2:].view(torch.uint8).fill_(poison)
     assert report(got, expected, poison=poison).message.endswith("; 2 of them were never written")
     assert "never written" not in report(got, expected, poison=poison ^ 1).message
+
+
+def test_message_of_one_unwritten_element_is_in_the_singular() -> None:
+    expected = torch.ones(4)
+    got = expected.clone()
+    got[3:].view(torch.uint8).fill_(0x7B)
+    assert report(got, expected, poison=0x7B).message.endswith("; 1 of them was never written")
 
 
 @pytest.mark.parametrize("poison", [0x7B, 0xFF])
