@@ -7,7 +7,7 @@ from typing import Any
 
 from triton.compiler import ASTSource
 
-from engine.loading.lowering import LoweredText
+from engine.loading.frontend.lowering import LoweredText
 
 _MOST_TEXTS = 8
 _MOST_CHARACTERS = 1 << 20

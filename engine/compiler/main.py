@@ -27,9 +27,9 @@ from engine.devices.hardware.targets import Target, target_named
 from engine.errors import EngineError, UnsupportedError
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
-from engine.loading.lowering import lowered_text_of
-from engine.loading.shared_text import mark_folder
-from engine.loading.variants import Variants
+from engine.loading.frontend.lowering import lowered_text_of
+from engine.loading.frontend.shared_text import mark_folder
+from engine.loading.frontend.variants import Variants
 from engine.protocol.compiling import WarmUp
 from engine.protocol.proof.binaries import digest_of, without_folders
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS

@@ -19,7 +19,7 @@ from triton.compiler import ASTSource, make_backend
 
 from engine.compiler.kept_texts import KeptTexts
 from engine.compiler.options import triton_options
-from engine.loading.lowering import LoweredText
+from engine.loading.frontend.lowering import LoweredText
 from engine.protocol.proof.binaries import MOST_STAGES_BYTES, KernelBinary, Prebuilt, digest_of, without_folders
 
 # Triton's backends, options, modules and compiled kernels are not typed: they are Any throughout this file.

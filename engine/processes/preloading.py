@@ -77,9 +77,9 @@ def _import_for_candidates() -> None:
     for kind, module in MODULES.items():
         if kind not in _OF_REFERENCES:
             importlib.import_module(module)
-    import engine.loading.lowering
+    import engine.loading.frontend.lowering
 
-    engine.loading.lowering.share_trees()
+    engine.loading.frontend.lowering.share_trees()
     if os.environ.get(MACHINE_VARIABLE) == "1":
         gc.set_threshold(_GARBAGE_OBJECTS)
         import engine.compiler.cache_keys

@@ -17,8 +17,8 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import compiler
 from triton.compiler.compiler import CompiledKernel, make_backend
 
+from engine.loading.frontend.variants import Variants
 from engine.loading.raised import InterpreterLimitError
-from engine.loading.variants import Variants
 from engine.worker.cpu_driver.shared_modules import SharedModules
 
 # Triton's compiler is not typed: sources, options and kernels are Any throughout this file.

@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from engine.loading.shared_text import is_plain, restore_folder
+from engine.loading.frontend.shared_text import is_plain, restore_folder
 from engine.protocol.compiling import published_name
 
 # Triton's sources, targets and options are not typed: they are Any throughout this file.

@@ -12,7 +12,7 @@ from triton.runtime.jit import create_function_from_signature, mangle_type
 
 from engine.devices.hardware.targets import target_named
 from engine.loading import warm_kernel
-from engine.loading.lowering import ttir_of
+from engine.loading.frontend.lowering import ttir_of
 from engine.loading.poison import Poison
 from engine.machine.executor import execute
 from engine.machine.operations import refused_operations

@@ -11,7 +11,7 @@ from triton.compiler import ASTSource, make_backend
 
 from engine.compiler.kept_texts import KeptTexts
 from engine.loading import warm_kernel
-from engine.loading.lowering import LoweredText
+from engine.loading.frontend.lowering import LoweredText
 
 TARGET = GPUTarget("cuda", 90, 32)
 TEXT = LoweredText(made="made", ttir="module")

@@ -9,7 +9,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
 
-from engine.loading.lowering import ttir_of
+from engine.loading.frontend.lowering import ttir_of
 from engine.machine.executor import execute
 from engine.machine.ir import Descriptor, Pointer, Scalar
 from engine.machine.memory import Address, DescriptorArgument, Memory, Storage

@@ -18,7 +18,7 @@ from triton.compiler.compiler import make_backend
 from engine.compiler.ttir import compile_ttir
 from engine.devices.hardware.targets import target_named
 from engine.errors import UnsupportedError
-from engine.loading.lowering import ttir_of
+from engine.loading.frontend.lowering import ttir_of
 from engine.machine.reader import read_module
 from engine.protocol.proof.binaries import BinaryRequest, CompileOptions, KernelBinary, MapLayout
 from engine.protocol.proof.tape import Launched, Tape, TapedArgument, TapedDescriptor, TapedNumber, TapedView

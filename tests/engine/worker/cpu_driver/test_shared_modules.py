@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.loading.shared_text import mark_folder
+from engine.loading.frontend.shared_text import mark_folder
 from engine.protocol.compiling import published_name
 from engine.worker.cpu_driver.shared_modules import SharedModules
 

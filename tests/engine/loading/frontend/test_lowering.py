@@ -12,7 +12,7 @@ from triton.compiler import ASTSource, make_backend
 from triton.runtime.jit import JITFunction
 
 from engine.loading import warm_kernel
-from engine.loading.lowering import share_trees, ttir_of
+from engine.loading.frontend.lowering import share_trees, ttir_of
 from engine.machine.reader import read_module
 from engine.protocol.proof.binaries import without_folders
 

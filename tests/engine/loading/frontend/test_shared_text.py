@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.loading.shared_text import is_plain, mark_folder, restore_folder
+from engine.loading.frontend.shared_text import is_plain, mark_folder, restore_folder
 
 TEXT = 'loc("/tmp/maker/candidate/k.py":3:1) loc("/usr/lib/triton/core.py":1:1)'
 

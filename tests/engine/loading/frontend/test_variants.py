@@ -11,8 +11,8 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
 
-from engine.loading import lowering, variants
-from engine.loading.variants import Variants
+from engine.loading.frontend import lowering, variants
+from engine.loading.frontend.variants import Variants
 
 TARGET = GPUTarget("cuda", 90, 32)
 SIGNATURE = {"x": "*fp32", "rows": "i32", "block": "constexpr", "y": "*fp32", "stride": "i64"}

@@ -10,7 +10,7 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
-from engine.loading.lowering import module_of, ttir_of
+from engine.loading.frontend.lowering import module_of, ttir_of
 
 # Triton's sources, targets, options and modules are not typed: they are Any throughout this file.
 
