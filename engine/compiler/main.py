@@ -27,6 +27,7 @@ from engine.devices.hardware.targets import Target, target_named
 from engine.errors import EngineError, UnsupportedError
 from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
+from engine.loading.frontend.kernel_state import state_of
 from engine.loading.frontend.lowering import lowered_text_of
 from engine.loading.frontend.shared_text import mark_folder
 from engine.loading.frontend.variants import Variants
@@ -171,7 +172,7 @@ class _Compiler:
             self._kept_texts.keep(source, gpu, options, kept, digest=digest_of(text))
         if len(text) > MOST_MODULE_CHARACTERS:
             raise UnsupportedError(f"the TTIR of {launch.kernel} has {len(text):,} characters")
-        is_shared = command.shares and len(ttir) <= MOST_MODULE_CHARACTERS
+        is_shared = command.shares and command.shares == state_of(source) and len(ttir) <= MOST_MODULE_CHARACTERS
         shared = mark_folder(ttir, Path(self._filename).parents[1]) if is_shared else ""
         return protocol.Lowered(id=command.id, ttir=text, arguments=tuple(argument_names(special)), shared=shared)
 

@@ -93,9 +93,13 @@ class SuppressedLaunch(Message, frozen=True):
 
 
 class KeyedLaunch(Message, frozen=True):
-    """A suppressed launch of a dry run on the CPU; workers find the TTIR of its kernel by `key`."""
+    """A suppressed launch of a dry run on the CPU; workers find the TTIR of its kernel by `key`.
+
+    `state` is a digest of what the frontend would have read of the kernel.
+    """
 
     key: Digest
+    state: Digest
     launch: Launch
 
 

@@ -10,6 +10,7 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
+from engine.loading.frontend.kernel_state import state_of
 from engine.loading.frontend.lowering import module_of, ttir_of
 
 # Triton's sources, targets, options and modules are not typed: they are Any throughout this file.
@@ -32,8 +33,8 @@ class Variants:
             Exception: what the frontend raises for a kernel that does not compile.
         """
         divisible = _divisible_of(source)
-        key = _key_of(source, target, options) if divisible is not None else None
-        if divisible is None or key is None:
+        key = _key_of(source, target, options)
+        if divisible is None or not key:
             return ttir_of(source, target, options)
         if key not in self._by_key:
             if len(self._by_key) == _MOST_KERNELS:
@@ -79,12 +80,15 @@ def _divisible_of(source: Any) -> frozenset[int] | None:
     return frozenset(path[0] for path in attributes)
 
 
-def _key_of(source: Any, target: Any, options: Any) -> str | None:
-    """What a module depends on, without the attributes of arguments; None where Triton has no hash for it."""
+def _key_of(source: Any, target: Any, options: Any) -> str:
+    """What a module depends on, without the attributes of arguments; "" where that is not known."""
     plain = copy.copy(source)
     plain.attrs = {}
+    state = state_of(source)
     try:
         # Triton's hash takes 1 and "1" for the same constant.
-        return f"{plain.hash()} {sorted(source.constants.items())} {target} {sorted(vars(options).items())}"
+        constants = sorted(source.constants.items())
+        described = f"{plain.hash()} {state} {constants} {target} {sorted(vars(options).items())}"
     except Exception:  # of the candidate's kernel, for which the frontend raises its own error
-        return None
+        return ""
+    return described if state else ""

@@ -16,21 +16,22 @@ from engine.protocol.verifying import ArenaSpec
 class Lower(Command, tag="lower", frozen=True):
     """Compiler: make the TTIR of one launch without compiling it further.
 
-    With `keeps_text` the compiler's next compile of this launch does not run the frontend again; with `shares` the
-    reply has the text that workers of the same candidate can use.
+    With `keeps_text` the compiler's next compile of this launch does not run the frontend again; with `shares`, the
+    digest of what a worker's frontend reads of the kernel, the reply has the text that this worker can use.
     """
 
     launch: Launch
     target: str
     keeps_text: bool = False
-    shares: bool = False
+    shares: Annotated[str, msgspec.Meta(max_length=64)] = ""
 
 
 class Lowered(Reply, tag="lowered", frozen=True):
     """The TTIR of a launch, and the arguments that the kernel's function takes, in order.
 
     `ttir` names files without folders.  `shared` names them with their folders, and has a marker in place of that of
-    the candidate; "" where it was not requested, or the folder has no plain name.
+    the candidate; "" where it was not requested, the frontend reads something else of the kernel here, or the folder
+    has no plain name.
     """
 
     ttir: Annotated[str, msgspec.Meta(max_length=MOST_MODULE_CHARACTERS)]

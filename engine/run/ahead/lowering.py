@@ -4,7 +4,8 @@ On the CPU the frontend takes a third of a worker's time.  A second worker with 
 launches suppressed, case after case; a compiler lowers what would be launched, for the proof as well, and the TTIR is
 published in a folder of the run.  Workers that find nothing there lower for themselves, so that nothing waits for it
 and its failures have no effect.  It begins behind the case that comes first, and lowers that last, for the workers of
-probes.
+probes.  A candidate can make a compiler lower something else than a worker would: the first specialisation of each
+kernel, and one in eight of the others, are not published, so that the proof compares what workers lower themselves.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from engine import protocol
+from engine.draws import Draws
 from engine.errors import EngineError
 from engine.model import Case, Launch, Plan
 from engine.processes.candidate_session import CandidateSession
@@ -26,6 +28,7 @@ FIRST_CASES = 1
 """Cases that the worker has begun before anything can be published for them."""
 _TOGETHER = 4  # cases that the judge describes at once, while those before are run dry: it has other work
 _CASE_S = 20.0
+_BITS_OF_WITHHELD = 3  # one specialisation in eight is not published
 _MOST_BYTES = 64 << 20  # memory of a case: host code may fill it, which would slow the worker down
 
 
@@ -40,8 +43,8 @@ def is_useful(plan: Plan, cores: int) -> bool:
 class LoweringAhead:
     """The lowering of one run; `run` once, beside the verification.
 
-    `lower` returns the TTIR of a launch as workers can use it, "" where it cannot be shared.  It is published in
-    `folder`.
+    `lower` returns the TTIR of a launch as workers whose kernel is in this state can use it, "" where it cannot be
+    shared.  It is published in `folder`.
     """
 
     def __init__(
@@ -49,7 +52,7 @@ class LoweringAhead:
         plan: Plan,
         *,
         session: CandidateSession,
-        lower: Callable[[Launch], Awaitable[str]],
+        lower: Callable[[Launch, str], Awaitable[str]],
         folder: Path,
         profile: Profile,
         ask_judge: Callable[[protocol.AnyCommand], Awaitable[protocol.AnyReply]],
@@ -60,7 +63,9 @@ class LoweringAhead:
         self._folder = folder
         self._profile = profile
         self._ask_judge = ask_judge
+        self._draws = Draws(plan.draw_seed, "lowering")
         self._found: asyncio.Queue[KeyedLaunch | None] = asyncio.Queue()
+        self._kernels: set[tuple[str, int, str]] = set()
 
     async def run(self) -> None:
         """Lower the kernels of every case; raises nothing."""
@@ -110,11 +115,18 @@ class LoweringAhead:
         while (keyed := await self._found.get()) is not None:
             try:
                 with self._profile.span("lower ahead"):
-                    text = await self._lower(keyed.launch)
-                if text:
+                    text = await self._lower(keyed.launch, keyed.state)
+                if text and not self._is_withheld(keyed.launch):
                     publish(self._folder, keyed.key, text)
             except (NotLoweredError, EngineError, OSError):
                 continue  # the proof gets and reports the same error
+
+    def _is_withheld(self, launch: Launch) -> bool:
+        """Whether workers have to lower this launch themselves: the first of a kernel, or one that is drawn."""
+        kernel = (launch.kernel, launch.line, launch.closure)
+        is_first = kernel not in self._kernels
+        self._kernels.add(kernel)
+        return is_first or self._draws.number("withheld", bits=_BITS_OF_WITHHELD) == 0
 
     async def _describe(self, cases: Sequence[Case]) -> Sequence[protocol.Shape]:
         if not cases:

@@ -80,15 +80,17 @@ class LoweredKernels:
         async with self._asking:
             return await self._lowered(launch)
 
-    async def shared_text(self, launch: Launch) -> str:
+    async def shared_text(self, launch: Launch, state: str) -> str:
         """The TTIR of a launch as workers of the candidate can use it; "" if it cannot be shared.
+
+        That is the case unless the compiler's frontend reads of the kernel what that of a worker in this `state` reads.
 
         Raises:
             NotLoweredError: it has no TTIR.
             EngineError: the compiler failed.
         """
         async with self._asking:
-            reply = await self._ask(launch, shares=True)
+            reply = await self._ask(launch, shares=state)
             self._answers[specialisation(launch)] = reply if isinstance(reply, str) else _kernel_of(reply)
         if isinstance(reply, str):
             raise NotLoweredError(reply)
@@ -114,7 +116,7 @@ class LoweredKernels:
             raise NotLoweredError(answer)
         return answer
 
-    async def _ask(self, launch: Launch, *, shares: bool = False) -> protocol.Lowered | str:
+    async def _ask(self, launch: Launch, *, shares: str = "") -> protocol.Lowered | str:
         """The TTIR of a launch, or why there is none."""
         if self._unloadable:
             return self._unloadable

@@ -13,7 +13,6 @@ from typing import Any
 import torch
 
 from engine import protocol
-from engine.model import Launch
 from engine.protocol import tensors
 from engine.protocol.compiling import KeyedLaunch
 from engine.protocol.launches import number_that_fits
@@ -41,7 +40,7 @@ class CpuDryRun:
         reported, self._unreported = self._unreported[:count], self._unreported[count:]
         return protocol.DryRunDone(id=command.id, keyed=tuple(reported))
 
-    def _note(self, key: str, launch: Launch) -> None:
-        if key and key not in self._keys:
-            self._keys.add(key)
-            self._unreported.append(KeyedLaunch(key=key, launch=launch))
+    def _note(self, keyed: KeyedLaunch) -> None:
+        if keyed.key not in self._keys:
+            self._keys.add(keyed.key)
+            self._unreported.append(keyed)

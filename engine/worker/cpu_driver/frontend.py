@@ -17,6 +17,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import compiler
 from triton.compiler.compiler import CompiledKernel, make_backend
 
+from engine.loading.frontend.kernel_state import state_of
 from engine.loading.frontend.variants import Variants
 from engine.loading.raised import InterpreterLimitError
 from engine.worker.cpu_driver.shared_modules import SharedModules
@@ -108,11 +109,12 @@ class Frontend:
             raise InterpreterLimitError(_NO_TEXTS_OF_OTHERS)
         target = target or runtime.driver.active.get_current_target()
         parsed = parse_options(target, {**(options or {}), "debug": True, "sanitize_overflow": False})
-        key = self._shared_modules.key_of(source, target, parsed)
+        state = state_of(source)
+        key = self._shared_modules.key_of(source, target, parsed, state=state)
         ttir = self._ttir_of(key, source, target, parsed) if self._lowers else ""
         digest = hashlib.sha256(ttir.encode()).hexdigest()
-        fields = {**vars(parsed), "target": target, "name": source.name, "hash": digest, "ttir": ttir, "key": key}
-        return TtirKernel(source, Metadata(fields), ttir)
+        described = {"target": target, "name": source.name, "hash": digest, "ttir": ttir, "key": key, "state": state}
+        return TtirKernel(source, Metadata({**vars(parsed), **described}), ttir)
 
     def _ttir_of(self, key: str, source: Any, target: Any, options: Any) -> str:
         found = self._shared_modules.find(key)

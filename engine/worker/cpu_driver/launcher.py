@@ -26,6 +26,7 @@ from engine.machine.plan import waits_for_programs
 from engine.machine.reader import read_module
 from engine.machine.results import Execution, Limits
 from engine.model import Launch, Traffic
+from engine.protocol.compiling import KeyedLaunch
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS, ClaimedKernel
 from engine.worker.cpu_driver import driver, findings
 from engine.worker.cpu_driver.allocations import Allocations
@@ -114,7 +115,7 @@ class Launches:
         self._output = sys.stdout  # that of this process, whatever a candidate puts in its place
         self._refusals = Refusals(DEFAULT_TARGET)
         self._refuses = False
-        self._on_suppressed: Callable[[str, Launch], None] | None = None
+        self._on_suppressed: Callable[[KeyedLaunch], None] | None = None
         self.shared_modules = SharedModules()
         self._frontend = Frontend(self.shared_modules)
         self.allocations = Allocations()
@@ -140,8 +141,8 @@ class Launches:
             self._refusals = Refusals(target)
             driver.install(target, self.launcher)
 
-    def suppress(self, on_launch: Callable[[str, Launch], None]) -> None:
-        """Lower and launch nothing from now on; `on_launch` gets the key and the record of each suppressed launch."""
+    def suppress(self, on_launch: Callable[[KeyedLaunch], None]) -> None:
+        """Lower and launch nothing from now on; `on_launch` gets each suppressed launch whose kernel has a key."""
         self._frontend.stop_lowering()
         self._on_suppressed = on_launch
 
@@ -173,7 +174,9 @@ class Launches:
         function = launcher.function
         if self._on_suppressed is not None:
             values = dict(zip(launcher.names, args, strict=True))
-            self._on_suppressed(launcher.metadata.key, describe(function, values, launcher.options, (1,)))
+            if key := launcher.metadata.key:
+                launch = describe(function, values, launcher.options, (1,))
+                self._on_suppressed(KeyedLaunch(key=key, state=launcher.metadata.state, launch=launch))
             return
         x, y, z = self._refusals.grid(grid)
         self._check_limits(launcher, (x, y, z))

@@ -1,7 +1,7 @@
 """TTIR that a compiler with the same candidate has made: looked up before the frontend runs.
 
-A file is named by what the frontend gets: the hash under which Triton's own cache finds a compiled kernel, the target
-and the options.  The folders belong to the parent, and a worker can only read them.
+A file is named by what the frontend gets: the hash under which Triton's own cache finds a compiled kernel, what the
+frontend reads of it now, the target and the options.  The folders belong to the parent; a worker can only read them.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ class SharedModules:
         if is_plain(workspace):
             self._folders, self._workspace = folders, workspace
 
-    def key_of(self, source: Any, target: Any, options: Any) -> str:
-        """The name of a specialisation; "" where nothing is shared, or Triton has no hash for it.
+    def key_of(self, source: Any, target: Any, options: Any, *, state: str) -> str:
+        """The name of a specialisation in this state; "" where nothing is shared, or Triton has no hash for it.
 
         The source is hashed in any case, as by Triton's own compile: from then on Triton refuses launches once a global
         variable of the kernel has changed, whether a text is found or not.
         """
         try:
-            described = f"{source.hash()} {target} {sorted(vars(options).items())}"
+            described = f"{source.hash()} {state} {target} {sorted(vars(options).items())}"
         except Exception:  # of the candidate's kernel, for which the frontend raises its own error
             return ""
-        if self._workspace is None or not self._folders:
+        if self._workspace is None or not self._folders or not state:
             return ""
         return hashlib.sha256(described.encode()).hexdigest()
 

@@ -261,7 +261,7 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
     protocol.Audited(id="i", weaknesses=(Weakness(defect=Defect.CONSTANT, text="t"),)),
     protocol.MemoryShared(id="i", handle="0f" * 64, block_bytes=1 << 26),
     protocol.DryRunDone(id="i", launches=(protocol.SuppressedLaunch(launch=LAUNCH, specialisation='{"name": "k"}'),)),
-    protocol.DryRunDone(id="i", keyed=(KeyedLaunch(key="0f" * 32, launch=LAUNCH),)),
+    protocol.DryRunDone(id="i", keyed=(KeyedLaunch(key="0f" * 32, state="f0" * 32, launch=LAUNCH),)),
     protocol.Compiled(
         id="i", stages={"ptx": "x.ptx"}, registers=1, spill_bytes=0, shared_bytes=3, cache=("KEY/k.cubin",)
     ),

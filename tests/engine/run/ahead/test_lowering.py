@@ -23,6 +23,7 @@ from tests.engine.toy_problem import toy_problem
 
 CASES = tuple(Case(name=name, dtype=DType.FLOAT32, tier=Tier.SMOKE, params={}) for name in "abcd")
 PLAN = Plan(problem=toy_problem(*CASES), cases=CASES, device="cpu", target=None)
+STATE = "f0" * 32
 Answer = Callable[[protocol.RunDry], protocol.AnyReply | None]
 
 
@@ -31,7 +32,7 @@ def key(name: str) -> str:
 
 
 def one_launch(command: protocol.RunDry) -> protocol.AnyReply:
-    keyed = KeyedLaunch(key=key(command.case), launch=launch_record(command.case))
+    keyed = KeyedLaunch(key=key(command.case), state=STATE, launch=launch_record(command.case))
     return protocol.DryRunDone(id=command.id, keyed=(keyed,))
 
 
@@ -39,7 +40,14 @@ class Stage:
     """A lowering whose worker, compiler and judge are played here; `answer` is the worker's to a dry run."""
 
     def __init__(
-        self, employ: Employ, folder: Path, answer: Answer = one_launch, *, plan: Plan = PLAN, storage_bytes: int = 16
+        self,
+        employ: Employ,
+        folder: Path,
+        answer: Answer = one_launch,
+        *,
+        plan: Plan = PLAN,
+        storage_bytes: int = 16,
+        publishes_all: bool = True,
     ) -> None:
         self.cases: list[str] = []
         self.lowered: list[str] = []
@@ -58,12 +66,15 @@ class Stage:
             plan, session=session, lower=self._lower, folder=folder, profile=Profile(lambda: 0.0, started=0.0),
             ask_judge=self._judge,
         )  # fmt: skip
+        if publishes_all:
+            self.lowering._is_withheld = lambda launch: False
 
     async def run(self) -> None:
         """Lower the kernels of all cases."""
         await self.lowering.run()
 
-    async def _lower(self, launch: Launch) -> str:
+    async def _lower(self, launch: Launch, state: str) -> str:
+        assert state == STATE
         self.lowered.append(launch.kernel)
         if launch.kernel in self.not_lowered:
             raise self.not_lowered[launch.kernel]
@@ -109,7 +120,7 @@ async def test_kernel_that_is_not_lowered_is_left_out(employ: Employ, tmp_path: 
 async def test_kernel_that_cannot_be_shared_is_not_published(employ: Employ, tmp_path: Path) -> None:
     stage = Stage(employ, tmp_path)
 
-    async def without_text(launch: Launch) -> str:
+    async def without_text(launch: Launch, state: str) -> str:
         return ""
 
     stage.lowering._lower = without_text
@@ -117,11 +128,28 @@ async def test_kernel_that_cannot_be_shared_is_not_published(employ: Employ, tmp
     assert published(tmp_path) == {}
 
 
+async def test_first_specialisation_and_some_others_are_not_published(employ: Employ, tmp_path: Path) -> None:
+    cases = tuple(replace(CASES[0], name=f"{number}") for number in range(64))
+    plan = replace(PLAN, cases=cases, draw_seed=1)
+
+    def of_two_kernels(command: protocol.RunDry) -> protocol.AnyReply:
+        number = int(command.case)
+        keyed = KeyedLaunch(key=f"{number:064x}", state=STATE, launch=launch_record("fg"[number % 2]))
+        return protocol.DryRunDone(id=command.id, keyed=(keyed,))
+
+    stage = Stage(employ, tmp_path, of_two_kernels, plan=plan, publishes_all=False)
+    await stage.run()
+    withheld = {number for number in range(64) if published_name(f"{number:064x}") not in published(tmp_path)}
+    assert len(stage.lowered) == 64
+    assert {1, 2} < withheld
+    assert 3 <= len(withheld - {1, 2}) <= 16
+
+
 async def test_cancelled_lowering_leaves_nothing_running(employ: Employ, tmp_path: Path) -> None:
     stage = Stage(employ, tmp_path)
     asked, answer = asyncio.Event(), asyncio.Event()
 
-    async def endless(launch: Launch) -> str:
+    async def endless(launch: Launch, state: str) -> str:
         asked.set()
         await answer.wait()
         return "late"

@@ -71,6 +71,9 @@ async def test_no_kernel_is_lowered_after_two_took_too_long() -> None:
     assert (len(session.asked), session.loads, session.occupied) == (2, 2, False)
 
 
+STATE = "f0" * 32
+
+
 class _Lowering:
     """A compiler that lowers every kernel, but those of the name "closure"; `asked` are its commands."""
 
@@ -90,17 +93,18 @@ class _Lowering:
 async def test_shared_kernel_is_lowered_once() -> None:
     session = _Lowering()
     kernels = LoweredKernels(session=cast("CandidateSession", session), target="sm_90")
-    assert await kernels.shared_text(launch_record("k")) == "shared module"
+    assert await kernels.shared_text(launch_record("k"), STATE) == "shared module"
     assert (await kernels.of_launch(launch_record("k"))).ttir == "module"
-    assert [command.shares for command in session.asked] == [True]
+    assert [command.shares for command in session.asked] == [STATE]
 
 
 async def test_kernel_that_cannot_be_lowered_is_tried_once() -> None:
     session = _Lowering()
     kernels = LoweredKernels(session=cast("CandidateSession", session), target="sm_90")
-    for asked in (kernels.shared_text, kernels.of_launch):
-        with pytest.raises(NotLoweredError, match="made by the entry"):
-            await asked(launch_record("closure"))
+    with pytest.raises(NotLoweredError, match="made by the entry"):
+        await kernels.shared_text(launch_record("closure"), STATE)
+    with pytest.raises(NotLoweredError, match="made by the entry"):
+        await kernels.of_launch(launch_record("closure"))
     assert len(session.asked) == 1
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from engine import protocol
-from engine.model import Launch
 from engine.protocol.compiling import KeyedLaunch
 from engine.worker.cpu_driver.dry_run import CpuDryRun
 from tests.engine.replay.tapes import launch_record
@@ -15,9 +16,9 @@ class Launches:
     """Those of a worker that has no kernels; `on_launch` is called as by a suppressed launch."""
 
     def __init__(self) -> None:
-        self.on_launch: Callable[[str, Launch], None] = lambda key, launch: None
+        self.on_launch: Callable[[KeyedLaunch], None] = lambda keyed: None
 
-    def suppress(self, on_launch: Callable[[str, Launch], None]) -> None:
+    def suppress(self, on_launch: Callable[[KeyedLaunch], None]) -> None:
         self.on_launch = on_launch
 
 
@@ -30,7 +31,7 @@ class Tuning:
 
 COMMAND = protocol.RunDry(id="a", case="one", arguments=(protocol.ScalarSpec(value=3),), storages=(16,))
 LAUNCH = launch_record("k")
-KEYED = KeyedLaunch(key="1" * 64, launch=LAUNCH)
+KEYED = KeyedLaunch(key="1" * 64, state="2" * 64, launch=LAUNCH)
 
 
 def dry_run() -> tuple[Launches, CpuDryRun]:
@@ -43,7 +44,7 @@ def test_launches_before_an_error_are_returned() -> None:
 
     def entry(number: int) -> None:
         assert number == 3
-        launches.on_launch(KEYED.key, LAUNCH)
+        launches.on_launch(KEYED)
         raise ValueError("a result is missing")
 
     assert run.call(entry, COMMAND) == protocol.DryRunDone(id="a", keyed=(KEYED,))
@@ -51,13 +52,8 @@ def test_launches_before_an_error_are_returned() -> None:
 
 def test_kernels_of_earlier_calls_are_not_returned_again() -> None:
     launches, run = dry_run()
-    run.call(lambda _: launches.on_launch(KEYED.key, LAUNCH), COMMAND)
-    assert run.call(lambda _: launches.on_launch(KEYED.key, LAUNCH), COMMAND) == protocol.DryRunDone(id="a")
-
-
-def test_kernel_without_key_is_not_returned() -> None:
-    launches, run = dry_run()
-    assert run.call(lambda _: launches.on_launch("", LAUNCH), COMMAND) == protocol.DryRunDone(id="a")
+    run.call(lambda _: launches.on_launch(KEYED), COMMAND)
+    assert run.call(lambda _: launches.on_launch(KEYED), COMMAND) == protocol.DryRunDone(id="a")
 
 
 def test_launches_that_do_not_fit_into_a_reply_come_with_the_next() -> None:
@@ -65,7 +61,7 @@ def test_launches_that_do_not_fit_into_a_reply_come_with_the_next() -> None:
 
     def entry(number: int) -> None:
         for key in range(513):
-            launches.on_launch(f"{key:064x}", LAUNCH)
+            launches.on_launch(replace(KEYED, key=f"{key:064x}"))
 
     first, second = run.call(entry, COMMAND), run.call(lambda _: None, COMMAND)
     assert (len(first.keyed), [keyed.key for keyed in second.keyed]) == (512, [f"{512:064x}"])

@@ -37,38 +37,47 @@ def reader(folder: Path, workspace: str = "/tmp/reader") -> SharedModules:
 
 def publish(folder: Path, ttir: str) -> None:
     """Put a module of `Source("a")` into the folder, made in another workspace."""
-    key = reader(folder).key_of(Source("a"), "sm_90", Options())
+    key = reader(folder).key_of(Source("a"), "sm_90", Options(), state="s")
     (folder / published_name(key)).write_text(mark_folder(ttir, Path("/tmp/maker")))
 
 
 def test_module_is_found_with_names_of_own_files(tmp_path: Path) -> None:
     publish(tmp_path, 'loc("/tmp/maker/candidate/k.py":3:1) loc("/usr/lib/triton/core.py":1:1)')
     modules = reader(tmp_path)
-    key = modules.key_of(Source("a"), "sm_90", Options())
+    key = modules.key_of(Source("a"), "sm_90", Options(), state="s")
     assert modules.find(key) == 'loc("/tmp/reader/candidate/k.py":3:1) loc("/usr/lib/triton/core.py":1:1)'
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "options"),
-    [("b", "sm_90", Options()), ("a", "sm_80", Options()), ("a", "sm_90", Options(num_warps=8))],
+    ("source", "target", "options", "state"),
+    [
+        ("b", "sm_90", Options(), "s"),
+        ("a", "sm_80", Options(), "s"),
+        ("a", "sm_90", Options(num_warps=8), "s"),
+        ("a", "sm_90", Options(), "t"),
+    ],
 )
 def test_module_of_another_specialisation_is_not_found(
-    tmp_path: Path, source: str, target: str, options: Options
+    tmp_path: Path, source: str, target: str, options: Options, state: str
 ) -> None:
     publish(tmp_path, "module {}")
     modules = reader(tmp_path)
-    assert modules.find(modules.key_of(Source(source), target, options)) is None
+    assert modules.find(modules.key_of(Source(source), target, options, state=state)) is None
 
 
 def test_kernel_without_hash_has_no_key(tmp_path: Path) -> None:
-    assert reader(tmp_path).key_of(Source(None), "sm_90", Options()) == ""
+    assert reader(tmp_path).key_of(Source(None), "sm_90", Options(), state="s") == ""
     assert reader(tmp_path).find("") is None
+
+
+def test_kernel_in_unknown_state_has_no_key(tmp_path: Path) -> None:
+    assert reader(tmp_path).key_of(Source("a"), "sm_90", Options(), state="") == ""
 
 
 @pytest.mark.parametrize("workspace", ['/tmp/a"b', "/tmp/ä", "/tmp/a\\b", "/tmp/a b"])
 def test_folder_that_ttir_escapes_shares_nothing(tmp_path: Path, workspace: str) -> None:
     assert mark_folder("module {}", Path(workspace)) == ""
-    assert reader(tmp_path, workspace).key_of(Source("a"), "sm_90", Options()) == ""
+    assert reader(tmp_path, workspace).key_of(Source("a"), "sm_90", Options(), state="s") == ""
 
 
 def test_source_is_hashed_where_nothing_is_shared() -> None:
@@ -79,5 +88,5 @@ def test_source_is_hashed_where_nothing_is_shared() -> None:
             hashed.append("once")
             return super().hash()
 
-    assert SharedModules().key_of(Hashed("a"), "sm_90", Options()) == ""
+    assert SharedModules().key_of(Hashed("a"), "sm_90", Options(), state="s") == ""
     assert hashed == ["once"]
