@@ -11,26 +11,37 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from engine import protocol
-from engine.errors import EngineError
+from engine.errors import EngineError, WireError
 from engine.model import Case, CaseResult, Finding, Outcome, OutputReport, Severity, Tier
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.proof import COMPUTED_ELSEWHERE
 from engine.probes import Observation
 from engine.probes.lab.case_session import CallContent, CallResult, Lab, PassedCase
+from engine.protocol.monitoring import LOOKING_UP
+from engine.protocol.proof.tape import MOST_TAPE_BYTES, Given, read_tape
+from engine.replay.needed import needed_part
+from engine.sandbox.untrusted_files import UntrustedFileError, read_untrusted
 from engine.verdict.executed_launches import INTERPRETER, stop_of
 from engine.verdict.torch_operators import uncompared_findings
 
 LAYER = Layer.BEHAVIOUR
 TURN = 3  # last of all: its calls may lose the worker
-CATCHES = ("computes_the_first_part_of_large_tensors.py", "numpy_above_a_size.py", "torch_above_a_size.py")
+CATCHES = (
+    "computes_the_first_part_of_large_tensors.py", "numpy_above_a_size.py", "reference_above_a_size.py",
+    "torch_above_a_size.py",
+)  # fmt: skip
 
 _BY = "large_cases"
 _MOST_BYTES = 32 << 20  # bytes read and written: the inputs of a larger case would take longer than the other probes
 _MOST_EXECUTED = 1 << 24  # operations and bytes of a case whose launches are executed
 _POISON = 0  # 0, so that counts that a withheld kernel should have written are not used as sizes
 _OTHER_POISON = 0xFF
+_TAPED = frozenset({protocol.OperatorKind.COMPUTE, protocol.OperatorKind.LIGHT})
+_LOOKING_UP = frozenset(f"aten::{name}" for name in LOOKING_UP)  # a tape has them as steps without a name
+_BYTES_FOR_A_READ = 128  # of an answer, for each number that the host reads: far more than numbers have
 
 
 async def probe(lab: Lab) -> AsyncIterator[Observation]:
@@ -43,9 +54,8 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     else:
         case = cases[lab.draws.number("case") % len(cases)]
         observed, why = await _observe(lab, case)
-        if observed is not None:
-            for finding in uncompared_findings(lab.problem, case, observed.operators):
-                yield replace(finding, check=_BY)
+        for finding in uncompared_findings(lab.problem, case, observed):
+            yield replace(finding, check=_BY)
         if why:  # an honest entry may fail without the content that its kernels did not write
             message = f"sizes beyond the verified cases were not checked: {why}"
             yield Finding(check=_BY, severity=Severity.NOTE, message=message, case=case.name)
@@ -104,22 +114,47 @@ def _passed(case: Case, reports: tuple[OutputReport, ...]) -> PassedCase:
     return PassedCase(case=case, result=result, launches=())
 
 
-async def _observe(lab: Lab, case: Case) -> tuple[protocol.Observed | None, str]:
-    """Record of one call without launches, and why it is missing or incomplete."""
+async def _observe(lab: Lab, case: Case) -> tuple[tuple[protocol.OperatorSeen, ...], str]:
+    """Operators in one call without launches, and why their record is missing or incomplete.
+
+    If all verified cases are proven, those are left out whose results reach no launch and no output by the tape of the
+    call: such as a check of the arguments, or a reference for a debugging mode.
+    """
     async with lab.at(case) as session:
+        tape = session.outputs.with_suffix(".tape") if lab.is_proven else None
         called = await session.make(
-            poison=_POISON, content=CallContent(fresh=False), withhold=protocol.Withhold(), observe=True
+            poison=_POISON, content=CallContent(fresh=False), withhold=protocol.Withhold(), observe=True, tape=tape
         )
+        used = _reaching_the_answer(lab, case, tape) if tape is not None else None
     why = called.trouble if isinstance(called, CallResult) else ""
     if isinstance(called, CallResult) and called.lost:
-        return None, why
+        return (), why
     try:
         observed = await lab.ask(protocol.Observe(id=protocol.new_id()))
     except EngineError as error:
-        return None, str(error)
+        return (), str(error)
     if not isinstance(observed, protocol.Observed):
-        return None, f"the candidate answered with {type(observed).__name__} instead of its record"
-    return observed, "; ".join((*([why] if why else []), *observed.unchecked))
+        return (), f"the candidate answered with {type(observed).__name__} instead of its record"
+    operators = tuple(one for one in observed.operators if used is None or one.kind not in _TAPED or one.name in used)
+    return operators, "; ".join((*([why] if why else []), *observed.unchecked))
+
+
+def _reaching_the_answer(lab: Lab, case: Case, recorded: Path) -> frozenset[str] | None:
+    """The operators whose results launches or outputs get, by a tape, which is deleted; None if it does not show them.
+
+    Numbers that the host read may be part of a small answer, and memory of unknown origin may have any content.
+    """
+    try:
+        tape = read_tape(read_untrusted(recorded, max_bytes=MOST_TAPE_BYTES))
+    except (UntrustedFileError, WireError):
+        return None
+    finally:
+        recorded.unlink(missing_ok=True)
+    given = [step for step in needed_part(tape).steps if isinstance(step, Given)]
+    carries_numbers = _BYTES_FOR_A_READ * len(tape.reads) > lab.problem.cost(case).bytes_written
+    if tape.incomplete or carries_numbers or (tape.reads and not all(step.operator for step in given)):
+        return None
+    return frozenset((*_LOOKING_UP, *(step.operator for step in given)))
 
 
 def _cases(lab: Lab) -> list[Case]:

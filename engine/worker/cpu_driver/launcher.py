@@ -83,6 +83,11 @@ class KernelLaunch:
 class LaunchRecorder(Protocol):
     """Interface of a recorder of launches, such as that of a tape."""
 
+    @property
+    def is_on(self) -> bool:
+        """Whether launches are recorded."""
+        ...
+
     def launching(self, launch: KernelLaunch) -> contextlib.AbstractContextManager[None]:
         """Context in which the launch runs."""
         ...
@@ -180,9 +185,16 @@ class Launches:
             return
         x, y, z = self._refusals.grid(grid)
         self._check_limits(launcher, (x, y, z))
-        if self._withholding.withholds(function) or min(x, y, z) <= 0:
+        is_withheld = self._withholding.withholds(function)
+        if min(x, y, z) <= 0:
             return
         values = dict(zip(launcher.names, args, strict=True))
+        if is_withheld:
+            if self._recorder is not None and self._recorder.is_on:
+                described = describe(function, values, launcher.options, _trimmed(x, y, z))
+                with self._recorder.launching(self._prepared(launcher, (x, y, z), values, described)):
+                    pass  # a tape shows what a withheld launch would get
+            return
         parts = dict(part for name, value in values.items() for part in parts_of(name, value))
         described = describe(function, values, launcher.options, _trimmed(x, y, z))
         measures = not self._launch_log.has_traffic(described)
@@ -199,9 +211,21 @@ class Launches:
         measures: bool,
     ) -> Traffic | None:  # fmt: skip
         """Run a launch; its traffic where the machine executed it and `measures` it."""
+        launch = self._prepared(launcher, grid, values, described)
+        printed: list[str] = []
+        try:
+            with self._recorder.launching(launch) if self._recorder is not None else contextlib.nullcontext():
+                execution = self._run(launcher, launch, printed, measures=measures)
+        finally:  # a write may run code of the candidate's, whose work the recorder would count as the kernel's
+            self._output.writelines(f"{line}\n" for line in printed)
+        return traffic_of(execution, self._filename) if execution is not None and measures else None
+
+    def _prepared(
+        self, launcher: Launcher, grid: tuple[int, int, int], values: Mapping[str, Any], described: Launch
+    ) -> KernelLaunch:
         others = self._case_storages if launcher.makes_pointers else None
         arguments, memory = arguments_of(launcher.signature, values, self.allocations, others)
-        launch = KernelLaunch(
+        return KernelLaunch(
             specialisation=launcher.metadata.hash,
             ttir=launcher.metadata.ttir,
             function=launcher.function,
@@ -212,13 +236,6 @@ class Launches:
             names=argument_names(launcher.signature, values),
             memory=memory,
         )
-        printed: list[str] = []
-        try:
-            with self._recorder.launching(launch) if self._recorder is not None else contextlib.nullcontext():
-                execution = self._run(launcher, launch, printed, measures=measures)
-        finally:  # a write may run code of the candidate's, whose work the recorder would count as the kernel's
-            self._output.writelines(f"{line}\n" for line in printed)
-        return traffic_of(execution, self._filename) if execution is not None and measures else None
 
     def _run(self, launcher: Launcher, launch: KernelLaunch, printed: list[str], *, measures: bool) -> Execution | None:
         """The one place where kernels run; the machine's report, None where the interpreter ran the kernel.

@@ -13,12 +13,21 @@ import pytest
 
 from engine import protocol
 from engine.draws import Draws
-from engine.model import Case, Cost, DType, Finding, Outcome, OutputReport, Problem, Severity, Tier, Tolerance
+from engine.model import Case, Cost, DType, Finding, Launch, Outcome, OutputReport, Problem, Severity, Tier, Tolerance
 from engine.model.layers import Coverage, LayerReport
 from engine.model.proof import CaseProof, Gap
 from engine.probes import large_cases
 from engine.probes.lab.case_session import CallContent, CallResult, PassedCase
 from engine.protocol.executing import Executed, MemoryFault, MemoryReport, ProgramAccess
+from engine.protocol.proof.tape import (
+    Given,
+    HostRead,
+    Launched,
+    Tape,
+    TapedArgument,
+    TapedStorage,
+    TapedView,
+)
 from tests.engine.probes.scripted import ScriptedLab, observed, passed
 
 MIB = 1 << 20
@@ -46,8 +55,8 @@ def timed(name: str = "timed", *, size: int = 4 * MIB) -> Case:
 class TimedLab(ScriptedLab):
     """Stands for a Lab whose problem has cases for timing; `operators` are those of the call without launches.
 
-    `executed` is what comes of the call with launches, `compared` of the comparison of its outputs, and `proof` of the
-    replay of its tape.
+    `tape` is that of this call.  `executed` is what comes of the call with launches, `compared` of the comparison of
+    its outputs, and `proof` of the replay of its tape.
     """
 
     timed: tuple[Case, ...] = (timed(),)
@@ -61,6 +70,7 @@ class TimedLab(ScriptedLab):
     executions: list[str] = field(default_factory=list)
     proof: CaseProof | None = None
     taped: list[str] = field(default_factory=list)
+    tape: Tape | None = None
 
     @property
     def prove(self) -> Callable[[PassedCase, Path], Awaitable[CaseProof]] | None:
@@ -116,6 +126,8 @@ class TimedBench:
             self.lab.executions.append(self.name)
             return self.lab.executed
         self.lab.asked.append((self.name, observe, withhold))
+        if tape is not None and self.lab.tape is not None:
+            tape.write_bytes(msgspec.json.encode(self.lab.tape))
         if self.lab.trouble:
             return CallResult(trouble=self.lab.trouble, lost=self.lab.lost)
         return CALLED
@@ -135,6 +147,61 @@ async def test_torch_in_a_case_for_timing_is_suspect() -> None:
     assert finding.message == "computed by torch: aten::cos once, up to 1,048,576 elements (1 case)"
     assert report.coverage is Coverage.CHECKED
     assert lab.asked == [("timed", True, protocol.Withhold())]
+
+
+LAUNCH = Launch(
+    kernel="k", line=2, signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1, 1, 1)
+)
+
+
+def recorded(*, gets: int, reads: int = 0, unknown: bool = False, incomplete: str = "") -> Tape:
+    """A call that computes a cosine of the argument, storage 0, in storage 1; its launch gets storage `gets`."""
+    views = [
+        TapedView(storage=number, dtype="float32", offset_bytes=0, shape=(4,), strides=(1,)) for number in range(4)
+    ]
+    arguments = (TapedArgument(name="x", value=views[gets]), TapedArgument(name="y", value=views[2]))
+    made = (Given(storage=1, reads=(0,), operator="aten::cos", line=7), Given(storage=3, data=bytes(16)))
+    return Tape(
+        storages=(TapedStorage(bytes=16, argument=0), *(TapedStorage(bytes=16),) * 3),
+        specialisations=(LAUNCH,),
+        steps=(*made, Launched(specialisation=0, grid=(1, 1, 1), arguments=arguments)),
+        returned=(views[3] if unknown else views[2],),
+        reads=(HostRead(operator="aten::item", line=8),) * reads,
+        incomplete=incomplete,
+    )
+
+
+@pytest.mark.parametrize(
+    ("tape", "size", "is_flagged"),
+    [
+        (recorded(gets=0), 4 * MIB, False),
+        (recorded(gets=0, reads=1), 4 * MIB, False),
+        (recorded(gets=1), 4 * MIB, True),
+        (recorded(gets=0, reads=64), 4096, True),
+        (recorded(gets=0, reads=1, unknown=True), 4 * MIB, True),
+        (recorded(gets=0, incomplete="too much"), 4 * MIB, True),
+        (None, 4 * MIB, True),
+    ],
+    ids=["unused", "a check", "a kernel gets it", "small answer", "unknown memory", "incomplete", "no tape"],
+)
+async def test_torch_beside_the_answer_of_proven_kernels_is_left_alone(
+    tape: Tape | None, size: int, is_flagged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lab = TimedLab(
+        passed=[passed("small")], proven=frozenset({"small"}), operators=(COSINE,), tape=tape, timed=(timed(size=size),)
+    )
+    findings, _ = await reported(lab)
+    assert [finding.check for finding in findings] == ["large_cases"] * is_flagged
+    assert not any(tmp_path.iterdir())
+
+
+async def test_torch_in_a_case_for_timing_counts_without_a_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    findings, _ = await reported(TimedLab(passed=[passed("small")], operators=(COSINE,), tape=recorded(gets=0)))
+    assert [finding.check for finding in findings] == ["large_cases"]
 
 
 async def test_operators_of_other_cases_are_ignored() -> None:
