@@ -146,8 +146,10 @@ class TerminalApp(App[None]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message for a moment, with control characters replaced."""
+        """Show a message for a moment, with control characters replaced; an equal one is replaced."""
         words = harmless_lines(message)
+        for shown in [one for one in self._notifications if one.message == words and one.severity == severity]:
+            self._unnotify(shown, refresh=False)  # the next line refreshes; Textual has no public way
         super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
 
     def _handle_exception(self, error: Exception) -> None:
