@@ -5,12 +5,6 @@ Each reply carries the random id of its command.  A line that does not match its
 
 from __future__ import annotations
 
-import secrets
-from typing import TypeAlias
-
-import msgspec
-
-from engine.errors import WireError
 from engine.protocol.compiling import (
     BuildLauncher,
     Compile,
@@ -20,7 +14,6 @@ from engine.protocol.compiling import (
     DryRunDone,
     RunDry,
     SuppressedLaunch,
-    WarmUp,
 )
 from engine.protocol.device_trace import (
     MOST_ACTIVITIES,
@@ -40,7 +33,6 @@ from engine.protocol.extensions import (
     NativeSource,
 )
 from engine.protocol.input_variants import LayOutVariant, PrepareVariant, Variant, VariantLaidOut
-from engine.protocol.launches import require_small_enough
 from engine.protocol.messages import (
     CaseCommand,
     Command,
@@ -111,6 +103,7 @@ from engine.protocol.proof.replaying import (
     TapeSlot,
     TimeTape,
 )
+from engine.protocol.sanitizing import Sanitize, Sanitized, SanitizedRun
 from engine.protocol.timing import (
     Arrange,
     Arranged,
@@ -160,12 +153,19 @@ from engine.protocol.verifying import (
     Refill,
     Release,
     Released,
-    Sanitize,
-    Sanitized,
-    SanitizedRun,
     Shape,
     ShareMemory,
     TakeSnapshot,
+)
+from engine.protocol.wire import (
+    MAX_LINE_BYTES,
+    AnyCommand,
+    AnyReply,
+    decode_command,
+    decode_reply,
+    encode,
+    id_of,
+    new_id,
 )
 
 __all__ = [
@@ -315,86 +315,3 @@ __all__ = [
     "new_id",
     "tensor_specs",
 ]  # fmt: skip
-
-MAX_LINE_BYTES = 4 << 20
-
-AnyCommand: TypeAlias = (
-    ShareMemory | OpenMemory | Load | Call | Prepare | Describe | Refill | Compare | TakeSnapshot | CompareSnapshot
-    | Release | RunDry | Compile | BuildLauncher | Disassemble | Arrange | Refresh | Check | PrepareBaseline
-    | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
-    | CountCorrect | RepeatOutputs | CompareReading | MeasurePrecision | Record | LayOutVariant | PrepareVariant
-    | Lower | DescribeCompiled | LimitReading | HoldKernel | DropKernels | ReplayTape | AttachReference | AuditProblem
-    | BuildExtension | TapeSlot | TimeTape | BuildBinary | HoldBinary | Sanitize | WarmUp
-)  # fmt: skip
-AnyReply: TypeAlias = (
-    Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | DryRunDone | Compiled
-    | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated
-    | ReadingCompared | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed | ReferenceAttached
-    | Audited | ExtensionBuilt | BinaryBuilt | Sanitized
-)  # fmt: skip
-
-
-class _Addressed(msgspec.Struct):
-    """A command of which only the id is decoded."""
-
-    id: str
-
-
-_commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)
-_replies: msgspec.json.Decoder[AnyReply] = msgspec.json.Decoder(AnyReply)
-_addresses: msgspec.json.Decoder[_Addressed] = msgspec.json.Decoder(_Addressed)
-_NOISE = (msgspec.MsgspecError, ValueError, RecursionError)  # text that is not UTF-8 raises a ValueError
-
-
-def new_id() -> str:
-    """128 random bits in hexadecimal: only a process that has read the command can reply to it."""
-    return secrets.token_hex(16)
-
-
-def encode(message: Message) -> bytes:
-    """One line, newline included."""
-    return msgspec.json.encode(message) + b"\n"
-
-
-def decode_command(line: bytes) -> AnyCommand:
-    """The command on this line.
-
-    Raises:
-        WireError: the line is not a valid command.
-    """
-    try:
-        return _commands.decode(line)
-    except _NOISE as error:
-        raise WireError(f"not a command: {error}") from error
-
-
-def id_of(line: bytes) -> str:
-    """The id on a line that is not a valid command; "" if there is none, which matches no request."""
-    try:
-        return _addresses.decode(line).id
-    except _NOISE:
-        return ""
-
-
-def decode_reply(line: bytes) -> AnyReply:
-    """The reply on this line.
-
-    Raises:
-        WireError: the line is not a valid reply.
-    """
-    try:
-        reply = _replies.decode(line)
-        _require_small_enough(reply)
-    except _NOISE as error:
-        raise WireError(f"not a reply: {error}") from error
-    return reply
-
-
-def _require_small_enough(reply: AnyReply) -> None:
-    match reply:
-        case Called():
-            require_small_enough(reply.launches)
-        case Failed():
-            require_small_enough(reply.launches, reply.out_of_bounds)
-        case DryRunDone():
-            require_small_enough((*(met.launch for met in reply.launches), *(met.launch for met in reply.keyed)))

@@ -18,7 +18,6 @@ from engine.protocol.messages import (
     Command,
     Count,
     Digest,
-    FilePath,
     FilePaths,
     LineNumber,
     Message,
@@ -31,8 +30,6 @@ from engine.protocol.messages import (
 )
 from engine.protocol.probes.probing import Ledger, Withhold
 from engine.protocol.probes.repeating import ProgramOrder, Race, Watch
-
-_MOST_TOOLS, _MOST_STATUS = 16, 1 << 16
 
 
 class ArenaSpec(Message, frozen=True):
@@ -102,36 +99,6 @@ class Call(Command, tag="call", frozen=True):
     program_order: ProgramOrder | None = None
     watch: Watch | None = None
     tape: str = ""
-
-
-class Sanitize(Command, tag="sanitize", frozen=True):
-    """Worker: run a separate worker under the program `sanitizer`, once per tool, which loads and calls the entry.
-
-    That worker can write `writable` folders only.  At most `most_bytes` of each tool's report are returned.
-    """
-
-    sanitizer: FilePath
-    tools: tuple[Word, ...]
-    load: Load
-    call: Call
-    writable: tuple[FilePath, ...]
-    most_bytes: Count
-
-
-class SanitizedRun(Message, frozen=True):
-    """One tool: its report, the number of bytes cut off it, its exit status, and the result of load and call."""
-
-    tool: Word
-    report: Text
-    left_out_bytes: Count
-    status: Annotated[int, msgspec.Meta(ge=-_MOST_STATUS, le=_MOST_STATUS)]
-    trouble: Text = ""
-
-
-class Sanitized(Reply, tag="sanitized", frozen=True):
-    """Report of every tool; a claim, since the candidate runs as the same user."""
-
-    runs: Annotated[tuple[SanitizedRun, ...], msgspec.Meta(max_length=_MOST_TOOLS)]
 
 
 class Prepare(CaseCommand, tag="prepare", frozen=True):

@@ -15,8 +15,8 @@ from engine.protocol import tensors
 from engine.protocol.messages import TensorSpec, ValueSpec, tensor_specs
 from engine.protocol.transport.byte_window import CHUNK_BYTES, PLACES, ByteWindow, WindowError
 
-_CHUNK_BYTES = 1 << 20
-_LOOK_MS = 250
+_PIPED_AT_ONCE_BYTES = 1 << 20
+_WAIT_MS = 250
 _MOST_PIPED_BYTES = 256 << 10
 _READY, _FREE = b"r", b"f"
 _HOST = torch.device("cpu")
@@ -61,7 +61,7 @@ class ByteStream:
         while (end := self._kept.find(b"\n")) < 0:
             if len(self._kept) > most_bytes:
                 raise StreamError(f"a line of more than {most_bytes:,} bytes")
-            self._kept += self._read(_CHUNK_BYTES)
+            self._kept += self._read(_PIPED_AT_ONCE_BYTES)
         if end > most_bytes:
             raise StreamError(f"a line of more than {most_bytes:,} bytes")
         found = bytes(self._kept[:end])
@@ -117,7 +117,7 @@ class ByteStream:
             StreamError: it is another byte than `sign`.
         """
         if not self._kept:
-            self._kept += self._read(_CHUNK_BYTES)
+            self._kept += self._read(_PIPED_AT_ONCE_BYTES)
         taken = bytes(self._kept[:1])
         del self._kept[:1]
         if taken != sign:
@@ -127,7 +127,7 @@ class ByteStream:
         made = torch.empty(size, dtype=torch.uint8, device="cpu")  # whatever the default device is
         rest = made.numpy().data.cast("B") if size else memoryview(b"")
         while rest:
-            taken = bytes(self._kept[: len(rest)]) or self._read(min(len(rest), _CHUNK_BYTES))
+            taken = bytes(self._kept[: len(rest)]) or self._read(min(len(rest), _PIPED_AT_ONCE_BYTES))
             if self._kept:
                 del self._kept[: len(taken)]
             rest[: len(taken)] = taken
@@ -150,7 +150,7 @@ class ByteStream:
         while rest:
             self._wait(self._writes, select.POLLOUT)
             try:
-                rest = rest[os.write(self._writes, rest[:_CHUNK_BYTES]) :]
+                rest = rest[os.write(self._writes, rest[:_PIPED_AT_ONCE_BYTES]) :]
             except BlockingIOError:
                 continue
             except BrokenPipeError as error:
@@ -162,7 +162,7 @@ class ByteStream:
         while True:
             if self._waits is not None:
                 self._waits()
-            if poll.poll(None if self._waits is None else _LOOK_MS):
+            if poll.poll(None if self._waits is None else _WAIT_MS):
                 return
 
 
