@@ -10,17 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from engine.errors import UnsupportedError
+from engine.machine.conflicts.journal import Access, Journal
+from engine.machine.conflicts.races import Races, Touched
+from engine.machine.conflicts.shadow import Shadow, stamp
 from engine.machine.frame import Frame, Step, Update
 from engine.machine.ir import Scalar
-from engine.machine.journal import Access, Journal
 from engine.machine.lanes import Lanes, common_shape, is_increasing
 from engine.machine.memory import Memory, Storage
 from engine.machine.numerics import Array, dtype_of, unsigned
 from engine.machine.results import AccessKind, FindingKind, Limits, MemoryFinding
-from engine.machine.shadow import AtomicOrder, Conflict, Shadow, event_of, stamp
 from engine.machine.values import NOWHERE, Pointers, Val, scalar_of
 
-_SCOPED = 'an atomic with scope="cta" is not atomic for other programs'
 _NO_STORAGE = Storage(name="", data=np.zeros(0, np.uint8), base=0, element=Scalar.I8)
 
 
@@ -29,11 +29,7 @@ class StopLaunchError(Exception):
 
 
 class Accesses:
-    """The memory of one launch while it runs.
-
-    `tracked` are the storages that the kernel may write: reads of others can never conflict, and are not kept.  An
-    atomic with sem="relaxed" orders other accesses if `relaxed_orders`.
-    """
+    """The memory of one launch while it runs; `tracked` and `relaxed_orders` are those of `Races`."""
 
     def __init__(
         self,
@@ -46,15 +42,11 @@ class Accesses:
         measures: bool = True,
     ) -> None:
         self._memory = memory
-        self.journal = Journal(limits, measures=measures)
+        self.journal = Journal(limits, programs=programs, measures=measures)
         self.changes = 0
-        self._programs = programs
-        self._tracked = tracked
         self._shadows: dict[int, Shadow] = {}
         self._views: dict[tuple[object, ...], Array] = {}
-        self._order = AtomicOrder(programs=programs, relaxed_orders=relaxed_orders)
-        self._claimants: dict[int, Array] = {}
-        self._checked: dict[int, int] = {}
+        self._races = Races(self.journal, programs=programs, tracked=tracked, relaxed_orders=relaxed_orders)
 
     def restore(self) -> None:
         """Undo the writes of the launch."""
@@ -79,7 +71,7 @@ class Accesses:
         assert isinstance(pointers, Pointers)
         event = self.journal.event(step)
         if step.operation.attributes.get("isVolatile"):
-            self._order.note(frame.programs, event)
+            self._races.order(frame, step, event)
         dtype = dtype_of(scalar_of(step.operation.results[0].type))
         result = other
         for place, chosen in _origins(pointers, mask):
@@ -105,22 +97,19 @@ class Accesses:
             shadow = self._shadow(place)
             shadow.save()
             self.changes += 1
-            programs = access.programs()
-            granules, per = shadow.granules(lanes.flat, access.pointers.unit, access.pointers.start)
-            owners = np.repeat(programs, per) if per > 1 else programs
-            self._check_write(access, shadow, granules, owners, per, view, written)
+            touched = Touched.by(access, shadow)
+            self._races.check_write(touched, view, written)
             view[lanes.flat] = written.view(view.dtype)
-            shadow.note_write(granules, stamp(event, owners))
+            shadow.note_write(touched.granules, stamp(event, touched.programs))
             if not is_increasing(lanes.flat):
-                self._check_overwritten(access, shadow, programs, granules[::per], view, written)
+                self._races.check_overwritten(touched, view, written)
             self.journal.tally(access)
 
     def update(self, frame: Frame, step: Step, pointers: Val, update: Update, mask: Array | None) -> Array:
         """Read, change and write elements, one program after the other; the values before, 0 where masked."""
         assert isinstance(pointers, Pointers)
         event = self.journal.event(step)
-        if not _is_of_one_program(step):
-            self._order.note(frame.programs, event, is_relaxed=step.operation.attributes.get("sem") == "relaxed")
+        self._races.order(frame, step, event)
         shape = np.broadcast_shapes((frame.count,), (1,))
         result: Array | None = None
         for place, chosen in _origins(pointers, mask):
@@ -132,7 +121,7 @@ class Accesses:
             if update.writes:
                 self._shadow(place).save()
                 before = self._apply(frame, step, view, access.lanes.flat, update, operands)
-                self._note_update(access, event)
+                self._races.note_update(Touched.by(access, self._shadow(place)), event)
             else:
                 before = view[access.lanes.flat].view(operands[0].dtype)
             self.journal.tally(access)
@@ -161,22 +150,11 @@ class Accesses:
 
     def find_claim(self, kind: FindingKind, frame: Frame, step: Step, failing: Array, detail: str = "") -> None:
         """Record a claim that is false in the programs at places `failing`; each program counts once."""
-        known = self._claimants.get(id(step))
-        if known is None:
-            known = self._claimants[id(step)] = np.zeros(self._programs, np.bool_)
-        programs = frame.programs[failing]
-        fresh = programs[~known[programs]]
-        known[fresh] = True
-        if fresh.size:
-            self.journal.find_claim(kind, step, fresh, detail)
+        self.journal.find_claim(kind, step, frame.programs[failing], detail)
 
     def needs_check(self, frame: Frame, step: Step) -> bool:
         """Whether to check the hints of an operation now; true once for each chunk until one is found to be false."""
-        first = int(frame.programs[0])
-        if id(step) in self._claimants or self._checked.get(id(step)) == first:
-            return False
-        self._checked[id(step)] = first
-        return True
+        return self.journal.needs_check(frame, step)
 
     def _apply(
         self, frame: Frame, step: Step, view: Array, flat: Array, update: Update, operands: tuple[Array, ...]
@@ -196,17 +174,6 @@ class Accesses:
             self.changes += not np.array_equal(unsigned(new), unsigned(old))
             view[chosen] = new
         return before
-
-    def _note_update(self, access: Access, event: int) -> None:
-        """Record an atomic as the last write of its elements; one of scope "cta" conflicts with other programs."""
-        shadow, programs = self._shadow(access.place), access.programs()
-        granules, per = shadow.granules(access.lanes.flat, access.pointers.unit, access.pointers.start)
-        owners = np.repeat(programs, per) if per > 1 else programs
-        shadow.note_write(granules, stamp(event, owners))
-        if _is_of_one_program(access.step):
-            conflict = shadow.writes_of_others(granules, owners, None)
-            if conflict is not None:
-                self._find_scoped(FindingKind.WRITE_CONFLICT, access, owners, conflict, per)
 
     def _shadow(self, place: int) -> Shadow:
         if place == NOWHERE:
@@ -258,100 +225,14 @@ class Accesses:
         An atomic that `writes` replaces them, and one that does not read has no need for written bytes.
         """
         storage, place = access.storage, access.place
-        if place == NOWHERE or (storage.written is None and place not in self._tracked):
+        if place == NOWHERE or (storage.written is None and not self._races.tracks(place)):
             return
-        shadow = self._shadow(place)
-        lanes = access.lanes
-        granules, per = shadow.granules(lanes.flat, access.pointers.unit, access.pointers.start)
-        missing = shadow.unwritten(granules) if reads else None
+        touched = Touched.by(access, self._shadow(place))
+        missing = touched.shadow.unwritten(touched.granules) if reads else None
         if missing is not None:
-            self.journal.find(FindingKind.UNINITIALIZED, access, missing // per)
-        if place not in self._tracked:
-            return
-        rows = np.tile if lanes.rows == 1 and access.frame.count > 1 else None
-        if rows is None:
-            programs = np.repeat(access.programs(), per) if per > 1 else access.programs()
-        else:
-            programs = np.repeat(access.frame.programs, granules.size)
-            granules = np.tile(granules, access.frame.count)
-        conflict = shadow.writes_of_others(granules, programs, self._order.latest)
-        if conflict is not None and access.kind is not AccessKind.ATOMIC:
-            self._check_changed(access, shadow, granules, programs, conflict, per)
-        if conflict is not None and access.kind is AccessKind.ATOMIC:
-            self._check_mixed(access, programs, conflict, per, writes=writes)
-        if not writes:
-            shadow.note_read(granules, stamp(event, programs))
-
-    def _check_changed(
-        self, access: Access, shadow: Shadow, granules: Array, programs: Array, conflict: Conflict, per: int
-    ) -> None:
-        """Check for reads of another program's writes, unless these left the values from before the launch."""
-        assert shadow.before is not None
-        now, before = (_granules_of(data, shadow.granule) for data in (shadow.storage.data, shadow.before))
-        at = granules[conflict.at]
-        changed = (now[at] != before[at]).any(axis=1)
-        cause = self._order.cause(programs, conflict)
-        self.journal.find_conflict(FindingKind.READ_CONFLICT, access, programs, conflict, changed, per, cause)
-
-    def _check_mixed(self, access: Access, programs: Array, conflict: Conflict, per: int, *, writes: bool) -> None:
-        """Check for atomics on another program's plain stores; two atomics conflict by a scope of "cta" only."""
-        kind = FindingKind.WRITE_CONFLICT if writes else FindingKind.READ_CONFLICT
-        if _is_of_one_program(access.step):
-            self._find_scoped(kind, access, programs, conflict, per)
-            return
-        events = event_of(conflict.stamps)
-        steps = {int(event): self.journal.steps[int(event)] for event in np.unique(events)}
-        scoped = np.array([_is_of_one_program(steps[int(event)]) for event in events])
-        plain = np.array([not steps[int(event)].operation.name.startswith("tt.atomic") for event in events])
-        self.journal.find_conflict(kind, access, programs, conflict, plain, per, self._order.cause(programs, conflict))
-        self._find_scoped(kind, access, programs, conflict, per, real=scoped)
-
-    def _find_scoped(
-        self,
-        kind: FindingKind,
-        access: Access,
-        programs: Array,
-        conflict: Conflict,
-        per: int,
-        *,
-        real: Array | None = None,
-    ) -> None:
-        """Record conflicts of atomics that are due to the scope of one of the two."""
-        real = np.full(len(conflict.at), True) if real is None else real
-        self.journal.find_conflict(kind, access, programs, conflict, real, per, detail=_SCOPED)
-
-    def _check_write(
-        self,
-        access: Access,
-        shadow: Shadow,
-        granules: Array,
-        owners: Array,
-        per: int,
-        view: Array,
-        written: Array,
-    ) -> None:
-        """Check the elements that are about to change against writes and reads of other programs."""
-        writes = shadow.writes_of_others(granules, owners, self._order.latest)
-        reads = shadow.reads_of_others(granules, owners, self._order.latest) if access.place in self._tracked else None
-        if writes is None and reads is None:
-            return
-        differs = unsigned(view[access.lanes.flat]) != unsigned(written)
-        for kind, conflict in ((FindingKind.WRITE_CONFLICT, writes), (FindingKind.READ_CONFLICT, reads)):
-            if conflict is not None:
-                real, cause = differs[conflict.at // per], self._order.cause(owners, conflict)
-                self.journal.find_conflict(kind, access, owners, conflict, real, per, cause)
-
-    def _check_overwritten(
-        self, access: Access, shadow: Shadow, programs: Array, granules: Array, view: Array, written: Array
-    ) -> None:
-        """Check for lanes of this store whose value another lane replaced."""
-        lost = np.flatnonzero(unsigned(view[access.lanes.flat]) != unsigned(written))
-        if lost.size == 0:
-            return
-        assert shadow.writers is not None
-        winners = shadow.writers[granules[lost]]
-        conflict = Conflict(at=lost, stamps=winners)
-        self.journal.find_conflict(FindingKind.WRITE_CONFLICT, access, programs, conflict, np.full(len(lost), True), 1)
+            self.journal.find(FindingKind.UNINITIALIZED, access, missing // touched.per)
+        if self._races.tracks(place):
+            self._races.check_read(touched.by_every_program(), event, writes=writes)
 
     def _stop_out_of_bounds(self, access: Access, bad: Array) -> None:
         detail = f"address {access.byte(int(bad[0])):#x} belongs to no tensor" if access.place == NOWHERE else ""
@@ -383,16 +264,6 @@ def _turns(flat: Array) -> list[Array]:
     by_rank = np.argsort(ranks, kind="stable")
     cuts = np.cumsum(np.bincount(ranks))[:-1]
     return [order[part] for part in np.split(by_rank, cuts)]
-
-
-def _is_of_one_program(step: Step) -> bool:
-    """Whether an atomic is of scope "cta": for other programs it is a plain access."""
-    return step.operation.attributes.get("scope") == "cta"
-
-
-def _granules_of(data: Array, granule: int) -> Array:
-    """Bytes, a row per granule."""
-    return data[: len(data) // granule * granule].reshape(-1, granule)
 
 
 def _alignment(access: Access) -> str:

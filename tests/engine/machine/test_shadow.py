@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.machine.conflicts.shadow import Shadow
 from engine.machine.ir import Scalar
 from engine.machine.memory import Storage
-from engine.machine.shadow import Shadow
 
 
 def shadow_of(*written: bool) -> Shadow:

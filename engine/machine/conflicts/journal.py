@@ -9,13 +9,13 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from engine.machine.conflicts.shadow import Conflict, event_of, program_of
 from engine.machine.frame import Frame, Step
 from engine.machine.ir import SourceLocation
 from engine.machine.lanes import Lanes
 from engine.machine.memory import Storage
 from engine.machine.numerics import Array
 from engine.machine.results import AccessFacts, AccessKind, FindingKind, Limits, MemoryFinding
-from engine.machine.shadow import Conflict, event_of, program_of
 from engine.machine.values import Pointers, elements_of
 
 
@@ -76,15 +76,18 @@ class _Tally:
 class Journal:
     """Findings and facts of one launch; events number its memory operations as they run.
 
-    Unless it `measures`, facts have only operations and storages.
+    The launch has so many `programs`.  Unless the journal `measures`, facts have only operations and storages.
     """
 
-    def __init__(self, limits: Limits, *, measures: bool = True) -> None:
+    def __init__(self, limits: Limits, *, programs: int, measures: bool = True) -> None:
         self.steps: list[Step] = []
         self._measures = measures
         self._limits = limits
         self._tallies: dict[int, _Tally] = {}
         self._findings: dict[tuple[object, ...], MemoryFinding] = {}
+        self._programs = programs
+        self._claimants: dict[int, Array] = {}
+        self._checked: dict[int, int] = {}
 
     @property
     def findings(self) -> tuple[MemoryFinding, ...]:
@@ -164,7 +167,14 @@ class Journal:
             )
 
     def find_claim(self, kind: FindingKind, step: Step, programs: Array, detail: str) -> None:
-        """Record a false claim of these programs, or count them if it was found before."""
+        """Record a false claim of these programs, or count them if it was found before; each program counts once."""
+        known_programs = self._claimants.get(id(step))
+        if known_programs is None:
+            known_programs = self._claimants[id(step)] = np.zeros(self._programs, np.bool_)
+        programs = programs[~known_programs[programs]]
+        known_programs[programs] = True
+        if not programs.size:
+            return
         key, first = (kind, id(step)), int(programs.min())
         known = self._findings.get(key)
         if known is not None:
@@ -181,6 +191,14 @@ class Journal:
                 count=len(programs),
                 detail=detail,
             )
+
+    def needs_check(self, frame: Frame, step: Step) -> bool:
+        """Whether to check the hints of an operation now; true once for each chunk until one is found to be false."""
+        first = int(frame.programs[0])
+        if id(step) in self._claimants or self._checked.get(id(step)) == first:
+            return False
+        self._checked[id(step)] = first
+        return True
 
     def tally(self, access: Access) -> None:
         """Add an access to the facts of its operation."""

@@ -1,0 +1,1 @@
+"""What the programs of a launch did to memory, and which of their accesses conflict."""
