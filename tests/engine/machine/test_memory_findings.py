@@ -150,10 +150,36 @@ def test_two_programs_that_write_different_values_conflict(chunk_elements):
     assert x[0] == 1.0
 
 
-def test_programs_writing_same_value_do_not_conflict():
-    x = np.zeros(4, np.float32)
-    assert run(store_program_id(0, value_of_program=False), 8, x).findings == ()
-    assert run(store_program_id(1, value_of_program=True), 4, x).findings == ()
+@pytest.mark.parametrize("chunk_elements", [1, 1 << 18])
+def test_programs_writing_same_value_do_not_conflict(chunk_elements):
+    x, limits = np.zeros(4, np.float32), Limits(chunk_elements=chunk_elements)
+    assert run(store_program_id(0, value_of_program=False), 8, x, limits=limits).findings == ()
+    assert run(store_program_id(1, value_of_program=True), 4, x, limits=limits).findings == ()
+
+
+def shared_kernel(added: float, *, own: bool) -> FunctionBuilder:
+    """Each program reads the first element, and writes it plus `added` to its own, or to the first."""
+    kernel = FunctionBuilder(pointer(F32))
+    e = kernel.entry
+    value = e.op("tt.load", scalar_at(e, e.arguments[0], e.constant(I32, 0)), to=F32)
+    value = e.op("arith.addf", value, e.constant(F32, added), to=F32)
+    e.op("tt.store", scalar_at(e, e.arguments[0], program(e) if own else e.constant(I32, 0)), value)
+    return kernel
+
+
+@pytest.mark.parametrize("chunk_elements", [1, 1 << 18])
+def test_element_read_by_all_and_written_by_one_conflicts(chunk_elements):
+    execution = run(
+        shared_kernel(1.0, own=True), 4, np.zeros(4, np.float32), limits=Limits(chunk_elements=chunk_elements)
+    )
+    assert {finding.kind for finding in execution.findings} == {FindingKind.READ_CONFLICT}
+    assert {(finding.storage, finding.element) for finding in execution.findings} == {("x", 0)}
+
+
+@pytest.mark.parametrize("chunk_elements", [1, 1 << 18])
+def test_read_of_element_rewritten_unchanged_does_not_conflict(chunk_elements):
+    limits = Limits(chunk_elements=chunk_elements)
+    assert run(shared_kernel(0.0, own=False), 4, np.zeros(4, np.float32), limits=limits).findings == ()
 
 
 def neighbour_kernel() -> FunctionBuilder:
