@@ -1,4 +1,4 @@
-"""A CPU worker's report on the launches of a call: kernels that were interpreted, and facts about memory.
+"""A CPU worker's report on the launches of a call: kernels that were interpreted or tuned, and facts about memory.
 
 It is a claim of the worker about its candidate: it can only count against it.
 """
@@ -13,7 +13,7 @@ import msgspec
 from engine.protocol.messages import Count, LineNumber, Message, Word
 
 MOST_REPORTS = 64
-"""Of interpreted kernels and of memory reports in one reply."""
+"""Of interpreted kernels, of tuned kernels and of memory reports in one reply."""
 
 
 class MemoryFault(enum.StrEnum):
@@ -60,8 +60,17 @@ class InterpretedKernel(Message, frozen=True):
     reason: Word
 
 
+class TunedKernel(Message, frozen=True):
+    """A kernel whose autotuner has several configurations, of which it chose the first that runs."""
+
+    kernel: Word
+    configurations: Count
+    line: LineNumber | None
+
+
 class Executed(Message, frozen=True):
     """New facts about the launches of a call."""
 
     interpreted: Annotated[tuple[InterpretedKernel, ...], msgspec.Meta(max_length=MOST_REPORTS)] = ()
     memory: Annotated[tuple[MemoryReport, ...], msgspec.Meta(max_length=MOST_REPORTS)] = ()
+    tuned: Annotated[tuple[TunedKernel, ...], msgspec.Meta(max_length=MOST_REPORTS)] = ()

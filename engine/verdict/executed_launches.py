@@ -4,7 +4,8 @@ Conflicts between programs are computed from the sets of addresses of one execut
 case with one has failed even if its values are right; so has one with a false assumption, from which a compiler for a
 GPU may derive anything.  A GPU stops a kernel at a misaligned access.  Uninitialized memory may be read and not used,
 so that it is a hint.  A false `tl.multiple_of` or `tl.max_contiguous` is a note: it may concern masked elements alone,
-as those of `offsets % M` in many products of matrices.
+as those of `offsets % M` in many products of matrices.  Which configuration an autotuner chooses on a GPU is not known
+here.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.model import Finding, Location, Outcome, Severity
-from engine.protocol.executing import Executed, InterpretedKernel, MemoryFault, MemoryReport, ProgramAccess
+from engine.protocol.executing import Executed, InterpretedKernel, MemoryFault, MemoryReport, ProgramAccess, TunedKernel
 from engine.verdict.decide import Stop
 
-RACE, MEMORY, CLAIM, INTERPRETER = "race", "memory_access", "compiler_hint", "interpreter"
+RACE, MEMORY, CLAIM, INTERPRETER, TUNER = "race", "memory_access", "compiler_hint", "interpreter", "autotuner"
 
 _SEVERITIES = {
     MemoryFault.CONFLICTING_WRITES: Severity.PROOF,
@@ -32,6 +33,8 @@ def findings_of(executed: Executed, case: str) -> Iterator[Finding]:
     """The findings of the launches of one call."""
     for kernel in executed.interpreted:
         yield _of_interpreted(kernel)
+    for tuned in executed.tuned:
+        yield _of_tuned(tuned)
     for report in executed.memory:
         yield Finding(
             check=_check(report),
@@ -63,6 +66,15 @@ def _location(report: MemoryReport) -> Location | None:
 def _of_interpreted(kernel: InterpretedKernel) -> Finding:
     message = f"{kernel.kernel} ran in Triton's interpreter: {kernel.reason}"
     return Finding(check=INTERPRETER, severity=Severity.NOTE, message=message)
+
+
+def _of_tuned(tuned: TunedKernel) -> Finding:
+    message = (
+        f"{tuned.kernel} has {tuned.configurations} configurations: only the first that runs was verified, since an "
+        "autotuner measures nothing on the CPU; a GPU may choose another one"
+    )
+    location = Location(line=tuned.line) if tuned.line is not None else None
+    return Finding(check=TUNER, severity=Severity.NOTE, message=message, location=location)
 
 
 def _sentence(report: MemoryReport) -> str:

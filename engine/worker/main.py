@@ -106,7 +106,7 @@ class _Worker:
             )
             self._launches.install()
             self._gpu_need.install()
-            self._tuning = Tuning()
+            self._tuning = Tuning(self._launches.reports.note_tuned)
             torch.set_num_threads(1)  # small tensors; the other cores belong to the judge, the compiler and the user
         else:
             published.read_from(_warm_cache())

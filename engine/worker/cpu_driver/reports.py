@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
 from engine import protocol
 from engine.machine.ir import SourceLocation
 from engine.machine.results import AccessKind, FindingKind, MemoryFinding
@@ -12,6 +15,7 @@ from engine.protocol.executing import (
     MemoryFault,
     MemoryReport,
     ProgramAccess,
+    TunedKernel,
 )
 from engine.protocol.probes.repeating import Access, Race
 from engine.worker.cpu_driver.findings import line_in, program_at
@@ -26,15 +30,17 @@ _FAULTS = {
 }
 _CONFLICTS = (MemoryFault.CONFLICTING_WRITES, MemoryFault.UNORDERED_READ)
 _WORD_CHARACTERS = 500
+_Kernel = TypeVar("_Kernel", InterpretedKernel, TunedKernel)
 
 
 class Reports:
-    """Reports on the launches of one call; an interpreted kernel is reported in the first call that launches it."""
+    """Reports on the launches of one call; an interpreted or tuned kernel is reported in the first call that has it."""
 
     def __init__(self) -> None:
         self._filename = ""
         self._interpreted: dict[str, InterpretedKernel] = {}
-        self._reported: set[str] = set()
+        self._tuned: dict[str, TunedKernel] = {}
+        self._reported: set[InterpretedKernel | TunedKernel] = set()
         self._memory: list[MemoryReport] = []
 
     def watch(self, filename: str) -> None:
@@ -50,6 +56,13 @@ class Reports:
         self._interpreted.setdefault(
             kernel, InterpretedKernel(kernel=kernel[:_WORD_CHARACTERS], reason=reason[:_WORD_CHARACTERS])
         )
+
+    def note_tuned(self, function: Callable[..., Any], configurations: int) -> None:  # Any: kernels take everything
+        """Record that an autotuner of this kernel has chosen one of so many configurations without measuring."""
+        if configurations > 1:
+            name, code = function.__name__[:_WORD_CHARACTERS], function.__code__
+            line = code.co_firstlineno if code.co_filename == self._filename else None
+            self._tuned.setdefault(name, TunedKernel(kernel=name, configurations=configurations, line=line))
 
     def note(self, finding: MemoryFinding, kernel: str, grid: tuple[int, int, int]) -> None:
         """Record a finding of the machine in a launch of `kernel` over `grid`."""
@@ -74,10 +87,11 @@ class Reports:
 
     def executed(self) -> Executed | None:
         """New reports since the call began; None without any."""
-        news = tuple(report for name, report in self._interpreted.items() if name not in self._reported)[:MOST_REPORTS]
-        self._reported.update(report.kernel for report in news)
+        interpreted, tuned = self._news(self._interpreted), self._news(self._tuned)
         memory = tuple(self._memory)
-        return Executed(interpreted=news, memory=memory) if news or memory else None
+        if not (interpreted or memory or tuned):
+            return None
+        return Executed(interpreted=interpreted, memory=memory, tuned=tuned)
 
     @property
     def race(self) -> protocol.Race | None:
@@ -94,6 +108,12 @@ class Reports:
             first=Access(stores=first_stores, program=report.other.program, line=report.other.line),
             second=Access(stores=stores, program=report.access.program, line=report.access.line),
         )
+
+    def _news(self, kernels: Mapping[str, _Kernel]) -> tuple[_Kernel, ...]:
+        """The kernels that were not reported before."""
+        news = tuple(report for report in kernels.values() if report not in self._reported)[:MOST_REPORTS]
+        self._reported.update(news)
+        return news
 
     def _access(
         self, access: str, program: int, location: SourceLocation | None, grid: tuple[int, int, int]

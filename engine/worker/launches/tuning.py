@@ -31,9 +31,13 @@ _clock = time.perf_counter  # bound before a candidate can replace it
 
 
 class Tuning:
-    """Controls every tuner of this process from now on."""
+    """Controls every tuner of this process from now on.
 
-    def __init__(self) -> None:
+    `on_choice` gets the function of a tuner that chose without measuring, and the number of its configurations.
+    """
+
+    def __init__(self, on_choice: Callable[[Callable[..., Any], int], None] = lambda function, count: None) -> None:
+        self._on_choice = on_choice
         self._brief = True
         self._budget_s, self._spent_s = math.inf, 0.0
         self._tried = self._left_out = 0
@@ -127,6 +131,7 @@ class Tuning:
             return list(_OTHERS)
         kernel_call()
         self._chosen[tuner] = asked
+        self._on_choice(tuner.base_fn, len(tuner.configs))
         return list(_CHOSEN)
 
 

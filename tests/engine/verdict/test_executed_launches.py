@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.model import Finding, Location, Outcome, Severity
-from engine.protocol.executing import Executed, InterpretedKernel, MemoryFault, MemoryReport, ProgramAccess
+from engine.protocol.executing import Executed, InterpretedKernel, MemoryFault, MemoryReport, ProgramAccess, TunedKernel
 from engine.verdict.decide import Stop
 from engine.verdict.executed_launches import findings_of, stop_of
 
@@ -114,3 +114,11 @@ def test_interpreted_kernel_is_a_note_with_the_operation() -> None:
             message="k ran in Triton's interpreter: a.py:7: tt.elementwise_inline_asm: inline assembly is not executed",
         )
     ]
+
+
+def test_configurations_of_a_tuner_are_a_note() -> None:
+    executed = Executed(tuned=(TunedKernel(kernel="k", configurations=3, line=7),))
+    (finding,) = findings_of(executed, "one")
+    assert (finding.check, finding.severity, finding.location) == ("autotuner", Severity.NOTE, Location(line=7))
+    assert finding.message.startswith("k has 3 configurations: only the first that runs was verified")
+    assert stop_of(executed) is None

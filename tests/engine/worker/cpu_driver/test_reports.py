@@ -88,3 +88,23 @@ def test_findings_are_limited_to_reply_size(reports):
     for _ in range(MOST_REPORTS + 1):
         reports.note(WRITES, "k", GRID)
     assert len(reports.executed().memory) == MOST_REPORTS
+
+
+def tuned_function() -> None:
+    """A kernel's function."""
+
+
+def test_a_tuned_kernel_is_reported_once_with_its_line(reports):
+    reports.watch(__file__)
+    reports.note_tuned(tuned_function, 3)
+    (tuned,) = reports.executed().tuned
+    assert (tuned.kernel, tuned.configurations) == ("tuned_function", 3)
+    assert tuned.line == tuned_function.__code__.co_firstlineno
+    reports.begin()
+    reports.note_tuned(tuned_function, 3)
+    assert reports.executed() is None
+
+
+def test_a_tuner_with_one_configuration_is_not_reported(reports):
+    reports.note_tuned(tuned_function, 1)
+    assert reports.executed() is None

@@ -85,6 +85,13 @@ def test_tuner_runs_for_each_key(measured: list[dict[str, Any]]) -> None:
     assert launched_by(tuner_of_the_candidate(), 4, calls=(1, 1, 2)) == [4, 8, 8, 8, 4, 8, 8]
 
 
+def test_choice_without_measuring_is_reported(measured: list[dict[str, Any]]) -> None:
+    chosen: list[tuple[str, int]] = []
+    Tuning(lambda function, count: chosen.append((function.__name__, count)))
+    launched_by(tuner_of_the_candidate(), calls=(1, 1, 2))
+    assert chosen == [("kernel", 2), ("kernel", 2)]
+
+
 def test_tuner_measures_as_requested_before_timing(measured: list[dict[str, Any]]) -> None:
     tuning = Tuning()
     tuner = tuner_of_the_candidate()
