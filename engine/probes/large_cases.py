@@ -1,9 +1,10 @@
 """Checks cases that are larger than the verified ones: whether torch computes their answer, and whether it is right.
 
 On the CPU no case for timing is verified, so a candidate that computes with torch above some size, or is wrong there,
-would pass.  Here the entry is called on a case for timing, drawn in each run, with all its launches suppressed, and the
-operators of torch that it calls are recorded as in a verified call.  On another that takes about a second its launches
-are executed, and its outputs are compared; if all verified cases are proven, the tape of that call is replayed, too.
+would pass.  Here the entry is called on two cases for timing, the largest one and one that is drawn in each run, with
+all its launches suppressed, and the operators of torch that it calls are recorded as in a verified call.  On another
+that takes about a second, in half of the runs the largest such, its launches are executed, and its outputs are
+compared; if all verified cases are proven, the tape of that call is replayed, too.
 On a GPU these cases are called when they are timed.
 """
 
@@ -52,14 +53,14 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
     elif not cases:
         yield _not_asked(f"no case for timing takes at most {_MOST_BYTES >> 20} MiB")
     else:
-        case = cases[lab.draws.number("case") % len(cases)]
-        observed, why = await _observe(lab, case)
-        for finding in uncompared_findings(lab.problem, case, observed):
-            yield replace(finding, check=_BY)
-        if why:  # an honest entry may fail without the content that its kernels did not write
-            message = f"sizes beyond the verified cases were not checked: {why}"
-            yield Finding(check=_BY, severity=Severity.NOTE, message=message, case=case.name)
-        facts = [Fact(name="case for timing", value=f"{case.name}, called once with its launches suppressed")]
+        facts = []
+        for case in _drawn_to_observe(lab, cases):
+            found = [finding async for finding in _of_operators(lab, case)]
+            for finding in found:
+                yield finding
+            facts.append(Fact(name="case for timing", value=f"{case.name}, called once with its launches suppressed"))
+            if found:  # the other case has probably the same
+                break
         executed = _drawn_for_execution(lab, cases)
         if executed is not None:
             wrong = await _compare(lab, executed)
@@ -70,12 +71,32 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         yield LayerReport(layer=LAYER, by=_BY, coverage=Coverage.CHECKED, facts=tuple(facts))
 
 
+async def _of_operators(lab: Lab, case: Case) -> AsyncIterator[Finding]:
+    """Findings on the operators of torch in one call without launches."""
+    observed, why = await _observe(lab, case)
+    for finding in uncompared_findings(lab.problem, case, observed):
+        yield replace(finding, check=_BY)
+    if why:  # an honest entry may fail without the content that its kernels did not write
+        message = f"sizes beyond the verified cases were not checked: {why}"
+        yield Finding(check=_BY, severity=Severity.NOTE, message=message, case=case.name)
+
+
+def _drawn_to_observe(lab: Lab, cases: Sequence[Case]) -> tuple[Case, ...]:
+    """The largest case, which is above every size that decides, and one of the others."""
+    largest = max(cases, key=lab.size_of)
+    others = [case for case in cases if case is not largest]
+    return (largest, others[lab.draws.number("case") % len(others)]) if others else (largest,)
+
+
 def _drawn_for_execution(lab: Lab, cases: Sequence[Case]) -> Case | None:
     """A case whose launches take about a second; None without one, or where Triton's interpreter runs a kernel."""
     if any(finding.check == INTERPRETER for finding in lab.reported):
         return None
     quick = [case for case in cases if lab.size_of(case) <= _MOST_EXECUTED]
-    return quick[lab.draws.number("executed case") % len(quick)] if quick else None
+    if not quick:
+        return None
+    drawn = lab.draws.number("executed case") % (2 * len(quick))
+    return quick[drawn] if drawn < len(quick) else max(quick, key=lab.size_of)
 
 
 async def _compare(lab: Lab, case: Case) -> Finding | None:

@@ -255,6 +255,25 @@ async def test_case_is_drawn_among_those_small_enough() -> None:
     assert drawn == {"a", "b"}
 
 
+async def test_largest_case_is_always_called_and_another_drawn() -> None:
+    cases = (timed("a"), timed("most", size=8 * MIB), timed("b"))
+    called, executed = set(), []
+    for seed in range(64):
+        lab = TimedLab(passed=[passed("small")], timed=cases, draws=Draws(seed, "large_cases"))
+        await reported(lab)
+        called.add(tuple(name for name, _, _ in lab.asked))
+        executed += lab.executions
+    assert called == {("most", "a"), ("most", "b")}
+    assert set(executed) == {"a", "b", "most"}
+    assert executed.count("most") > len(executed) // 3
+
+
+async def test_other_case_is_not_called_behind_a_finding() -> None:
+    lab = TimedLab(passed=[passed("small")], timed=(timed(size=8 * MIB), timed("a")), operators=(COSINE,))
+    findings, _ = await reported(lab)
+    assert (len(findings), [name for name, _, _ in lab.asked]) == (1, ["timed"])
+
+
 WRONG = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, total=9, message="return: 3 of 9 wrong")
 RACE = MemoryReport(
     fault=MemoryFault.CONFLICTING_WRITES, kernel="k", tensor="y", index=7, elements=9, count=1,
