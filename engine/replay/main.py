@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -14,7 +14,7 @@ from engine import protocol
 from engine.errors import UnsupportedError
 from engine.machine.errors import MachineError
 from engine.machine.numerics import Array
-from engine.protocol.proof.tape import FRACTIONAL, Given, Tape
+from engine.protocol.proof.tape import FRACTIONAL, Given, Tape, TapedView
 from engine.protocol.transport.service import MessagePipes
 from engine.replay.checks import TapeError, bytes_of, check_tape
 from engine.replay.execution import KernelStoppedError, Replay, TapeMemory, replay
@@ -206,4 +206,13 @@ def _rearranged(tape: Tape, state: Replay) -> tuple[int | None, bool]:
     step = state.rearranged.step_behind(outputs, state.content)
     by_kernels = {number for number in state.launched if state.origins is None or not state.origins.is_moved(number)}
     stored = by_kernels | state.foreign.keys()
-    return step, step is not None and state.rearranged.made(outputs, state.content, stored)
+    made = is_filled(outputs, state) or state.rearranged.made(outputs, state.content, stored)
+    return step, step is not None and made
+
+
+def is_filled(outputs: Iterable[TapedView], state: Replay) -> bool:
+    """Whether all outputs are constants that fills of torch gave, and of which kernels have stored less than half."""
+    storages = {view.storage for view in outputs if bytes_of(view)}
+    if not storages or state.origins is None or not storages.isdisjoint(state.derived):
+        return False
+    return all(map(state.origins.is_moved, storages))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine import protocol
+from engine.protocol.proof.tape import Filled, Launched, Moved, Step
 from engine.replay import main
-from engine.replay.main import Replayer, fractional_storages
-from tests.engine.replay.tapes import DOUBLE, launched, tape, vector
+from engine.replay.main import Replayer, fractional_storages, is_filled
+from tests.engine.replay.tapes import DOUBLE, ELEMENTS, content, double, launched, replay_on_host, tape, vector, zeros
 
 ARENA = protocol.ArenaSpec(storages=(protocol.StorageSpec(offset=0, bytes=24),), bytes=24, path="/nowhere/arena")
 
@@ -80,6 +81,32 @@ def test_storages_with_fractions_alone_are_fractional(dtypes: tuple[str, ...], s
         arguments=tuple(protocol.TensorSpec(storage=0, dtype=one, shape=(1,), strides=(1,), first=0) for one in dtypes),
     )  # fmt: skip
     assert fractional_storages(command.tape, command) == storages
+
+
+FILL = Filled(target=vector(1), element=bytes(4))
+
+
+def on_itself(elements: int) -> Launched:
+    """A kernel that stores the first elements of storage 1."""
+    view = vector(1, elements=elements)
+    return launched(view, view, n=elements)
+
+
+@pytest.mark.parametrize(
+    ("steps", "filled"),
+    [
+        ((FILL,), True),
+        ((FILL, on_itself(1)), True),
+        ((FILL, on_itself(ELEMENTS)), False),
+        ((FILL, launched(vector(0, elements=1), vector(1, elements=1), n=1)), False),
+        ((Moved(target=vector(1), source=vector(0)),), False),
+        ((on_itself(ELEMENTS),), False),
+    ],
+    ids=["fill", "fill and one store", "fill and all stores", "element of the argument", "move", "kernel"],
+)
+def test_constant_answer_that_torch_filled_is_known(steps: tuple[Step, ...], filled: bool) -> None:
+    state = replay_on_host(tape(*steps), [content()], {0: double()}, poison=zeros)
+    assert is_filled([vector(1)], state) is filled
 
 
 def test_a_module_with_an_unknown_operation_is_refused() -> None:
