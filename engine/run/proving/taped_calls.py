@@ -164,7 +164,7 @@ class CallTaper:
         if isinstance(compared, str):
             return _another_call(session.case.name, f"failed: {compared}")
         if mismatch := mismatch_of(compared):
-            return _another_call(session.case.name, f"is wrong: {mismatch}")
+            return _another_call(session.case.name, f"is wrong: {mismatch}", gap=Gap.OTHER_INPUTS)
         if compared.outputs_digest is None:
             raise EngineError("the judge did not hash the outputs of a call")
         return CallOutputs(seed=seed, digest=compared.outputs_digest)
@@ -181,8 +181,8 @@ async def read_recorded(case: Case, path: Path) -> Tape | CaseProof:
     return tape
 
 
-def _another_call(case: str, what: str) -> CaseProof:
-    return CaseProof(case=case, gap=Gap.UNSTEADY, reason=f"another call of this case {what}")
+def _another_call(case: str, what: str, *, gap: Gap = Gap.UNSTEADY) -> CaseProof:
+    return CaseProof(case=case, gap=gap, reason=f"another call of this case {what}")
 
 
 def _verified_tapes(one: PassedCase) -> list[Tape]:

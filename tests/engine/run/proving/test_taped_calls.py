@@ -163,23 +163,28 @@ async def test_outputs_are_those_of_the_last_call_if_its_launches_get_other_seed
 
 
 @pytest.mark.parametrize(
-    ("compared", "reason"),
+    ("compared", "reason", "gap"),
     [
         (
             msgspec.structs.replace(RIGHT, reports=(OutputReport(name="y", outcome=Outcome.WRONG_VALUE, message="y"),)),
             "another call of this case is wrong: y",
+            Gap.OTHER_INPUTS,
         ),
-        (msgspec.structs.replace(RIGHT, mutated="input x was changed"), "another call of this case is wrong: input"),
-        ("no file", "another call of this case failed: no file"),
+        (
+            msgspec.structs.replace(RIGHT, mutated="input x was changed"),
+            "another call of this case is wrong: input",
+            Gap.OTHER_INPUTS,
+        ),
+        ("no file", "another call of this case failed: no file", Gap.UNSTEADY),
     ],
     ids=["wrong", "changed input", "no outputs"],
 )
 async def test_case_whose_further_call_is_wrong_is_not_proven(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compared: protocol.Compared | str, reason: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compared: protocol.Compared | str, reason: str, gap: Gap
 ) -> None:
     proof = await _Calls(monkeypatch, cases=9, compared=compared).of_case(tmp_path, OTHER)
     assert isinstance(proof, CaseProof)
-    assert (proof.gap, proof.reason[: len(reason)]) == (Gap.UNSTEADY, reason)
+    assert (proof.gap, proof.reason[: len(reason)]) == (gap, reason)
 
 
 @pytest.mark.parametrize(
