@@ -42,7 +42,7 @@ from engine.run.stages.compile_stage import OVERFULL
 from engine.run.stages.load_stage import load
 from engine.run.stages.probe_stage import ProbingStage
 from engine.run.stages.reference_stage import attach_reference
-from engine.run.stages.static_stage import report_and_decide
+from engine.run.stages.static_stage import StaticFindings, report_and_decide
 from engine.run.stages.timing_stage import TimingStage, learn_peaks, not_timed
 from engine.run.stages.verification import Verifier
 from engine.run.stages.verify_stage import VerifyingStage
@@ -79,6 +79,7 @@ class Run:
         started = loop.time()
         self._emitter = EventEmitter(loop.time, started=started)
         self._profile = Profile(loop.time, started=started)
+        self._static = StaticFindings(self._emitter)
         self._results: list[CaseResult] = []
         self._proofs: tuple[CaseProof, ...] | None = None
         self._launched = False
@@ -144,7 +145,9 @@ class Run:
             parsed = await self._parse()
         except SourceError as error:
             return Stop(outcome=Outcome.COMPILE_ERROR, message=str(error), location=error.location)
-        stop = await report_and_decide(parsed, plan=self._plan, emitter=self._emitter, on_native=self._native.read)
+        stop = await report_and_decide(
+            parsed, plan=self._plan, emitter=self._emitter, findings=self._static, on_native=self._native.read
+        )
         if stop is not None:
             return stop
         attached = await attach_reference(self._plan, self._process_pool, self._emitter, self._profile)
@@ -258,7 +261,9 @@ class Run:
         return bool(self._results) and all(result.outcome is Outcome.PASS for result in self._results)
 
     async def _prove(self) -> None:
-        self._proofs = await prove(self._lab(), self._emitter, self._replaying, self._artefacts)
+        proving = await prove(self._lab(), self._emitter, self._replaying, self._artefacts)
+        self._proofs = proving.proofs if proving is not None else None
+        self._static.release(proving.torch_lines if proving is not None and self._lab().is_proven else ())
         if not self._launched:
             is_native = self._native.is_there and not self._process_pool.interpreted
             idle = bool(self._proofs) and all(map(is_idle, self._proofs or ()))
@@ -319,6 +324,7 @@ class Run:
         return stage.stop
 
     def _finish(self, stop: Stop | None) -> None:
+        self._static.release()
         overfull = self._compilation.is_overfull and self._plan.target != self._device.target
         facts = Facts(
             planned=len(self._plan.cases), policy=self._plan.policy, stop=stop, cases=tuple(self._results),

@@ -20,7 +20,7 @@ from engine.model import Candidate, Determinism, Finding, Location, Plan, Proble
 from engine.model.native import Extension
 from engine.processes.single_task import ask_apart, limit_this_process
 from engine.static.analysis import Reading
-from engine.static.checks import read_statically
+from engine.static.checks import REFUTED_BY_PROOF, grouped, read_statically
 from engine.static.findings import could_not_check
 from engine.static.native.extensions import extensions_of, may_compile
 from engine.static.source import (
@@ -44,6 +44,8 @@ _PERMITTED = {Determinism.UNSPECIFIED: ("unwritten_output",), Determinism.RANDOM
 @dataclass(frozen=True, kw_only=True)
 class StaticRead:
     """Findings of the checks in a text, and the rules that it breaks if the policy has rules.
+
+    Without rules, findings that a proof may refute are not merged.
 
     `failed` is the error of the first check that raised one, "" if none did.
     """
@@ -141,7 +143,8 @@ async def read_parsed(parsed: Parsed) -> StaticRead:
 def _read(request: Request, source: Source) -> StaticRead:
     failures: dict[str, str] = {}
     every = read_statically(source.tree, source.text, request.entry, on_failure=failures.setdefault)
-    found = tuple(one for one in every if one.check not in request.permits)
+    permitted = (one for one in every if one.check not in request.permits)
+    found = tuple(grouped(permitted, apart=() if request.refuses else REFUTED_BY_PROOF))
     failed = next((f"{name}: {why}" for name, why in failures.items() if name not in request.permits), "")
     extensions = _extensions(request, source)
     if failed or not request.refuses:

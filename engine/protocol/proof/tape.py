@@ -120,6 +120,7 @@ class LookedUp(Message, tag_field="step", tag="look_up", frozen=True):
     positions: TapedView
     dimension: Count
     each: bool = False
+    line: OptionalLine = None
 
 
 class Given(Message, tag_field="step", tag="given", frozen=True):

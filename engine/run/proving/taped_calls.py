@@ -15,7 +15,7 @@ from engine.errors import EngineError, WireError
 from engine.model import Case, Determinism
 from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CallContent, CallResult, CaseSession, Lab, PassedCase
-from engine.protocol.proof.tape import MOST_TAPE_BYTES, Tape, read_tape
+from engine.protocol.proof.tape import MOST_TAPE_BYTES, Given, LookedUp, Tape, read_tape
 from engine.replay.agreement import Agreement, Disagreement, agreement
 from engine.replay.needed import needed_part
 from engine.run.proving.replays import mismatch_of
@@ -63,6 +63,7 @@ class CallTaper:
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._draws = Draws(lab.plan.draw_seed, "tapes")
+        self.torch_lines: set[int] = set()  # at which torch computed or looked up in a call
 
     async def of_case(self, one: PassedCase) -> ComparedTapes | CaseProof:
         """Tapes of verified calls that agree, or that of the last one and of further calls until two of them agree.
@@ -72,7 +73,7 @@ class CallTaper:
         Raises:
             EngineError: judge or worker failed.
         """
-        tapes = await asyncio.to_thread(_verified_tapes, one)
+        tapes = [self._needed(tape) for tape in await asyncio.to_thread(_verified_tapes, one)]
         seed, digest = one.result.seed, one.digest
         if not tapes or seed is None or digest is None:
             return await self._with_further_calls(one, None)
@@ -153,8 +154,14 @@ class CallTaper:
             if self._lab.session.kills > kills:
                 raise EngineError(called.trouble)
             return _another_call(name, f"failed: {called.trouble}")
-        tape = await read_recorded(session.case, path)
-        return tape if isinstance(tape, CaseProof) else (tape, called.returned)
+        tape = await _read_all(session.case, path)
+        return tape if isinstance(tape, CaseProof) else (self._needed(tape), called.returned)
+
+    def _needed(self, tape: Tape) -> Tape:
+        """The part of a tape that its outputs need; the lines of all of it are noted."""
+        steps = (step for step in tape.steps if isinstance(step, Given | LookedUp))
+        self.torch_lines.update(step.line for step in steps if step.line is not None)
+        return needed_part(tape)
 
     async def _outputs(
         self, session: CaseSession, returned: protocol.Returned, *, seed: int
@@ -172,6 +179,11 @@ class CallTaper:
 
 async def read_recorded(case: Case, path: Path) -> Tape | CaseProof:
     """The part of a tape that its outputs need, or why it proves nothing; the file is deleted."""
+    tape = await _read_all(case, path)
+    return tape if isinstance(tape, CaseProof) else needed_part(tape)
+
+
+async def _read_all(case: Case, path: Path) -> Tape | CaseProof:
     try:
         tape = await asyncio.to_thread(_read, path)
     except (UntrustedFileError, WireError) as error:
@@ -195,8 +207,8 @@ def _verified_tapes(one: PassedCase) -> list[Tape]:
 
 
 def _read(path: Path) -> Tape:
-    """The part of a tape that its outputs need; the file is deleted."""
+    """The whole tape; the file is deleted."""
     try:
-        return needed_part(read_tape(read_untrusted(path, max_bytes=MOST_TAPE_BYTES)))
+        return read_tape(read_untrusted(path, max_bytes=MOST_TAPE_BYTES))
     finally:
         path.unlink(missing_ok=True)

@@ -5,15 +5,46 @@ Runs nothing of the candidate, and decides nothing: the policy determines the ef
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from engine.model import Finding, Plan, Severity, Stage
 from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.native import Extension
 from engine.run.event_stream import EventEmitter
 from engine.run.static_reading import Parsed, read_parsed
-from engine.static.checks import checks
+from engine.static.checks import REFUTED_BY_PROOF, checks, grouped
 from engine.verdict.decide import Stop, refusal, uncheckable
+
+
+class StaticFindings:
+    """Reports the findings in the text of a run; those that a proof may refute, and the layer with them, later."""
+
+    def __init__(self, emitter: EventEmitter) -> None:
+        self._emitter = emitter
+        self._reported: tuple[Finding, ...] = ()
+        self._held: tuple[Finding, ...] | None = None  # None when all is reported
+        self._failed = ""
+
+    def report(self, found: Sequence[Finding], *, failed: str, holds: bool) -> None:
+        """Report findings, and hold back those that a proof may refute; `failed` is a check that raised an error."""
+        self._held = tuple(one for one in found if holds and one.check in REFUTED_BY_PROOF)
+        self._reported = tuple(one for one in found if one not in self._held)
+        self._failed = failed
+        for finding in self._reported:
+            self._emitter.find(finding)
+        if not self._held:
+            self.release()
+
+    def release(self, refuted: Collection[int] = ()) -> None:
+        """Report what was held back, without what is at the `refuted` lines; does nothing a second time."""
+        if self._held is None:
+            return
+        left = (one for one in self._held if one.location is None or one.location.line not in refuted)
+        found = tuple(grouped(left))
+        self._held = None
+        for finding in found:
+            self._emitter.find(finding)
+        self._emitter.report(_report((*self._reported, *found), failed=self._failed))
 
 
 async def report_and_decide(
@@ -21,16 +52,18 @@ async def report_and_decide(
     *,
     plan: Plan,
     emitter: EventEmitter,
+    findings: StaticFindings,
     on_native: Callable[[Sequence[Extension]], None] = lambda _: None,
 ) -> Stop | None:
-    """Report every finding, and pass native code to `on_native`; None, or the reason why the file is not run."""
+    """Report the findings, and pass native code to `on_native`; None, or the reason why the file is not run."""
     began = emitter.begin(Stage.STATIC)
     read = await read_parsed(parsed)
     found, broken = read.findings, read.breaches
-    for finding in (*found, *(breach.finding for breach in broken if breach.finding not in found)):
-        emitter.find(finding)
-    emitter.report(_report(found, failed=read.failed))
     stop = uncheckable(plan.policy, read.failed) or refusal(plan.policy, broken)
+    for breach in broken:
+        if breach.finding not in found:
+            emitter.find(breach.finding)
+    findings.report(found, failed=read.failed, holds=stop is None)
     if stop is None:
         emitter.end(Stage.STATIC, began)
     else:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from engine.errors import EngineError
@@ -25,6 +25,9 @@ from engine.static.native.extensions import extensions_of
 
 MOST_NODES = 50_000
 """A source with more syntax nodes is not checked: the verdict would wait for it."""
+
+REFUTED_BY_PROOF = frozenset({"torch_compute"})
+"""Checks whose hints say nothing about lines that ran in calls whose answer is proven to be the kernels'."""
 
 _LEAST_GROUPED, _MOST_LINES = 3, 6
 _REQUIRED = ("CATCHES", "SPARES", "STRICT", "check")
@@ -101,7 +104,7 @@ def read_statically(
             found.append(could_not_check(check.name, why))
             if not isinstance(error, RecursionError | MemoryError):
                 on_failure(check.name, why)
-        yield from _grouped(found)
+        yield from found
     yield from _unread_texts(reading)
 
 
@@ -112,13 +115,13 @@ def _unread_texts(reading: Reading) -> Iterator[Finding]:
             yield replace(could_not_check("native_text", clause), location=Location(line=extension.line))
 
 
-def _grouped(found: Iterable[Finding]) -> Iterator[Finding]:
-    """Merge findings with the same message into the first, with their count and lines."""
-    same: dict[str, list[Finding]] = {}
+def grouped(found: Iterable[Finding], *, apart: Collection[str] = ()) -> Iterator[Finding]:
+    """Merge findings of a check with the same message into the first, with their count and lines; not those `apart`."""
+    same: dict[tuple[str, str], list[Finding]] = {}
     for finding in found:
-        same.setdefault(finding.message, []).append(finding)
-    for message, group in same.items():
-        if len(group) < _LEAST_GROUPED:
+        same.setdefault((finding.check, finding.message), []).append(finding)
+    for (check, message), group in same.items():
+        if len(group) < _LEAST_GROUPED or check in apart:
             yield from group
             continue
         lines = sorted({finding.location.line for finding in group if finding.location is not None})

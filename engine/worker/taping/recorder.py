@@ -195,7 +195,8 @@ class TapeRecorder:
             if not elements_of(target):
                 return
             to = view_of(target, self._used(target))
-            self._add(LookedUp(target=to, source=of, positions=at, dimension=dimension, each=each))
+            line = line_in(self._filename)
+            self._add(LookedUp(target=to, source=of, positions=at, dimension=dimension, each=each, line=line))
             if {of.storage, at.storage} & self._memory.derived:
                 self._memory.derived.add(to.storage)
 

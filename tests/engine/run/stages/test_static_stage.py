@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 from engine.model import Candidate, Finding, Outcome, Plan, Policy, Stage, events
 from engine.model.layers import Coverage
 from engine.run.event_stream import EventEmitter
-from engine.run.stages.static_stage import report_and_decide
+from engine.run.stages.static_stage import StaticFindings, report_and_decide
 from engine.run.static_reading import parse_candidate
 from engine.verdict.decide import Stop
 from tests.operators import find
@@ -38,16 +38,22 @@ def silu(self):
 class Emitted:
     """What one reading of a text under one policy says."""
 
-    def __init__(self, source: bytes, policy: Policy, folder: Path | None = None) -> None:
+    def __init__(
+        self, source: bytes, policy: Policy, folder: Path | None = None, *, refuted: Collection[int] = ()
+    ) -> None:
         problem = find("aten::silu")
         plan = replace(Plan(problem=problem, cases=problem.cases, device="cpu", target=None), policy=policy)
         candidate = Candidate(source=source, problem=problem.name, folder=folder)
         emitter = Emitted.Listening()
+        self.static = StaticFindings(emitter)
 
         async def read() -> Stop | None:
-            return await report_and_decide(await parse_candidate(candidate, plan), plan=plan, emitter=emitter)
+            parsed = await parse_candidate(candidate, plan)
+            return await report_and_decide(parsed, plan=plan, emitter=emitter, findings=self.static)
 
         self.stop: Stop | None = asyncio.run(read())
+        self.held = not any(isinstance(event, events.LayerChecked) for event in emitter.reported)
+        self.static.release(refuted)
         self.findings: list[Finding] = emitter.findings
         [self.layer] = [event.report for event in emitter.reported if isinstance(event, events.LayerChecked)]
         [self.ended] = [event for event in emitter.reported if isinstance(event, events.StageFinished)]
@@ -70,6 +76,29 @@ def test_default_policy_refuses_nothing_without_rules(policy: Policy) -> None:
     assert (reported.ended.stage, reported.ended.outcome) == (Stage.STATIC, Outcome.PASS)
     assert "no_kernel" in [finding.check for finding in reported.findings]
     assert Emitted(BOOKKEEPING, policy).findings == []
+
+
+@pytest.mark.parametrize(
+    ("refuted", "lines"), [((), [11]), ((11,), []), ((9, 12), [11])], ids=["no proof", "proven", "proven elsewhere"]
+)
+def test_hint_that_a_proof_may_refute_waits_for_it(refuted: tuple[int, ...], lines: list[int]) -> None:
+    source = BOOKKEEPING.replace(b"torch.empty_like(self)", b"torch.relu(self)")
+    reported = Emitted(source, Policy.DEFAULT, refuted=refuted)
+    found = [finding for finding in reported.findings if finding.check == "torch_compute"]
+    assert reported.held
+    assert [finding.location.line for finding in found if finding.location is not None] == lines
+    assert reported.layer.facts[-1].value == str(len(reported.findings))
+
+
+def test_hint_of_a_refused_file_does_not_wait() -> None:
+    assert not Emitted(PLAIN_TORCH, Policy.STRICT).held
+
+
+def test_hints_with_one_message_are_merged_once_they_are_reported() -> None:
+    lines = b"".join(b"    torch.mm(self, self, out=y)\n" for _ in range(3))
+    source = BOOKKEEPING.replace(b"    return y", lines + b"    return y")
+    [finding] = [one for one in Emitted(source, Policy.DEFAULT).findings if one.check == "torch_compute"]
+    assert finding.message.endswith("(3 times, lines 13, 14, 15)")
 
 
 def test_strict_policy_names_rule_check_and_line() -> None:
