@@ -22,7 +22,7 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Event, InputEvent, Key, Resize
 from textual.geometry import Size
-from textual.notifications import SeverityLevel
+from textual.notifications import Notify, SeverityLevel
 from textual.widgets import Input, TextArea
 
 from kgtui.app.arenas import release_free_memory
@@ -146,11 +146,16 @@ class TerminalApp(App[None]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message for a moment, with control characters replaced; an equal one is replaced."""
+        """Show a message for a moment, with control characters replaced."""
         words = harmless_lines(message)
-        for shown in [one for one in self._notifications if one.message == words and one.severity == severity]:
-            self._unnotify(shown, refresh=False)  # the next line refreshes; Textual has no public way
         super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
+
+    def on_notify(self, event: Notify) -> None:
+        """Remove an equal message; Textual's own handler, called next, adds this one and draws."""
+        new = event.notification
+        for shown in tuple(self._notifications):
+            if (shown.message, shown.severity) == (new.message, new.severity):
+                self._unnotify(shown, refresh=False)  # Textual has no public way to remove a single one
 
     def _handle_exception(self, error: Exception) -> None:
         """Textual calls this, which has no public name, for an exception that was not caught."""
