@@ -23,13 +23,13 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Event, InputEvent, Key, Resize
 from textual.geometry import Size
 from textual.notifications import Notify, SeverityLevel
-from textual.widgets import Input, TextArea
 
 from kgtui.app.arenas import release_free_memory
 from kgtui.app.terminal_driver import TerminalDriver
 from kgtui.app.while_active import WhileActive
 from kgtui.highlighting.cleaning import harmless_lines
 from kgtui.screens.base.dropped_input import is_dropped
+from kgtui.widgets.text.typed_keys import is_for_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,13 +100,12 @@ class TerminalApp(App[None]):
             await super().on_event(event)
 
     def on_key(self, event: Key) -> None:
-        """Insert a letter typed right after the key that opens a text field or the editor, before it has the focus.
+        """Pass on a key typed right after the one that opens a text field or the editor, before it has the focus.
 
-        Textual drops such a letter.  A field stops the events that reach it, so no letter is inserted twice.
+        Textual drops such a key.  A field stops the keys that reach it, so none has its effect twice.
         """
         field = self.focused
-        takes_text = isinstance(field, Input) or (isinstance(field, TextArea) and not field.read_only)
-        if field is not None and takes_text and event.is_printable:
+        if field is not None and is_for_text(field, event):
             event.prevent_default()
             field.post_message(Key(event.key, event.character))
 

@@ -25,6 +25,7 @@ from kgtui.state.format.lines import Line, line, muted, strong
 from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.text.toned import Grid, Lines
+from kgtui.widgets.text.typed_keys import Field
 
 PLACE = Place.OVER
 _TICKS_PER_READ = 10  # interval of polling a batch of another process
@@ -51,7 +52,7 @@ class BatchScreen(KgtuiScreen):
         """Create the widgets: the batch, its progress, every candidate."""
         yield Lines(id="banner")
         yield Lines(id="subject")
-        yield Input(id="wanted", compact=True, placeholder=EXAMPLE)
+        yield Field(id="wanted", compact=True, placeholder=EXAMPLE)
         yield Lines(id="progress")
         yield Grid(COLUMNS, id="results")
         yield Lines(id="reason")

@@ -21,6 +21,7 @@ from kgtui.settings.keys import ACTIONS, Action, Where, bindings_of, shown_keys
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text, strong
 from kgtui.widgets.text.toned import Lines
 from kgtui.widgets.text.tones import TONE_CLASSES
+from kgtui.widgets.text.typed_keys import Field
 
 PLACE = Place.OVER
 
@@ -65,7 +66,7 @@ class HelpScreen(ModalScreen[None], StyledScreen):
         """Create the widgets: the keys by group, then the terms of the screen, and an input for a search."""
         with VerticalScroll(id="help"):
             yield Lines(id="help-text", indent=_KEYS_WIDTH + 2)
-        yield Input(placeholder="letters of a key, an action or a word", id="help-search", compact=True)
+        yield Field(placeholder="letters of a key, an action or a word", id="help-search", compact=True)
 
     def on_screen_resume(self) -> None:
         """Show the keys of the screen below first."""

@@ -39,6 +39,7 @@ from kgtui.widgets.controls.entry import Entry
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.tables.paged_grid import PagedGrid
 from kgtui.widgets.text.toned import Lines
+from kgtui.widgets.text.typed_keys import Field
 
 PLACE = Place.OVER
 
@@ -73,7 +74,7 @@ class HistoryScreen(KgtuiScreen):
         """Create the widgets: totals, filter, list, details of the row under the cursor, an input and a question."""
         yield Lines(id="banner")
         yield Strip(id="head")
-        yield Input(placeholder=f"/ to type: {HINT}", id="filter", compact=True)
+        yield Field(placeholder=f"/ to type: {HINT}", id="filter", compact=True)
         yield PagedGrid(run_columns(medium=False, wide=False), id="runs")
         yield Lines(id="empty")
         yield Lines(id="details")

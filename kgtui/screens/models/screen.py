@@ -38,6 +38,7 @@ from kgtui.widgets.controls.bars import Bar, Segment
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.tables.plot_view import PlotView
 from kgtui.widgets.text.toned import Grid, Lines
+from kgtui.widgets.text.typed_keys import Field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -83,7 +84,7 @@ class ModelsScreen(KgtuiScreen):
         yield Lines(id="banner")
         yield Lines(id="subject")
         yield Bar(gap=" ", id="tabs")
-        yield Input(id="wanted", compact=True, placeholder=EXAMPLE)
+        yield Field(id="wanted", compact=True, placeholder=EXAMPLE)
         yield Lines(id="progress")
         yield Lines(id="streaming")
         yield Lines(id="about")

@@ -21,6 +21,7 @@ from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.text.code_view import CodeView
 from kgtui.widgets.text.toned import Grid, Lines
+from kgtui.widgets.text.typed_keys import Field
 
 if TYPE_CHECKING:
     from engine.problem_source import ProblemDescription
@@ -53,7 +54,7 @@ class OperatorsScreen(KgtuiScreen):
         """Create the widgets: the list beside its preview, or above it on a narrow screen."""
         yield Lines(id="banner")
         yield Strip(id="head")
-        yield Input(placeholder="a few letters of a name, / to type", id="filter", compact=True)
+        yield Field(placeholder="a few letters of a name, / to type", id="filter", compact=True)
         with Horizontal(id="body"):
             with Vertical(id="list"):
                 yield Grid(COLUMNS, id="operators")

@@ -28,6 +28,7 @@ from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.tables.paged_grid import PagedGrid
 from kgtui.widgets.text.toned import Grid, Lines
+from kgtui.widgets.text.typed_keys import Field
 
 if TYPE_CHECKING:
     from kgtui.screens.base.open_workbench import OpenWorkbench
@@ -70,7 +71,7 @@ class TuneScreen(KgtuiScreen):
         yield Lines(id="variant")
         with VerticalScroll(id="patch-scroll", can_focus=False):
             yield Lines(id="patch")
-        yield Input(id="values", compact=True, select_on_focus=True)
+        yield Field(id="values", compact=True, select_on_focus=True)
         yield Ask(id="ask")
         yield Bar(id="keys")
         yield TooSmall()

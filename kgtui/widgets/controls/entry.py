@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from kgtui.state.format.lines import line, strong
 from kgtui.widgets.text.toned import Lines
+from kgtui.widgets.text.typed_keys import Field
 
 
 class Entry(Horizontal):
@@ -27,7 +28,7 @@ class Entry(Horizontal):
     def compose(self) -> ComposeResult:
         """Create the label, and the field behind it."""
         yield Lines(classes="label")
-        yield Input(compact=True, select_on_focus=self._selects)
+        yield Field(compact=True, select_on_focus=self._selects)
 
     def on_mount(self) -> None:
         """Hide the prompt."""

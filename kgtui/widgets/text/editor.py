@@ -32,6 +32,7 @@ from kgtui.highlighting.lexers import is_made, lexer_for
 from kgtui.highlighting.marks import Mark
 from kgtui.widgets.text.line_cache import AcyclicCache
 from kgtui.widgets.text.source_finding import SourceFinder
+from kgtui.widgets.text.typed_keys import run_own_binding
 
 SLICE_CHARACTERS = 3_000
 SLICE_PAUSE_S = 0.005
@@ -89,9 +90,12 @@ class SourceEditor(TextArea):
         """Whether an action is available: undo and redo are left to the app while read-only."""
         return not (self.read_only and action in _OF_EDITING) and super().check_action(action, parameters)
 
-    def on_key(self, event: Key) -> None:
-        """Indent a new line like the previous one, and one step deeper after a colon."""
-        if event.key != "enter" or self.read_only:
+    async def on_key(self, event: Key) -> None:
+        """Indent a new line like the previous one, and one step deeper after a colon; move and delete at once."""
+        if self.read_only or event.is_printable:
+            return
+        if event.key != "enter":
+            await run_own_binding(self, event)
             return
         event.stop()
         event.prevent_default()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from textual.events import Key
+from textual.widgets import Input
 
 import kgtui
 from kgtui.screens.help.screen import help_lines
@@ -49,6 +50,29 @@ async def test_letters_typed_right_after_edit_key_are_kept(make_bench: Any, pane
             await pilot.pause()
         assert workbench(bench).source.editor.text == "jcqb" + fakes.SOURCE.decode()
         assert len(bench.engine.evaluated) == 1
+
+
+async def test_keys_in_one_piece_have_their_effect_in_order(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        for key in ("e", "x", "backspace", "y", "enter", "z", "left", "u", "home", "v"):
+            bench.app.post_message(Key(key, key if len(key) == 1 else None))
+        for _ in range(9):
+            await pilot.pause()
+        assert workbench(bench).source.editor.text == "y\nvuz" + fakes.SOURCE.decode()
+        assert bench.app.screen is workbench(bench)
+
+
+async def test_keys_in_one_piece_edit_an_entry_in_order(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        for key in ("slash", "a", "backspace", "b", "left", "c"):
+            bench.app.post_message(Key(key, key if len(key) == 1 else "/" if key == "slash" else None))
+        for _ in range(9):
+            await pilot.pause()
+        assert isinstance(bench.app.focused, Input) and bench.app.focused.value == "cb"
 
 
 async def test_watcher_report_of_own_save_starts_no_run(make_bench: Any) -> None:

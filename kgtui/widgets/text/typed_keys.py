@@ -1,0 +1,42 @@
+"""Keys in the order in which they were typed, also where many arrive in one piece.
+
+Textual runs a binding of a text field only when its key has bubbled up to the application, after the letters that were
+typed next: over a slow connection backspace removed one of those.
+"""
+
+from __future__ import annotations
+
+from textual.events import Key
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+_INSERTED = frozenset({"enter", "tab"})
+
+
+def is_for_text(widget: Widget | None, event: Key) -> bool:
+    """Whether the widget takes text, and would handle this key itself if it reached it."""
+    if isinstance(widget, TextArea) and not widget.read_only:
+        is_inserted = event.key in _INSERTED
+    elif isinstance(widget, Input):
+        is_inserted = False
+    else:
+        return False
+    return event.is_printable or is_inserted or event.key in widget._bindings.key_to_bindings  # no public access
+
+
+async def run_own_binding(widget: Widget, event: Key) -> None:
+    """Run the binding that the widget itself has for this key."""
+    for binding in widget._bindings.key_to_bindings.get(event.key, ()):  # no public access
+        if await widget.app.run_action(binding.action, widget):
+            event.stop()
+            event.prevent_default()
+            return
+
+
+class Field(Input):
+    """A line of text whose keys have an effect in the order in which they were typed."""
+
+    async def on_key(self, event: Key) -> None:
+        """Move the cursor, delete or submit at once."""
+        if not event.is_printable:
+            await run_own_binding(self, event)
