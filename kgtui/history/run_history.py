@@ -56,7 +56,8 @@ StoreOpener: TypeAlias = Callable[[], StoredRuns]
 
 class RunHistory:
     """Access to the store for the lists of the screen; `recording` is None if there is no store.
-    `marked` are the runs marked for comparison, in ascending order.
+    `marked` are the runs marked for comparison, in ascending order; `is_read` is whether the lists are those of the
+    store, or cannot be read.
     """
 
     def __init__(self, opener: StoreOpener, *, on_trouble: Callable[[str], None], notice: StoreNotice) -> None:
@@ -64,6 +65,7 @@ class RunHistory:
         self._on_trouble = on_trouble
         self._notice = notice
         self.recording: StoredRuns | None = None
+        self.is_read = False
         self.last_runs: dict[str, LastRun] = {}
         self.recent_files: tuple[RecentFile, ...] = ()
         self.marked: tuple[int, ...] = ()
@@ -83,6 +85,7 @@ class RunHistory:
     async def refresh(self) -> None:
         """Reload the recent operators and files."""
         if self.recording is None:
+            self.is_read = True
             return
         try:
             self.last_runs = await asyncio.to_thread(self.recording.last_runs)
@@ -91,6 +94,8 @@ class RunHistory:
             self._on_trouble(str(error))
         else:
             self.recent_files = await asyncio.to_thread(_users_own, recent)
+        finally:
+            self.is_read = True
 
     async def runs_of(self, problem: str) -> tuple[PastRun, ...] | None:
         """The newest runs of this operator; None if they cannot be read."""

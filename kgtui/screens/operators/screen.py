@@ -76,7 +76,9 @@ class OperatorsScreen(KgtuiScreen):
         chosen = choices(host.problems, host.run_history.recent_files, host.run_history.last_runs, self._facets)
         self._choices = {choice.key: choice for choice in chosen}
         operators = sum(choice.file is None for choice in chosen)
-        title = line(strong("Operators  "), *progress_line(host.problems, host.run_history.last_runs))
+        is_read = host.run_history.is_read
+        progress = progress_line(host.problems, host.run_history.last_runs) if is_read else line(muted("reading runs"))
+        title = line(strong("Operators  "), *progress)
         narrowed = facet_line(self._facets, operators, len(host.problems))
         self.query_one(Strip).show(((title, line(muted(host.device_and_target))), (narrowed, ())))
         grid = self.query_one(Grid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from kgtui.files.kernel_folder import SAMPLES
@@ -14,6 +15,25 @@ from kgtui.widgets.text.code_view import CodeView
 from kgtui.widgets.text.toned import Grid
 from tests.kgtui import fakes
 from tests.kgtui.app.workbench_state import state, workbench
+
+
+def head(bench: Any) -> str:
+    return plain_text((bench.app.screen.query_one("#head", Strip).rows[0][0],))
+
+
+async def test_passing_operators_are_counted_once_store_is_read(make_bench: Any) -> None:
+    recording, can_read = fakes.MemoryRecording(), threading.Event()
+    read = recording.last_runs
+    recording.last_runs = lambda: can_read.wait() and read()
+    bench = make_bench(opened=False, recording=recording)
+    async with bench.app.run_test() as pilot:
+        await bench.until(pilot, lambda: bool(bench.app.problems))
+        await pilot.pause()
+        assert head(bench).startswith("Operators  reading runs")
+        can_read.set()
+        await bench.until(pilot, lambda: bench.app.run_history.is_read)
+        await bench.settled(pilot)
+        assert head(bench).startswith("Operators  0 of 3 passing")
 
 
 async def test_operators_are_listed_filtered_and_opened(make_bench: Any) -> None:
