@@ -33,7 +33,7 @@ from engine.timing.exchange import CaseEnded, Exchange
 from engine.timing.facts import CaseFacts, SideFacts
 from engine.timing.numbers.statistics import summarise
 from engine.timing.orders import SlotRing
-from engine.timing.participants import Entrant, Table
+from engine.timing.participants import Entrant, Participants
 from engine.timing.timed_candidates import TimedCandidate, TimedWorker
 from engine.timing.timed_device import TimedDevice
 from engine.timing.timed_sides import BaselineParticipant, NotCapturedError
@@ -136,19 +136,18 @@ class Bench:
             native=self._kernels.native,
             stored_us_by_baseline={name: time_us for name, time_us in stored.items() if time_us is not None},
         )
-        participants = [
-            self._participant(number, name)
-            for number, name in enumerate((CANDIDATE, OTHER)[: len(self._timed_workers)])
+        workers = [
+            self._worker(number, name) for number, name in enumerate((CANDIDATE, OTHER)[: len(self._timed_workers)])
         ]
         stop: Stop | None = None
         try:
-            await self._measure(facts, participants)
+            await self._measure(facts, workers)
         except CaseEnded as ended:
             stop = ended.stop
         finally:
             # Shielded: a cancelled run must also free its slots on the device.
-            late = await asyncio.shield(asyncio.create_task(self._close_all_slots(participants)))
-        mine = participants[0]
+            late = await asyncio.shield(asyncio.create_task(self._close_all_slots(workers)))
+        mine = workers[0]
         assert mine is not None  # checked by `run`
         facts.late, facts.calls, facts.verified = mine.late, mine.calls, mine.verified
         facts.kernels_ns, facts.nodes = mine.kernels_ns, mine.nodes
@@ -161,43 +160,43 @@ class Bench:
             benchmark, findings = conclusion.of_timed(facts, self._problem, self._device.peaks, elapsed_s, rng)
         return replace(benchmark, launches=self._kernels.launches(case.name)), findings
 
-    async def _measure(self, facts: CaseFacts, participants: list[WorkerParticipant | None]) -> None:
+    async def _measure(self, facts: CaseFacts, workers: list[WorkerParticipant | None]) -> None:
         arranged = await rounds.arranged_slots(
             self._exchange,
             self._problem,
             facts.case.name,
             most_bytes=self._device.slot_bytes,
-            workers=len(participants),
+            workers=len(workers),
         )
         facts.slots, facts.slot_bytes = arranged.layouts[0].slots, arranged.slot_bytes
         facts.l2_bytes = arranged.l2_bytes
-        table = self._table(facts, participants, arranged)
-        await rounds.prepare_participants(table, arranged)
-        await rounds.first_calls(table)
+        participants = self._participants(facts, workers, arranged)
+        await rounds.prepare_participants(participants, arranged)
+        await rounds.first_calls(participants)
         # Counted from here: the first calls may compile and are not part of the measuring time.
         began_s, case_s = self._exchange.clock(), self._plan.case_s
-        await rounds.warm_up(table, case_s=case_s)
-        graph = await rounds.choose_method(table, case_s=case_s)
+        await rounds.warm_up(participants, case_s=case_s)
+        graph = await rounds.choose_method(participants, case_s=case_s)
         facts.before = self._device.state()
         end_s = began_s + (1 - bursts.TAIL_SHARE) * case_s
         estimate = partial(self._estimate, facts)
         try:
-            await rounds.rounds(table, graph, began_s=began_s, end_s=end_s, on_least=estimate)
+            await rounds.rounds(participants, graph, began_s=began_s, end_s=end_s, on_least=estimate)
         except NotCapturedError as error:
             graph = ()
-            _forget_graphs(table, str(error))
-            await rounds.rounds(table, graph, began_s=began_s, end_s=end_s, on_least=estimate)
-        rounds.require_record(table)
-        await bursts.bursts(table, case_s=case_s)
+            _forget_graphs(participants, str(error))
+            await rounds.rounds(participants, graph, began_s=began_s, end_s=end_s, on_least=estimate)
+        rounds.require_record(participants)
+        await bursts.bursts(participants, case_s=case_s)
         if not graph:
-            await bursts.graphs(table, case_s=case_s, repeatable=not self._problem.mutates)
+            await bursts.graphs(participants, case_s=case_s, repeatable=not self._problem.mutates)
         facts.after = self._device.state()
         if self._kernels.source is not None:
             facts.kernels = await kernel_times.measured(
                 self._kernels.source, self._exchange, facts.case, arranged, cache=self._plan.cache,
-                slots=range(table.most_at_once),
+                slots=range(participants.most_at_once),
             )  # fmt: skip
-        for entrant in (table.candidate, *table.opponents):
+        for entrant in (participants.candidate, *participants.opponents):
             entrant.facts.notes += entrant.participant.notes
             entrant.facts.reason = entrant.participant.reason
 
@@ -206,14 +205,14 @@ class Bench:
         if estimate is not None:
             self._listener.case_estimated(estimate)
 
-    def _table(
-        self, facts: CaseFacts, participants: list[WorkerParticipant | None], arranged: protocol.Arranged
-    ) -> Table:
-        """Participants: the candidate, another worker, the baselines of the plan."""
-        mine = participants[0]
+    def _participants(
+        self, facts: CaseFacts, workers: list[WorkerParticipant | None], arranged: protocol.Arranged
+    ) -> Participants:
+        """The candidate, another worker, the baselines of the plan."""
+        mine = workers[0]
         assert mine is not None
         opponents: list[Entrant] = []
-        for other in participants[1:]:
+        for other in workers[1:]:
             side = SideFacts(name=OTHER)
             facts.baselines.append(side)
             if other is None:
@@ -226,7 +225,7 @@ class Bench:
             participant = BaselineParticipant(name=name, exchange=self._exchange, cache=self._plan.cache)
             opponents.append(Entrant(participant=participant, facts=side))
         warm, layout = self._plan.cache is CacheState.WARM, arranged.layouts[0]
-        return Table(
+        return Participants(
             facts=facts,
             exchange=self._exchange,
             candidate=Entrant(participant=mine, facts=facts.candidate),
@@ -235,7 +234,7 @@ class Bench:
             warm_slots=arranged.l2_bytes // (_WARM_SHARE * max(1, layout.stride)) if warm else None,
         )
 
-    def _participant(self, number: int, name: str) -> WorkerParticipant | None:
+    def _worker(self, number: int, name: str) -> WorkerParticipant | None:
         side = self._timed_workers[number].side
         if side is None:
             return None
@@ -250,10 +249,10 @@ class Bench:
             unrecorded=side.unrecorded,
         )
 
-    async def _close_all_slots(self, participants: list[WorkerParticipant | None]) -> Stop | None:
-        """Close the slots of all participants and the judge; returns a failure of the candidate's worker, if any."""
+    async def _close_all_slots(self, workers: list[WorkerParticipant | None]) -> Stop | None:
+        """Close the slots of all workers and the judge; returns a failure of the candidate's worker, if any."""
         stop: Stop | None = None
-        for timed_worker, participant in zip(self._timed_workers, participants, strict=True):
+        for timed_worker, participant in zip(self._timed_workers, workers, strict=True):
             if participant is None or participant.side is not timed_worker.side:
                 continue
             if not participant.dead:
@@ -271,10 +270,10 @@ class Bench:
         return stop
 
 
-def _forget_graphs(table: Table, why: str) -> None:
+def _forget_graphs(participants: Participants, why: str) -> None:
     """Continue with events, as if no graph had been captured."""
-    table.candidate.facts.notes.append(why)
-    for entrant in table.present:
+    participants.candidate.facts.notes.append(why)
+    for entrant in participants.present:
         entrant.facts.method = Method.EVENTS
         entrant.facts.rounds.clear()
         entrant.facts.replays.clear()

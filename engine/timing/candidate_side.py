@@ -12,7 +12,7 @@ from dataclasses import replace
 from engine import protocol
 from engine.model import BenchmarkPlan, CacheState, Outcome
 from engine.timing.exchange import CaseEnded, Exchange, FailedHere, R, Side
-from engine.timing.facts import Batch, Stretch, batch_of, each_us
+from engine.timing.facts import ChunkTimes, Stretch, chunk_times, each_us
 from engine.timing.orders import Costs
 from engine.timing.timed_sides import NotCapturedError
 from engine.verdict.decide import Stop
@@ -77,7 +77,7 @@ class WorkerParticipant:
         )
         await self._ask(command, protocol.Done, "while opening the slots")
 
-    async def single(self, slots: tuple[int, ...]) -> Batch:
+    async def single(self, slots: tuple[int, ...]) -> ChunkTimes:
         began = self._exchange.clock()
         await self._refresh(slots)
         timed, took_s = await self._time(slots, protocol.CallMode.SINGLE)
@@ -91,7 +91,7 @@ class WorkerParticipant:
             self.kernels_ns[kernel.name] += kernel.device_ns
         self.late += timed.late
         self.costs.add(len(slots), self._exchange.clock() - began)
-        batch = batch_of(timed)
+        batch = chunk_times(timed)
         self.device_s = batch.typical_s
         return batch
 

@@ -13,8 +13,8 @@ from engine.verdict.native_symbols import NativeKernels
 
 
 @dataclass(frozen=True, kw_only=True)
-class Batch:
-    """The times of one chunk by method, in microseconds.
+class ChunkTimes:
+    """The times of the calls of one chunk by method, in microseconds.
 
     `idle` calls of `calls` put nothing on the device, and `early` ones had their work done before the work queued ahead
     of them.  `precise` is whether the device's own record was read for it.  `busy_us` is how long a call kept the
@@ -59,7 +59,7 @@ class Stretch:
 class SideFacts:
     """Observations of one side of a case.
 
-    `rounds` has two batches a round, in the order in which they were timed.  `bursts` are of many calls, `short_bursts`
+    `rounds` has two chunks a round, in the order in which they were timed.  `bursts` are of many calls, `short_bursts`
     of one; `replays` of a graph of many calls, `short_replays` of a graph of one. `clock_replays` and
     `short_clock_replays` are further replays, whose outputs were not compared. `round_trips_s` are exchanges without a
     call.
@@ -68,7 +68,7 @@ class SideFacts:
     name: str
     method: Method | None = None
     reason: str = ""
-    rounds: list[tuple[Batch, Batch]] = field(default_factory=list)
+    rounds: list[tuple[ChunkTimes, ChunkTimes]] = field(default_factory=list)
     bursts: list[Stretch] = field(default_factory=list)
     short_bursts: list[Stretch] = field(default_factory=list)
     replays: list[Stretch] = field(default_factory=list)
@@ -79,23 +79,23 @@ class SideFacts:
     notes: list[str] = field(default_factory=list)
     trusted: bool = False
 
-    def batches_us(self, method: Method) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+    def chunks_us(self, method: Method) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
         """The times of each round by this method."""
         return [(first.times_us(method), second.times_us(method)) for first, second in self.rounds]
 
     def work_us(self, method: Method) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
         """Busy time of the device for the calls of each round; their times for a method that cannot measure it."""
         if method is not Method.CUPTI:
-            return self.batches_us(method)
+            return self.chunks_us(method)
         return [(first.busy_us, second.busy_us) for first, second in self.rounds]
 
     def samples_us(self, method: Method) -> tuple[float, ...]:
         """All times by this method, in the order in which they were taken."""
-        return tuple(time_us for pair in self.batches_us(method) for batch in pair for time_us in batch)
+        return tuple(time_us for pair in self.chunks_us(method) for batch in pair for time_us in batch)
 
     def has(self, method: Method) -> bool:
         """Whether every batch has times by this method."""
-        return bool(self.rounds) and all(first and second for first, second in self.batches_us(method))
+        return bool(self.rounds) and all(first and second for first, second in self.chunks_us(method))
 
 
 @dataclass(kw_only=True)
@@ -127,10 +127,10 @@ class CaseFacts:
     kernels: SideFacts | None = None
 
 
-def batch_of(timed: protocol.Timed) -> Batch:
+def chunk_times(timed: protocol.Timed) -> ChunkTimes:
     """The times of a SINGLE run."""
     precise = bool(timed.method)
-    return Batch(
+    return ChunkTimes(
         calls=len(timed.calls),
         idle=sum(call.activities == 0 for call in timed.calls) if precise else 0,
         early=sum(0 < call.activities <= call.early for call in timed.calls) if precise else 0,

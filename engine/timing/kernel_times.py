@@ -13,7 +13,7 @@ from engine.model import CacheState, Case
 from engine.model.benchmark import Method
 from engine.timing.candidate_side import WorkerParticipant
 from engine.timing.exchange import CaseEnded, Exchange, Side
-from engine.timing.facts import Batch, SideFacts
+from engine.timing.facts import ChunkTimes, SideFacts
 from engine.timing.rounds import RECORD_TRIES
 
 KERNELS = "kernels"
@@ -104,7 +104,7 @@ def _calls_within(remaining_s: float, call_s: float) -> int:
     return min(max(room, _FEWEST_CALLS), _MOST_CALLS)
 
 
-def _agree(rounds: Sequence[tuple[Batch, Batch]]) -> bool:
+def _agree(rounds: Sequence[tuple[ChunkTimes, ChunkTimes]]) -> bool:
     """Whether the typical call took the same in all rounds."""
     taken = [[one.typical_s or 0.0 for one in halves] for halves in rounds]
     each_s = [statistics.fmean(halves) for halves in taken]

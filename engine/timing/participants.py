@@ -24,8 +24,10 @@ class Entrant:
     out: bool = False
 
 
-class Table:
+class Participants:
     """The candidate and its opponents, and the ring of slots on which they are called.
+
+    For a warm cache, `warm_slots` is the number of slots that fit into it; None for a cold one.
 
     A baseline is called on the last content of the slots, of which the judge keeps copies.  Another worker is called on
     the slots of the same numbers, filled again in a block of its own: the address of a slot makes calls a little faster

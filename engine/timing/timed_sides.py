@@ -7,7 +7,7 @@ from typing import Protocol
 from engine import protocol
 from engine.model import CacheState, Outcome
 from engine.timing.exchange import CaseEnded, Exchange, FailedHere
-from engine.timing.facts import Batch, Stretch, batch_of, each_us
+from engine.timing.facts import ChunkTimes, Stretch, chunk_times, each_us
 from engine.timing.orders import Costs
 from engine.verdict.decide import Stop
 
@@ -27,7 +27,7 @@ class Participant(Protocol):
     reason: str
     notes: tuple[str, ...]
 
-    async def single(self, slots: tuple[int, ...]) -> Batch:
+    async def single(self, slots: tuple[int, ...]) -> ChunkTimes:
         """Call once on each slot, every call with its own times."""
         ...
 
@@ -70,7 +70,7 @@ class BaselineParticipant:
         command = protocol.PrepareBaseline(id=protocol.new_id(), name=self.name)
         await self._exchange.ask_judge(command, protocol.Done, f"preparing {self.name}")
 
-    async def single(self, slots: tuple[int, ...]) -> Batch:
+    async def single(self, slots: tuple[int, ...]) -> ChunkTimes:
         timed, took_s = await self._time(slots, protocol.CallMode.SINGLE)
         if len(timed.calls) != len(slots):
             message = f"the judge reported {len(timed.calls)} calls of {self.name}, expected {len(slots)}"
@@ -80,7 +80,7 @@ class BaselineParticipant:
         if not timed.method:
             self.reason = timed.reason or "the judge gave no reason"
         self.costs.add(len(slots), took_s)
-        batch = batch_of(timed)
+        batch = chunk_times(timed)
         self.device_s = batch.typical_s
         return batch
 

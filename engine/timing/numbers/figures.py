@@ -53,7 +53,7 @@ def device_interval(side: SideFacts, method: Method, rng: random.Random) -> Inte
     Raises:
         ValueError: a sample that no clock can give.
     """
-    rounds = [samples for first, second in side.batches_us(method) if (samples := [*first, *second])]
+    rounds = [samples for first, second in side.chunks_us(method) if (samples := [*first, *second])]
     return median_interval(rounds, rng=rng) if sum(map(len, rounds)) > 1 else None
 
 
@@ -74,7 +74,7 @@ def compared(candidate: SideFacts, side: SideFacts, rng: random.Random) -> tuple
     method = next((each for each in methods if each and candidate.has(each) and side.has(each)), None)
     if method is None:
         raise ValueError("no method timed both sides in every round")
-    mine, theirs = candidate.batches_us(method), side.batches_us(method)
+    mine, theirs = candidate.chunks_us(method), side.chunks_us(method)
     mine = mine[: len(theirs)]
     rounds = [(first, *between, last) for (first, last), between in zip(mine, theirs, strict=True)]
     tick = tick_us((*candidate.samples_us(method), *side.samples_us(method)))
@@ -144,7 +144,7 @@ def tick_us(samples: Sequence[float]) -> float | None:
 
 
 def _pairs(candidate: SideFacts, method: Method) -> list[tuple[float, float]]:
-    return [(statistics.median(first), statistics.median(last)) for first, last in candidate.batches_us(method)]
+    return [(statistics.median(first), statistics.median(last)) for first, last in candidate.chunks_us(method)]
 
 
 def _call_interval(side: SideFacts, notes: list[str], rng: random.Random) -> Interval | None:

@@ -11,7 +11,7 @@ import pytest
 from engine.model import CacheState, Case, DType, FrameworkWork, Severity, Tier
 from engine.model.benchmark import CANDIDATE, Method
 from engine.timing.checks.evidence import early_calls, idle_calls, shared_outputs, uneven_calls
-from engine.timing.facts import Batch, CaseFacts, SideFacts, Stretch
+from engine.timing.facts import CaseFacts, ChunkTimes, SideFacts, Stretch
 from tests.engine.toy_problem import toy_problem
 
 CASE = Case(name="big", dtype=DType.FLOAT32, tier=Tier.BENCH, params={})
@@ -20,7 +20,7 @@ TOY = toy_problem(CASE)
 
 def facts(*chunks: tuple[float, ...], idle: int = 0, method: Method = Method.CUPTI) -> CaseFacts:
     batches = [
-        Batch(calls=len(spans) + idle, idle=idle, spans_us=spans, busy_us=spans, precise=True) for spans in chunks
+        ChunkTimes(calls=len(spans) + idle, idle=idle, spans_us=spans, busy_us=spans, precise=True) for spans in chunks
     ]
     rounds = list(zip(batches[::2], batches[1::2], strict=True))
     return CaseFacts(
@@ -79,13 +79,13 @@ def test_content_dependent_times_have_no_finding():
 
 @pytest.mark.parametrize(("slow_us", "uneven"), [(16.0, False), (40.0, True)])
 def test_events_are_too_coarse_for_a_few_microseconds(slow_us, uneven):
-    batches = [Batch(calls=3, streams_us=(slow_us, 10.0, 10.0))] * 2
+    batches = [ChunkTimes(calls=3, streams_us=(slow_us, 10.0, 10.0))] * 2
     side = SideFacts(name=CANDIDATE, method=Method.EVENTS, rounds=[(batches[0], batches[1])])
     assert (uneven_calls(CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)) is not None) is uneven
 
 
 def test_gaps_of_slow_host_are_not_work():
-    batches = [Batch(calls=3, spans_us=(700.0, 80.0, 75.0), busy_us=(40.0, 40.1, 40.0), precise=True)] * 2
+    batches = [ChunkTimes(calls=3, spans_us=(700.0, 80.0, 75.0), busy_us=(40.0, 40.1, 40.0), precise=True)] * 2
     side = SideFacts(name=CANDIDATE, method=Method.CUPTI, rounds=[(batches[0], batches[1])])
     assert uneven_calls(CaseFacts(case=CASE, cache=CacheState.COLD, candidate=side)) is None
 
@@ -118,7 +118,7 @@ def test_idle_calls_are_suspect_where_answer_needs_work(framework, severity):
 @pytest.mark.parametrize(("early", "suspect"), [(0, False), (1, False), (2, True), (10, True)])
 def test_tenth_of_calls_may_seem_early(early, suspect):
     observed = facts((10.0,), (10.0,))
-    observed.candidate.rounds = [(Batch(calls=5, early=early // 2), Batch(calls=5, early=early - early // 2))]
+    observed.candidate.rounds = [(ChunkTimes(calls=5, early=early // 2), ChunkTimes(calls=5, early=early - early // 2))]
     found = early_calls(observed)
     assert (found is not None) is suspect
     assert found is None or found.message.startswith(f"{early} of 10 timed calls started before earlier")

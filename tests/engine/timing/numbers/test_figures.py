@@ -7,15 +7,15 @@ import random
 import pytest
 
 from engine.model.benchmark import Method, Standing
-from engine.timing.facts import Batch, SideFacts, Stretch
+from engine.timing.facts import ChunkTimes, SideFacts, Stretch
 from engine.timing.numbers.figures import accepted_us, beside_s, compared, tick_us, timing_of, to_itself
 
 
-def batch(*spans_us: float, streams_us: tuple[float, ...] = ()) -> Batch:
-    return Batch(calls=max(1, len(spans_us)), spans_us=spans_us, streams_us=streams_us, activities=1, precise=True)
+def batch(*spans_us: float, streams_us: tuple[float, ...] = ()) -> ChunkTimes:
+    return ChunkTimes(calls=max(1, len(spans_us)), spans_us=spans_us, streams_us=streams_us, activities=1, precise=True)
 
 
-def side(name: str, pairs: list[tuple[Batch, Batch]], method: Method = Method.CUPTI) -> SideFacts:
+def side(name: str, pairs: list[tuple[ChunkTimes, ChunkTimes]], method: Method = Method.CUPTI) -> SideFacts:
     return SideFacts(name=name, method=method, rounds=pairs)
 
 
