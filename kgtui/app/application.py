@@ -125,9 +125,7 @@ class WorkbenchApp(TerminalApp):
             self.post_message(StoreMoved(sentence, numbers))  # called in the thread that noticed
 
         self.run_history = RunHistory(
-            services.store_opener,
-            on_trouble=self._audience.trouble_arose,
-            notice=store_moved,
+            services.store_opener, on_trouble=self._audience.trouble_arose, notice=store_moved
         )
         self._service = EngineService(
             run_history=self.run_history, audience=self._audience, on_trouble=partial(self._troubles.set, "engine")
