@@ -145,7 +145,10 @@ def check(reading: Reading) -> Iterator[Finding]:
         place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
         if place not in places:
             places.add(place)
-            yield hint("torch_compute", node, f"{spelled} is a PyTorch operator, not a kernel of this file")
+            where = (
+                ": a GPU alone runs it, so a run on the CPU does not verify it" if _runs_on_a_gpu(reading, node) else ""
+            )
+            yield hint("torch_compute", node, f"{spelled} is a PyTorch operator, not a kernel of this file{where}")
 
 
 def _operators(reading: Reading) -> Iterator[tuple[ast.expr, str]]:
@@ -218,14 +221,23 @@ def _is_callback(reading: Reading, used: ast.Name) -> bool:
 
 
 def _runs_without_a_gpu(reading: Reading, node: ast.AST) -> bool:
+    return any(holds is not is_met for holds, is_met in _device_conditions(reading, node))
+
+
+def _runs_on_a_gpu(reading: Reading, node: ast.AST) -> bool:
+    return any(holds is is_met for holds, is_met in _device_conditions(reading, node))
+
+
+def _device_conditions(reading: Reading, node: ast.AST) -> Iterator[tuple[bool, bool]]:
+    """For each condition on the device around a node: its value on a GPU, and that with which the node runs."""
     below = node
     for above in reading.ancestors(node):
         if isinstance(above, ast.If | ast.IfExp) and below is not above.test:
             body = above.body if isinstance(above.body, list) else [above.body]
-            if _holds_on_a_gpu(above.test) is (not any(below is part for part in body)):
-                return True
+            holds = _holds_on_a_gpu(above.test)
+            if holds is not None:
+                yield holds, any(below is part for part in body)
         below = above
-    return False
 
 
 def _holds_on_a_gpu(test: ast.expr) -> bool | None:
