@@ -122,6 +122,12 @@ def of_other_outputs(case: str) -> CaseProof:
     return CaseProof(case=case, gap=Gap.OTHER_OUTPUTS, reason=reason)
 
 
+def of_unsteady_replays(case: str) -> CaseProof:
+    """Why a case is not proven whose replays on the inputs of a call differ from each other."""
+    reason = "two replays on the inputs of a call give different bits: the answer depends on memory that nothing wrote"
+    return CaseProof(case=case, gap=Gap.OTHER_OUTPUTS, reason=reason)
+
+
 def of_mismatch_as_called(case: str, replayed: Replayed) -> CaseProof:
     """Why a case is not proven whose tape gives the answer in replays, but not with inputs and memory of its call."""
     reason = f"right in replays, but wrong with the addresses and the memory of its call: {replayed.mismatch}"

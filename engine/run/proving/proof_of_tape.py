@@ -151,9 +151,9 @@ async def refuted_as_called(replays: Replays, called: TapedCase, outputs: CallOu
 
     The outputs are those of a call with this tape, whose inputs are used again; in host memory also its addresses and
     the content of its scratch memory, since a kernel that can tell calls from replays may leave the answer of calls to
-    others.  Replays that agree with each other must have the outputs of the call.  Replays differ from each other
-    where an output has elements that nothing wrote.  On a device kernels with atomic operations may give other bits in
-    each call.
+    others.  Replays that agree with each other must have the outputs of the call.  Replays in host memory differ from
+    each other where memory that nothing wrote reaches an output, which may happen if any content is right.  On a device
+    kernels with atomic operations may give other bits in each call.
 
     Raises:
         EngineError: judge or replayer failed.
@@ -173,8 +173,11 @@ async def refuted_as_called(replays: Replays, called: TapedCase, outputs: CallOu
     if first.digests is None or first.digests.outputs == outputs.digest:
         return None
     again = await replays.replay(called.case, called.tape, called.kernels, without=without, seed=outputs.seed)
-    agree = isinstance(again, Replayed) and again.digests is not None and again.digests.outputs == first.digests.outputs
-    return conclusion.of_other_outputs(name) if agree else None
+    if isinstance(again, NotReplayed):
+        return None if on_device else conclusion.of_refusal(name, called.tape, again)
+    if again.digests is None or again.digests.outputs == first.digests.outputs:
+        return conclusion.of_other_outputs(name)
+    return conclusion.of_unsteady_replays(name) if replays.has_one_answer and not on_device else None
 
 
 async def _of_answer_in_scratch(
