@@ -23,6 +23,6 @@ UNSEEN = f"{OPERATOR}: a GPU alone runs it, so a run on the CPU does not verify 
     ],
 )
 def test_operator_under_a_condition_on_the_device(condition: str, messages: list[str]) -> None:
-    source = f"import torch\ndef f(x):\n    if {condition}:\n        return torch.softmax(x, -1)\n    return launch(x)\n"
+    source = f"import torch\ndef f(x):\n    if {condition}:\n        return torch.softmax(x, -1)\n    return g(x)\n"
     found = read_statically(ast.parse(source))
     assert [finding.message for finding in found if finding.check == "torch_compute"] == messages
