@@ -231,6 +231,12 @@ class Problem(ProblemContract):
         """Id by which the judge opens it."""
         return ProblemId(source=self.source, name=self.name, version=self.version)
 
+    def rearrangement_in(self, case: Case) -> Rearrangement:
+        """As `rearrangement`, for one case: with arithmetic, such as sums at positions, it is not certain."""
+        if self.rearrangement is Rearrangement.BY_POSITIONS and self.cost(case).flops:
+            return Rearrangement.BY_CONTENT
+        return self.rearrangement
+
     def tolerance(self, case: Case) -> Tolerance:
         """Permitted distance of outputs of this case from the reference."""
         return self.tolerance_by_case[case.name]

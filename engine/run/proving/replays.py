@@ -140,7 +140,7 @@ class Replays:
                     id=protocol.new_id(), tape=tape, kernels=tuple(kernel.name for kernel in kernels),
                     arena=prepared.arena, outputs=str(arena.with_suffix(".out")),
                     max_output_bytes=self._limits.output_bytes, most_bytes=self._limits.memory_bytes // 2,
-                    without=without, arguments=prepared.arguments, rearrangement=self._problem.rearrangement,
+                    without=without, arguments=prepared.arguments, rearrangement=self._problem.rearrangement_in(case),
                 )  # fmt: skip
                 return await self._executed(command, place=place, seed=seed, tables=tables, other_seed=other_seed)
         finally:

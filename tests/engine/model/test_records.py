@@ -285,6 +285,22 @@ def test_category_decides_whether_integers_are_positions(
 
 
 @pytest.mark.parametrize(
+    ("category", "flops", "rearrangement"),
+    [
+        (Category.INDEXING, 0, Rearrangement.BY_POSITIONS),
+        (Category.INDEXING, 9, Rearrangement.BY_CONTENT),
+        (Category.SHAPE_JOIN, 9, Rearrangement.YES),
+        (Category.VISION, 9, Rearrangement.NO),
+    ],
+)
+def test_case_with_arithmetic_at_positions_is_no_certain_rearrangement(
+    category: Category, flops: int, rearrangement: Rearrangement
+) -> None:
+    made = values(category=category, cost=lambda _: Cost(flops=flops, bytes_read=4, bytes_written=4))
+    assert made.rearrangement_in(made.cases[0]) is rearrangement
+
+
+@pytest.mark.parametrize(
     ("dtypes", "answers"), [((), False), (("bool",), True), (("bool", "int8"), False), (("bool", "bool"), True)]
 )
 def test_case_answers_bools_if_all_its_outputs_are(dtypes: tuple[str, ...], answers: bool) -> None:
