@@ -153,7 +153,7 @@ class Replayer:
             returned=returned,
             moved_bytes=state.moved_bytes,
             foreign=tuple(sorted(set().union(*(state.foreign.get(one, frozenset()) for one in storages)))),
-            by_kernels=storages <= state.launched and not _is_looked_up(tape, command, state),
+            by_kernels=are_stored_by_kernels(tape, state) and not _is_looked_up(tape, command, state),
             rearranged_by=rearranged_by,
             made_by_moves=made_by_moves,
             looks_up_foreign=state.looks_up_foreign,
@@ -179,6 +179,13 @@ def fractional_storages(tape: Tape, command: protocol.ReplayTape) -> set[int]:
     """The storages of arguments that hold fractions only."""
     views = argument_views(tape, command.arguments)
     return {view.storage for view in views} - {view.storage for view in views if view.dtype not in FRACTIONAL}
+
+
+def are_stored_by_kernels(tape: Tape, state: Replay) -> bool:
+    """Whether kernels stored to all outputs, but for arguments that are returned as they came, beside such outputs."""
+    written = _written(tape, state)
+    same = {one for one in written - state.changed if tape.storages[one].argument is not None}
+    return written - same <= state.launched and not (same and same == written)
 
 
 def _written(tape: Tape, state: Replay) -> set[int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engine import protocol
-from engine.protocol.proof.tape import Filled, Launched, Moved, Step
+from engine.protocol.proof.tape import Filled, Launched, Moved, Step, TapedView
 from engine.replay import main
-from engine.replay.main import Replayer, fractional_storages, is_filled
+from engine.replay.main import Replayer, are_stored_by_kernels, fractional_storages, is_filled
 from tests.engine.replay.tapes import DOUBLE, ELEMENTS, content, double, launched, replay_on_host, tape, vector, zeros
 
 ARENA = protocol.ArenaSpec(storages=(protocol.StorageSpec(offset=0, bytes=24),), bytes=24, path="/nowhere/arena")
@@ -68,6 +68,26 @@ def test_tape_that_cannot_be_replayed_fails_with_reason(
     assert isinstance(failed, protocol.Failed)
     assert failed.kind is kind
     assert words in failed.message
+
+
+@pytest.mark.parametrize(
+    ("returned", "steps", "stored"),
+    [
+        ((vector(1),), (launched(vector(0), vector(1)),), True),
+        ((vector(1),), (Moved(target=vector(1), source=vector(0)),), False),
+        ((vector(1), vector(0)), (launched(vector(0), vector(1)),), True),
+        ((vector(1), vector(0)), (Moved(target=vector(1), source=vector(0)),), False),
+        ((vector(1), vector(0)), (launched(vector(0), vector(1)), Moved(target=vector(0), source=vector(2))), False),
+        ((vector(0),), (launched(vector(0), vector(1)),), False),
+    ],
+    ids=["launch", "move", "argument beside a launch", "argument beside a move", "argument moved to", "argument alone"],
+)
+def test_outputs_are_stored_by_kernels_or_arguments_as_they_came(
+    returned: tuple[TapedView, ...], steps: tuple[Step, ...], stored: bool
+) -> None:
+    made = tape(*steps, returned=returned, storages=3)
+    state = replay_on_host(made, [content()], {0: double()}, poison=zeros)
+    assert are_stored_by_kernels(made, state) is stored
 
 
 @pytest.mark.parametrize(
