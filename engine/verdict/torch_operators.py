@@ -33,6 +33,7 @@ _LOOKING_UP = frozenset(f"aten::{name}" for name in LOOKING_UP)
 _ADDRESSING = frozenset(f"aten::{name}" for name in ADDRESSING | TABULATING)
 _PLACING = frozenset(f"aten::{name}" for name in PLACING | TABULATING)
 _ON_BITS = re.compile(r"aten::(?:__[lr]shift__|bitwise_|logical_)")
+_SCAN = "aten::cumsum"
 _POSITIONS = "aten::nonzero"
 """The operator that makes indices of a mask: it makes no answer with fractions either."""
 _QUESTIONS = 8  # times all inputs and outputs: above the size of any mask
@@ -201,7 +202,16 @@ def _makes_places(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
     """Whether it made addresses, in a case whose answer has fractions: integers may be the elements of any other.
 
     More integers than there are elements can be products and sums of elements, except in bits, or a rearrangement.
+    Running sums of integers that kernels wrote, such as counts, make no rearrangement of integers either.
     """
+    if (
+        one.name == _SCAN
+        and size.is_rearrangement
+        and not size.has_arithmetic
+        and one.integers
+        and not one.reads_inputs
+    ):
+        return True
     if not size.has_fractions or size.answers_bools or (size.answers_integers and not size.is_rearrangement):
         return False
     if one.name == _POSITIONS:

@@ -135,6 +135,24 @@ def test_integers_may_be_elements_of_a_rearrangement_of_integers(operator: str) 
 
 
 @pytest.mark.parametrize(
+    ("reads", "integers", "operations", "count"),
+    [(False, True, 0, 0), (True, True, 0, 1), (False, False, 0, 1), (False, True, 1000, 1)],
+    ids=["counts", "arguments", "bits of fractions", "sums of integers"],
+)
+def test_running_sums_of_counts_make_no_rearrangement(reads: bool, integers: bool, operations: int, count: int) -> None:
+    cases = tuple(dataclasses.replace(case, dtype=DType.INT32) for case in DEFINITION.cases)
+    definition = dataclasses.replace(
+        DEFINITION,
+        category=Category.INDEXING,
+        cases=cases,
+        cost=lambda _: Cost(flops=operations, bytes_read=4000, bytes_written=4000),
+    )
+    scan = msgspec.structs.replace(used("aten::cumsum", reads=reads), integers=integers)
+    found = findings(definition.problem("toy_problems"), RESULTS, protocol.Observed(id="i", operators=(scan,)))
+    assert len(list(found)) == count
+
+
+@pytest.mark.parametrize(
     ("dtypes", "rearranges", "count"),
     [
         (("int64",), False, 1),
