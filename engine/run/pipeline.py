@@ -263,7 +263,7 @@ class Run:
     async def _prove(self) -> None:
         proving = await prove(self._lab(), self._emitter, self._replaying, self._artefacts)
         self._proofs = proving.proofs if proving is not None else None
-        self._static.release(proving.torch_lines if proving is not None and self._lab().is_proven else ())
+        self._static.release(proving.torch_lines if proving is not None and self._lab().is_proven else None)
         if not self._launched:
             is_native = self._native.is_there and not self._process_pool.interpreted
             idle = bool(self._proofs) and all(map(is_idle, self._proofs or ()))

@@ -12,7 +12,7 @@ from engine.model.layers import Coverage, Fact, Layer, LayerReport
 from engine.model.native import Extension
 from engine.run.event_stream import EventEmitter
 from engine.run.static_reading import Parsed, read_parsed
-from engine.static.checks import REFUTED_BY_PROOF, checks, grouped
+from engine.static.checks import REFUTED_AT_LINES, REFUTED_BY_PROOF, checks, grouped
 from engine.verdict.decide import Stop, refusal, uncheckable
 
 
@@ -35,16 +35,24 @@ class StaticFindings:
         if not self._held:
             self.release()
 
-    def release(self, refuted: Collection[int] = ()) -> None:
-        """Report what was held back, without what is at the `refuted` lines; does nothing a second time."""
+    def release(self, proven_lines: Collection[int] | None = None) -> None:
+        """Report what was held back, without what a proof refutes; does nothing a second time.
+
+        `proven_lines` are those at which torch computed in calls that are all proven, None without such a proof.
+        """
         if self._held is None:
             return
-        left = (one for one in self._held if one.location is None or one.location.line not in refuted)
-        found = tuple(grouped(left))
+        found = tuple(grouped(one for one in self._held if not _is_refuted(one, proven_lines)))
         self._held = None
         for finding in found:
             self._emitter.find(finding)
         self._emitter.report(_report((*self._reported, *found), failed=self._failed))
+
+
+def _is_refuted(finding: Finding, proven_lines: Collection[int] | None) -> bool:
+    if proven_lines is None or finding.check not in REFUTED_AT_LINES:
+        return proven_lines is not None
+    return finding.location is not None and finding.location.line in proven_lines
 
 
 async def report_and_decide(

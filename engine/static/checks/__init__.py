@@ -26,8 +26,10 @@ from engine.static.native.extensions import extensions_of
 MOST_NODES = 50_000
 """A source with more syntax nodes is not checked: the verdict would wait for it."""
 
-REFUTED_BY_PROOF = frozenset({"torch_compute"})
-"""Checks whose hints say nothing about lines that ran in calls whose answer is proven to be the kernels'."""
+REFUTED_AT_LINES = frozenset({"torch_compute"})
+"""Checks whose hints say nothing about lines that ran in calls whose answers are all proven to be those of kernels."""
+REFUTED_BY_PROOF = REFUTED_AT_LINES | {"unwritten_output"}
+"""These, and checks whose hints say nothing about any line if all answers are proven."""
 
 _LEAST_GROUPED, _MOST_LINES = 3, 6
 _REQUIRED = ("CATCHES", "SPARES", "STRICT", "check")

@@ -39,7 +39,7 @@ class Emitted:
     """What one reading of a text under one policy says."""
 
     def __init__(
-        self, source: bytes, policy: Policy, folder: Path | None = None, *, refuted: Collection[int] = ()
+        self, source: bytes, policy: Policy, folder: Path | None = None, *, proven: Collection[int] | None = None
     ) -> None:
         problem = find("aten::silu")
         plan = replace(Plan(problem=problem, cases=problem.cases, device="cpu", target=None), policy=policy)
@@ -53,7 +53,7 @@ class Emitted:
 
         self.stop: Stop | None = asyncio.run(read())
         self.held = not any(isinstance(event, events.LayerChecked) for event in emitter.reported)
-        self.static.release(refuted)
+        self.static.release(proven)
         self.findings: list[Finding] = emitter.findings
         [self.layer] = [event.report for event in emitter.reported if isinstance(event, events.LayerChecked)]
         [self.ended] = [event for event in emitter.reported if isinstance(event, events.StageFinished)]
@@ -79,15 +79,24 @@ def test_default_policy_refuses_nothing_without_rules(policy: Policy) -> None:
 
 
 @pytest.mark.parametrize(
-    ("refuted", "lines"), [((), [11]), ((11,), []), ((9, 12), [11])], ids=["no proof", "proven", "proven elsewhere"]
+    ("proven", "lines"), [(None, [11]), ((11,), []), ((9, 12), [11])], ids=["no proof", "proven", "proven elsewhere"]
 )
-def test_hint_that_a_proof_may_refute_waits_for_it(refuted: tuple[int, ...], lines: list[int]) -> None:
+def test_hint_that_a_proof_may_refute_waits_for_it(proven: tuple[int, ...] | None, lines: list[int]) -> None:
     source = BOOKKEEPING.replace(b"torch.empty_like(self)", b"torch.relu(self)")
-    reported = Emitted(source, Policy.DEFAULT, refuted=refuted)
+    reported = Emitted(source, Policy.DEFAULT, proven=proven)
     found = [finding for finding in reported.findings if finding.check == "torch_compute"]
     assert reported.held
     assert [finding.location.line for finding in found if finding.location is not None] == lines
     assert reported.layer.facts[-1].value == str(len(reported.findings))
+
+
+@pytest.mark.parametrize(("proven", "count"), [(None, 1), ((), 0)])
+def test_hint_on_an_unwritten_answer_is_refuted_by_a_proof(proven: tuple[int, ...] | None, count: int) -> None:
+    source = BOOKKEEPING.replace(
+        b"    total", b"    if self.dim() > 9:\n        return torch.empty_like(self)\n    total"
+    )
+    found = [one for one in Emitted(source, Policy.DEFAULT, proven=proven).findings if one.check == "unwritten_output"]
+    assert len(found) == count
 
 
 def test_hint_of_a_refused_file_does_not_wait() -> None:

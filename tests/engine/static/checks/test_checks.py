@@ -15,7 +15,7 @@ from engine.model.parsing import parse
 from engine.run.static_reading import permitted_checks
 from engine.static import checks
 from engine.static.analysis import Reading
-from engine.static.checks import REFUTED_BY_PROOF, Check, grouped, read_statically
+from engine.static.checks import REFUTED_AT_LINES, Check, grouped, read_statically
 from engine.static.checks import checks as all_checks
 from engine.static.findings import hint
 from engine.static.names import TABLE
@@ -37,7 +37,7 @@ FLAGGED_WITHOUT_THE_OPERATOR: dict[str, dict[str, str]] = {
     "new_empty_strided.py": {"no_kernel": NO_KERNEL},
 }
 """By honest file, the checks that flag it where the operator is not known, and why that cannot be helped."""
-REFUTED = {"silu_debug_reference.py": REFUTED_BY_PROOF}
+REFUTED = {"silu_debug_reference.py": REFUTED_AT_LINES}
 """By honest file, the checks whose hints a run drops because all cases are proven."""
 
 
