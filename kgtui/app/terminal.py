@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 LOOK_S = 2.0
 BRACKETED_PASTE = "\x1b[?2004h"
+_MOST_PASSED_ON = 31  # keys that are remembered, more than one piece of a terminal's input holds while typing
 HUNG_UP = 129  # exit status of a program that SIGHUP ended
 
 
@@ -53,6 +54,7 @@ class TerminalApp(App[None]):
     _is_suspended = False  # while another program uses the terminal
     _key_modes: list[Any] | None = None  # terminal modes of this application; Any: numbers and a list of them
     _wanted_end: Callable[[], None] | None = None
+    _passed_on: tuple[Key, ...] = ()
     _active_timers: tuple[WhileActive, ...] = ()
 
     def get_driver_class(self) -> type[Driver]:
@@ -105,9 +107,14 @@ class TerminalApp(App[None]):
         Textual drops such a key.  A field stops the keys that reach it, so none has its effect twice.
         """
         field = self.focused
-        if field is not None and is_for_text(field, event):
-            event.prevent_default()
-            field.post_message(Key(event.key, event.character))
+        if field is None or not is_for_text(field, event) or any(event is one for one in self._passed_on):
+            return
+        event.prevent_default()
+        key = Key(event.key, event.character)
+        key._set_forwarded()  # or it would be taken for a new one if it bubbles up
+        # A key without effect there, as ctrl+c without a selection, comes back.
+        self._passed_on = (*self._passed_on[-_MOST_PASSED_ON:], key)
+        field.post_message(key)
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """Exit, but not before the first screen is complete: Textual adds nothing to a screen while exiting."""

@@ -15,13 +15,15 @@ _INSERTED = frozenset({"enter", "tab"})
 
 def is_for_text(widget: Widget | None, event: Key) -> bool:
     """Whether the widget takes text, and would handle this key itself if it reached it."""
+    if isinstance(widget, Field):
+        return event.is_printable or _has_binding(widget, event)
     if isinstance(widget, TextArea) and not widget.read_only:
-        is_inserted = event.key in _INSERTED
-    elif isinstance(widget, Input):
-        is_inserted = False
-    else:
-        return False
-    return event.is_printable or is_inserted or event.key in widget._bindings.key_to_bindings  # no public access
+        return event.is_printable or event.key in _INSERTED or _has_binding(widget, event)
+    return isinstance(widget, Input) and event.is_printable
+
+
+def _has_binding(widget: Widget, event: Key) -> bool:
+    return event.key in widget._bindings.key_to_bindings  # no public access
 
 
 async def run_own_binding(widget: Widget, event: Key) -> None:

@@ -64,6 +64,16 @@ async def test_keys_in_one_piece_have_their_effect_in_order(make_bench: Any) -> 
         assert bench.app.screen is workbench(bench)
 
 
+async def test_key_without_effect_in_the_editor_is_reported_once(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "ctrl+c")
+        assert [note.message for note in bench.app._notifications] == [
+            "nothing is selected, so ctrl+c copies nothing; ctrl+q quits"
+        ]
+
+
 async def test_keys_in_one_piece_edit_an_entry_in_order(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
