@@ -42,7 +42,6 @@ from kgtui.runner.engine_service import EngineService
 from kgtui.screens.base.appearance import Appearance
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Action, Where, bindings_of, first_key
-from kgtui.settings.preferences import NO_TARGET
 from kgtui.state.format.glyphs import ASCII, UNICODE, Glyphs
 
 if TYPE_CHECKING:
@@ -114,8 +113,7 @@ class WorkbenchApp(TerminalApp):
         self.clock = clock
         self.now = now
         self._troubles = Troubles(self._redraw)
-        in_use = {"device": settings.device, "target": settings.target or NO_TARGET}
-        self.appearance = Appearance(self, settings.preferences, in_use=in_use)
+        self.appearance = Appearance(self, settings.preferences, in_use=settings.in_use)
         self._run_notifications = Notifications(self, preferences=lambda: self.appearance.preferences, clock=clock)
         self._audience = RunAudience(
             self, self, notifications=self._run_notifications, troubles=self._troubles, on_end=self._refresh_history

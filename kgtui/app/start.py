@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgtui.settings.preferences import Preferences, detected_preferences
+from kgtui.settings.preferences import NO_TARGET, Preferences, detected_preferences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,3 +46,8 @@ class Settings:
     environment: Mapping[str, str] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=detected_preferences)
     data: Path = field(default_factory=Path)
+
+    @property
+    def in_use(self) -> dict[str, str]:
+        """Device and target by the keys of their settings."""
+        return {"device": self.device, "target": self.target or NO_TARGET}
