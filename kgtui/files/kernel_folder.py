@@ -59,6 +59,14 @@ class KernelFolder:
         """
         return _created(self.path_of(problem), self._scaffold(problem).encode())
 
+    def write_screenshot(self, svg: str) -> Path:
+        """Write a picture of the screen to a new file in the working folder.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        return _created(self._folder / "kgtui-screen.svg", svg.encode())
+
     def restore(self, content: bytes, *, name: str, number: int) -> Path:
         """Write the source of run `number` of a file called `name` to a new file; existing files stay unchanged.
 

@@ -29,6 +29,8 @@ ACTIONS = (
            group="Screens", where=Where.EVERYWHERE, call="app.show('batch')"),
     Action(id="palette", keys=("ctrl+p",), label="palette", help="find an action by its name", group="Screens",
            where=Where.EVERYWHERE, call="app.command_palette", priority=True, listed=False),
+    Action(id="screenshot", keys=("f6",), label="screenshot", help="write the screen as an SVG file to this folder",
+           group="Screens", where=Where.EVERYWHERE, call="screen.write_screenshot", priority=True),
     Action(id="quit", keys=("ctrl+q",), label="quit", help="quit; asks once if there is unsaved text",
            group="Screens", where=Where.EVERYWHERE, call="app.quit", bar=True, priority=True, keep=3),
     Action(id="suspend", keys=("ctrl+z",), label="suspend", help="back to the shell, fg returns; in text: undo",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +62,32 @@ async def test_the_palette_runs_any_action(make_bench: Any) -> None:
         await bench.until(pilot, lambda: bench.app.screen.query_one(CommandList).option_count == found)
         await pilot.press("enter", "enter")
         await bench.until(pilot, lambda: len(bench.engine.evaluated) == 2)
+
+
+async def test_screenshot_is_found_in_palette_and_written(make_bench: Any, tmp_path: Path) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("ctrl+p", *"svg file")
+        await bench.until(pilot, lambda: bench.app.screen.query_one(CommandList).option_count == 1)
+        await pilot.press("enter", "enter")
+        picture = tmp_path / "kgtui-screen.svg"
+        await bench.until(pilot, picture.exists)
+        assert "51/51" not in picture.read_text() and "passed" in picture.read_text()
+        await pilot.press("f6")
+        await bench.until(pilot, (tmp_path / "kgtui-screen_2.svg").exists)
+
+
+async def test_screenshot_that_cannot_be_written_is_reported(make_bench: Any, tmp_path: Path) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(notifications=True) as pilot:
+        await bench.settled(pilot)
+        (tmp_path / "file").touch()
+        bench.app.kernels._folder = tmp_path / "file"
+        await pilot.press("f6")
+        await bench.until(pilot, lambda: bool(bench.app._notifications))
+        message = next(iter(bench.app._notifications)).message
+        assert message.startswith(f"{tmp_path}/file cannot be written: ")
 
 
 @pytest.mark.parametrize("keys", ["1", "2", "3", "4", "5", "?", "B", "1 y", "e x ctrl+q", "/", "ctrl+o"])
