@@ -245,8 +245,11 @@ def _snapshot(folder: Path, candidate: Candidate) -> Path:
     # A separate folder, so that no other file of the child can be imported beside the candidate.
     place = folder / CANDIDATE_FOLDER
     place.mkdir(mode=0o755, exist_ok=True)
-    # The assembly of its kernels contains the name, and ptxas rejects some names that are not ASCII.
-    name = "".join(sign if sign.isascii() and sign.isprintable() else "_" for sign in Path(candidate.filename).name)
+    # The assembly of its kernels has the name in quotes, and ptxas rejects some names that are not ASCII.
+    name = "".join(
+        sign if sign.isascii() and sign.isprintable() and sign not in '"\\' else "_"
+        for sign in Path(candidate.filename).name
+    )
     path = place / (name or "kernel.py")
     path.write_bytes(candidate.source)
     path.chmod(0o644)

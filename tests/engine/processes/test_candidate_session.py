@@ -78,7 +78,13 @@ async def test_worker_gets_modules_of_suite_in_their_folder(employ: Employ) -> N
 
 @pytest.mark.parametrize(
     ("filename", "name"),
-    [("soft max.py", "soft max.py"), ("漢é🚀.py", "___.py"), ("a\nb.py", "a_b.py"), ("", "kernel.py")],
+    [
+        ('a"b\\c.py', "a_b_c.py"),
+        ("soft max.py", "soft max.py"),
+        ("漢é🚀.py", "___.py"),
+        ("a\nb.py", "a_b.py"),
+        ("", "kernel.py"),
+    ],
 )
 async def test_the_snapshot_has_a_name_that_assemblers_take(employ: Employ, filename: str, name: str) -> None:
     paths: list[str] = []
