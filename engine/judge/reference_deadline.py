@@ -44,7 +44,7 @@ class ReferenceDeadline:
         self._waited = waited = longer(self._waited, self._look_again(), cores=self._cores)
         match wait_decision(waited, limit_s=self._limit_s):
             case WaitDecision.TIMED_OUT:
-                used = f"{waited.wall_s:.3g} s ({waited.cpu_s:.3g} s of CPU time)"
+                used = f"{waited.wall_s:.3g} s with {waited.cpu_s:.3g} s of CPU time"
                 raise StreamError(f"it did not answer in {used}; the limit is {self._limit_s:g} s")
             case WaitDecision.TOO_BUSY:
                 given = f"the reference process was given {waited.cpu_s:.3g} s of CPU time in {waited.wall_s:.3g} s"

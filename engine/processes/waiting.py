@@ -93,7 +93,7 @@ def _error_of(waited: Waited, *, kind: str, limit_s: float) -> EngineError | Non
     """The error that ends this wait; None if it goes on."""
     match wait_decision(waited, limit_s=limit_s):
         case WaitDecision.TIMED_OUT:
-            used = f"{waited.wall_s:.3g} s ({waited.cpu_s:.3g} s of CPU time)"
+            used = f"{waited.wall_s:.3g} s with {waited.cpu_s:.3g} s of CPU time"
             slept = waited.asleep_s > waited.running_s
             return DeadlineError(f"the {kind} timed out after {used}", slept=slept)
         case WaitDecision.TOO_BUSY:

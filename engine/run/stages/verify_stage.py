@@ -90,8 +90,8 @@ class VerifyingStage:
         if result.outcome in _ENDING:
             return Stop(outcome=result.outcome, message=result.message)
         if self._deaths == _MAX_DEATHS and number < total and result.outcome in _FATAL:
-            rest = "1 other case was" if total - number == 1 else f"other {total - number} cases were"
-            message = f"{result.message} (twice; the {rest} not run)"
+            rest = "1 other case was" if total - number == 1 else f"{total - number} other cases were"
+            message = f"{result.message}; after {_MAX_DEATHS} such cases, {rest} not run"
             return Stop(outcome=result.outcome, message=message, location=result.location)
         return None
 

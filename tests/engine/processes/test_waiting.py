@@ -44,14 +44,14 @@ async def test_reply_ends_the_wait_at_once() -> None:
 async def test_endless_loop_is_reported_by_cpu_time() -> None:
     with pytest.raises(DeadlineError) as raised:
         await wait_beside(Interval(wall_s=5.0, cpu_s=1.0, delayed_s=4.0))
-    assert str(raised.value) == "the worker timed out after 50 s (10 s of CPU time)"
+    assert str(raised.value) == "the worker timed out after 50 s with 10 s of CPU time"
     assert not raised.value.slept
 
 
 async def test_timeout_of_sleeping_process_names_sleep() -> None:
     with pytest.raises(DeadlineError) as raised:
         await wait_beside(Interval(wall_s=1.0))
-    assert str(raised.value) == "the worker timed out after 20 s (0 s of CPU time)"
+    assert str(raised.value) == "the worker timed out after 20 s with 0 s of CPU time"
     assert raised.value.slept
 
 

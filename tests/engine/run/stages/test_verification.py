@@ -220,7 +220,7 @@ async def test_second_worker_death_skips_remaining_cases(setting: Setting) -> No
     stop = await setting.run(A, B, C, D)
     assert stop is not None
     assert stop.outcome is Outcome.CRASHED
-    assert "(twice; the 1 other case was not run)" in stop.message
+    assert "; after 2 such cases, 1 other case was not run" in stop.message
     assert [result.case for result in setting.results] == ["a", "b", "c"]
 
 
@@ -264,7 +264,7 @@ async def test_call_after_timeout_has_ten_seconds_at_most(setting: Setting, monk
     stop = await setting.run(A, B, C)
     assert stop is not None
     late = "while computing, the worker timed out after 10 s (infinite loop?)"
-    assert stop.message == f"{late} (twice; the 1 other case was not run)"
+    assert stop.message == f"{late}; after 2 such cases, 1 other case was not run"
     assert deadlines == [60.0, 10.0]
 
 
