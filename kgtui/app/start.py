@@ -34,18 +34,18 @@ class PreparedBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings of this start: working folder, kernel folder, device and target.
+    """Settings of this start: working folder, folder of kgtui's own files, kernel folder, device and target.
 
     `preferences` are the user's choices and their origin; the other fields hold those available on this machine.
     """
 
     folder: Path
+    data: Path
     kernels: Path | None = None
     device: str = "cpu"
     target: str | None = "sm_90"
     environment: Mapping[str, str] = field(default_factory=dict)
     preferences: Preferences = field(default_factory=detected_preferences)
-    data: Path = field(default_factory=Path)
 
     @property
     def in_use(self) -> dict[str, str]:

@@ -126,7 +126,7 @@ def _application(folder: Path, text: str) -> WorkbenchApp:
             diagnose=fakes.diagnose,
             read_artefact=lambda digest: text.encode() if digest == "c" * 64 else fakes.read_artefact(digest),
         ),
-        settings=Settings(folder=folder),
+        settings=Settings(folder=folder, data=folder),
         start=Start(problem=fakes.softmax_problem(), path=path),
         now=lambda: datetime.now(UTC),
     )

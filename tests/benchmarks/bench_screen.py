@@ -179,7 +179,7 @@ def _application(folder: Path, *, engine: Any, recording: Any, opened: bool = Tr
             scaffold=lambda problem: "",
             diagnose=fakes.diagnose,
         ),
-        settings=Settings(folder=folder),
+        settings=Settings(folder=folder, data=folder),
         start=Start(problem=fakes.softmax_problem(), path=path) if opened else None,
         now=lambda: datetime.now(UTC),
     )

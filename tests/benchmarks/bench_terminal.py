@@ -238,7 +238,7 @@ def _application(folder: Path, which: str, lines: int) -> Any:
             scaffold=lambda problem: "",
             diagnose=fakes.diagnose,
         ),
-        settings=Settings(folder=folder),
+        settings=Settings(folder=folder, data=folder),
         start=Start(problem=fakes.softmax_problem(), path=path) if which != "operators" else None,
         started=gc.freeze,
     )

@@ -329,7 +329,7 @@ def _application(folder: Path) -> Any:  # Any: the doubles are not typed here
             scaffold=lambda problem: "",
             diagnose=fakes.diagnose,
         ),
-        settings=Settings(folder=folder, device="cuda"),
+        settings=Settings(folder=folder, data=folder, device="cuda"),
         start=Start(problem=timed_runs.timed_problem(), path=path),
         started=gc.freeze,
     )

@@ -54,7 +54,7 @@ def main(folder: Path, breaks: str) -> int:
             scaffold=lambda problem: "",
             diagnose=fakes.diagnose,
         ),
-        settings=Settings(folder=folder),
+        settings=Settings(folder=folder, data=folder / "kept"),
         clock=clock,
         start=Start(problem=fakes.softmax_problem(), path=path),
     )
