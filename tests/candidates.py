@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,18 @@ class Stated:
 def candidates(kind: str) -> list[Path]:
     """The files of a kind, "honest", "wrong", "cheats" or "cheats_gpu", in the order of their names."""
     return sorted((CORPUS / kind).rglob("*.py"), key=lambda path: path.stem)
+
+
+def candidates_named(kind: str, names: Sequence[str]) -> list[Path]:
+    """The files of a kind with these names, which have no folder and no suffix; all of them without names.
+
+    Raises:
+        SystemExit: there is none of a name; the message has it.
+    """
+    by_name = {path.stem: path for path in candidates(kind)}
+    if unknown := sorted(set(names) - by_name.keys()):
+        raise SystemExit(f"no {kind} file of the corpus is called {', '.join(unknown)}")
+    return [by_name[name] for name in names or by_name]
 
 
 def cheat(name: str) -> Path:

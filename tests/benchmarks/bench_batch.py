@@ -1,6 +1,6 @@
 """Candidates a second of `kgtui check --candidates` on one warm engine: a table to read, no test.
 
-Run it as a program: python tests/benchmarks/bench_batch.py [CANDIDATES] [JOBS ...].  Each candidate is the sample
+Run it as a program: python -m tests.benchmarks.bench_batch [CANDIDATES] [JOBS ...].  Each candidate is the sample
 kernel with another comment, verified on the CPU in its smoke cases; the first results, before which engines start, are
 left out of the rate.
 """
@@ -22,6 +22,8 @@ CANDIDATES, JOBS = 60, (1, 2)
 def main() -> None:
     """Print the table."""
     candidates = int(sys.argv[1]) if len(sys.argv) > 1 else CANDIDATES
+    if candidates <= WARM:
+        sys.exit(f"{candidates} candidates: more than {WARM} are needed for a rate")
     print(f"{candidates} candidates for aten::softmax, cases=smoke, {os.cpu_count()} cores")
     print(f"{'jobs':>4} {'first result s':>15} {'candidates/s':>13}")
     for jobs in tuple(map(int, sys.argv[2:])) or JOBS:

@@ -1,6 +1,6 @@
 """Key to screen in the source editor, and long texts in the code view: tables to read, not tests.
 
-Run it as a program: python tests/benchmarks/bench_editor.py [keys].  Each figure comes from a small
+Run it as a program: python -m tests.benchmarks.bench_editor [keys].  Each figure comes from a small
 app in a process of its own on a pseudo-terminal of 120 x 36, to which this program plays the
 terminal: it answers what the app asks, sends a key, and takes the time until the last byte of the
 answer is there.  "settled" is from the start of the process to the last byte before the first key.

@@ -1,6 +1,6 @@
 """How long a page of History takes in a store of 100,000 runs, with and without filters.
 
-Run it by hand: `python tests/benchmarks/bench_history.py [RUNS] [FILE]`.  It fills a file (one in a temporary folder
+Run it by hand: `python -m tests.benchmarks.bench_history [RUNS] [FILE]`.  It fills a file (one in a temporary folder
 when none is named; one that is there is used as it is), asks each question at many places, and prints the median, the
 95th percentile and the longest.
 """

@@ -2,7 +2,7 @@
 
 Run it as a program:
 
-    python tests/benchmarks/bench_references.py [--device cpu] [--rows 64 256 512] [--draws 5]
+    python -m tests.benchmarks.bench_references [--device cpu] [--rows 64 256 512] [--draws 5]
 
 Starts a reference process, unconfined, and does in this process what the judge does for a candidate whose outputs are
 those of torch: draw inputs, compute the expected outputs, compare, and apply the suite's own rule.  The first table has

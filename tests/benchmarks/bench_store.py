@@ -1,6 +1,6 @@
 """How long a page, a question and an event take in a store of 100,000 runs.
 
-Run it by hand: `python tests/benchmarks/bench_store.py [RUNS]`.  It fills a file in a temporary folder, asks, prints
+Run it by hand: `python -m tests.benchmarks.bench_store [RUNS]`.  It fills a file in a temporary folder, asks, prints
 the median and the 95th percentile of each question, and removes the file.
 """
 

@@ -1,6 +1,6 @@
 """How long after its writer has finished a save is reported, and how often: a table to read, not a test.
 
-Run it as a program: python tests/benchmarks/bench_watcher.py [saves per way].  Real editors are left
+Run it as a program: python -m tests.benchmarks.bench_watcher [saves per way].  Real editors are left
 out, since their own running time is not the watcher's; the tests run those.
 """
 

@@ -23,7 +23,7 @@ from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.model import Candidate, Finding, Limits, Outcome, Plan, Severity, Tier, Verdict, events
 from engine.model.proof import CaseProof
-from tests.candidates import candidates, stated
+from tests.candidates import candidates_named, stated
 from tests.operators import find
 
 LIMITS = Limits(load_s=10.0, case_s=20.0, memory_bytes=2 << 30)
@@ -102,8 +102,7 @@ def proof_table(caught: Iterable[Caught]) -> list[str]:
 
 async def main(kind: str, names: Sequence[str]) -> None:
     """Run the files and print the tables."""
-    paths = [path for path in candidates(kind) if not names or path.stem in names]
-    caught = [one async for one in run_all(paths)]
+    caught = [one async for one in run_all(candidates_named(kind, names))]
     print("\n".join((" all alone  detector", *detector_table(caught), "", *proof_table(caught), "")))
     believed = [one.name for one in caught if one.verdict.outcome is Outcome.PASS and not one.verdict.flagged]
     proofs = [proof.proven for one in caught for proof in one.proofs]

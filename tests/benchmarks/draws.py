@@ -24,6 +24,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
@@ -33,9 +34,10 @@ from engine.judge.compare.compare import compare_elements
 from engine.judge.inputs.outputs import eager_outputs, expected_outputs
 from engine.model import Candidate, Case, CaseResult, Finding, Limits, Outcome, Plan, ProblemDefinition, Tier, Verdict
 from engine.model.events import CaseFinished, FindingRaised, RunFinished
-from tests.candidates import Stated, candidates, flags_of, stated, words_of
+from tests.candidates import Stated, candidates_named, flags_of, stated, words_of
 from tests.operators import NAMES, definition, find
 
+T = TypeVar("T")
 LIMITS = Limits(load_s=10.0, case_s=20.0, memory_bytes=2 << 30)
 TIERS = (Tier.SMOKE, Tier.FULL)
 MOST_SHARE = 0.5
@@ -149,7 +151,7 @@ def shares_of(problem: ProblemDefinition, case: Case, seed: int) -> Iterator[flo
             yield float(shares.max())
 
 
-def _part(items: Sequence[str], part: str) -> list[str]:
+def _part(items: Sequence[T], part: str) -> list[T]:
     number, count = map(int, part.split("/"))
     return list(items[number - 1 :: count])
 
@@ -170,9 +172,8 @@ def main() -> None:
     if options.margins:
         print_margins(_part(options.names or NAMES, options.part), seeds, ends_s=ends_s)
         return
-    by_name = {path.stem: path for path in candidates(options.kind)}
-    chosen = _part(options.names or list(by_name), options.part)
-    asyncio.run(run_files([by_name[name] for name in chosen], seeds, ends_s=ends_s))
+    chosen = _part(candidates_named(options.kind, options.names), options.part)
+    asyncio.run(run_files(chosen, seeds, ends_s=ends_s))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/bench_clock.py [--parts truth self slower cheats] [--limit-s 180]
+    python -m tests.benchmarks.gpu.bench_clock [--parts truth self slower cheats] [--limit-s 180]
 
 truth   fourteen kernels of torch and Triton by our clock, by ncu on the very same calls, and by do_bench;
 self    a kernel compared with itself again and again: how many intervals cover 1.0;
@@ -40,7 +40,7 @@ from problems.index import open_index
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-TRUTH = HERE / "truth.py"
+TRUTH = (sys.executable, "-m", "tests.benchmarks.gpu.truth")
 SOFTMAX = HERE / "kernels" / "softmax_rows.py"
 CHEATS = ROOT / "tests" / "corpus" / "cheats_gpu"
 OPERATOR, CASE = "aten::softmax", "4096x781 f32"
@@ -72,8 +72,8 @@ class Observed:
 
 async def truth(limit_s: float) -> list[str]:
     """Our clock against ncu and do_bench, a row a kernel."""
-    ours = json.loads(await output_of(sys.executable, str(TRUTH), "times", limit_s=limit_s))
-    watched = await output_of(*NCU, sys.executable, str(TRUTH), "--under-ncu", limit_s=limit_s)
+    ours = json.loads(await output_of(*TRUTH, "times", limit_s=limit_s))
+    watched = await output_of(*NCU, *TRUTH, "--under-ncu", limit_s=limit_s)
     return truth_table(ours, ncu_durations_us(watched))
 
 
@@ -130,7 +130,7 @@ async def itself(engine: Engine, pairs: int, case_s: float) -> list[str]:
 
 async def slower(engine: Engine, runs: int, case_s: float, limit_s: float) -> list[str]:
     """The kernel against one that computes some rows twice."""
-    found = json.loads(await output_of(sys.executable, str(TRUTH), "slowdowns", *map(str, EXTRA_ROWS), limit_s=limit_s))
+    found = json.loads(await output_of(*TRUTH, "slowdowns", *map(str, EXTRA_ROWS), limit_s=limit_s))
     enough = {rows: slowdown for rows, slowdown in found.items() if slowdown >= WANTED_SLOWDOWN}
     if not enough:
         raise RuntimeError(f"no number of extra rows makes it {WANTED_SLOWDOWN} times as slow: {found}")

@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/bench_inspector.py [--device cuda] [--parts speed cheats_gpu cheats honest wrong]
+    python -m tests.benchmarks.gpu.bench_inspector [--device cuda] [--parts speed cheats_gpu cheats honest wrong]
 
 The same script runs on the CPU with `--device cpu`.  Every file is judged on its smoke and full cases by every layer;
 those of `cheats_gpu` on the smoke cases alone, and they are timed.  A file that is not judged within `--limit` seconds

@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/bench_loop.py [--device cuda] [--saves 20] [--corpus honest wrong]
+    python -m tests.benchmarks.gpu.bench_loop [--device cuda] [--saves 20] [--corpus honest wrong]
 
 Each save moves the kernels by a line, so that all of them are compiled again, unless the row says that they are not.
 The same script measures the CPU with `--device cpu`.

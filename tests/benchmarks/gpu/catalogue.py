@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/catalogue.py [--device cuda] [--match PATTERN] [--every] [--untimed] [--tiers TIER ...]
+    python -m tests.benchmarks.gpu.catalogue [--device cuda] [--match PATTERN] [--every] [--untimed] [--tiers TIER ...]
         [--share PART/PARTS]
 
 Each file is verified on its tiers, and timed on the first BENCH case of its operator against eager unless `--untimed`.
@@ -26,13 +26,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench_inspector import Inspected, NotJudgedError, inspected
-from repairs import engine_on
-
 from engine.engine import Engine
 from engine.model import BenchmarkPlan, Outcome, Problem, Tier
 from engine.model.events import CaseBenchmarked, TierFinished
 from problems.index import open_index
+from tests.benchmarks.gpu.bench_inspector import Inspected, NotJudgedError, inspected
+from tests.benchmarks.gpu.repairs import engine_on
 from tests.candidates import candidates, stated
 
 LIMIT_S = 90.0

@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch, nvcc on the PATH or in CUDA_HOME:
 
-    python tests/benchmarks/gpu/cuda_candidates.py [--device cuda] [--only silu mm_tiles] [--sanitize]
+    python -m tests.benchmarks.gpu.cuda_candidates [--device cuda] [--only silu mm_tiles] [--sanitize]
 
 Six are honest, two are wrong, two call a library; `cuda_texts.py` has them.  The last silu is the first one again,
 whose build is kept.  Exits with 1 where a verdict is another than expected.  Without nvcc or a GPU every verdict is
@@ -21,13 +21,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from cuda_texts import CANDIDATES, SANITIZED, CudaText
-
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.model import Candidate, Plan, Tier, Verdict
 from engine.model.events import Event, FindingRaised, KernelCompiled, LayerChecked, ProfileTaken, RunFinished
 from problems.index import open_index
+from tests.benchmarks.gpu.cuda_texts import CANDIDATES, SANITIZED, CudaText
 
 ROW = "{:<16} {:<12} {:<12} {:>8} {:>8} {:>8}  {}"
 

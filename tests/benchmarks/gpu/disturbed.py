@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/disturbed.py [--device cuda] [--parts deaths beside busy] [--rounds 2]
+    python -m tests.benchmarks.gpu.disturbed [--device cuda] [--parts deaths beside busy] [--rounds 2]
 
 `deaths` kills the engine's processes of each kind at each stage, timing included.  `beside` runs four `kgtui bench` at
 the same time on one device, and `busy` runs one beside two busy loops for each core.  Every verdict should be that of
@@ -25,12 +25,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 
-from repairs import Table, engine_on
-
 from engine.engine import Engine
 from engine.model import BenchmarkPlan, Candidate, Outcome, Plan, Severity, Stage, Tier
 from engine.model.events import CaseBenchmarked, RunFinished, StageStarted
 from problems.index import open_index
+from tests.benchmarks.gpu.repairs import Table, engine_on
 from tests.engine.process_tree import children_of, fork_servers_of
 
 SAMPLE = Path(__file__).parents[3] / "kgtui" / "samples" / "softmax.py"

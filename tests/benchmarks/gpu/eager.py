@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/eager.py [--device cuda] [--match PATTERN]
+    python -m tests.benchmarks.gpu.eager [--device cuda] [--match PATTERN]
 
 Each SMOKE and FULL case is drawn and its reference computed on the CPU; `eager` runs on the device, on copies of the
 arguments with their strides.  A line is printed for each problem with a wrong or

@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/evidence.py [--saves 20] [--pairs 40] [--runs 20]
+    python -m tests.benchmarks.gpu.evidence [--saves 20] [--pairs 40] [--runs 20]
 
 One after another, since whatever shares the device would be measured too.  What the parts print while
 they work goes to standard error; their tables come last, on standard output.
@@ -14,23 +14,20 @@ import argparse
 import subprocess
 import sys
 import time
-from pathlib import Path
-
-HERE = Path(__file__).parent
 
 
-def table_of(script: str, *arguments: str) -> tuple[str, int]:
-    """What a script prints, told as it comes, and how it ended."""
+def table_of(module: str, *arguments: str) -> tuple[str, int]:
+    """The output of a program of this folder, which is also written to stderr as it comes, and its exit status."""
     started = time.perf_counter()
     lines: list[str] = []
-    command = [sys.executable, "-u", str(HERE / script), *arguments]
+    command = [sys.executable, "-u", "-m", f"tests.benchmarks.gpu.{module}", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
             sys.stderr.write(line)
             lines.append(line)
     took_s = time.perf_counter() - started
-    return f"==== {script} {' '.join(arguments)} ({took_s:.0f} s)\n{''.join(lines)}", process.returncode
+    return f"==== {module} {' '.join(arguments)} ({took_s:.0f} s)\n{''.join(lines)}", process.returncode
 
 
 def main() -> int:
@@ -41,8 +38,8 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=20, help="comparisons with a kernel made slower")
     arguments = parser.parse_args()
     parts = (
-        table_of("bench_clock.py", "--pairs", str(arguments.pairs), "--runs", str(arguments.runs)),
-        table_of("bench_loop.py", "--saves", str(arguments.saves), "--timed", "1"),
+        table_of("bench_clock", "--pairs", str(arguments.pairs), "--runs", str(arguments.runs)),
+        table_of("bench_loop", "--saves", str(arguments.saves), "--timed", "1"),
     )
     print(*(table for table, _ in parts), sep="\n")
     return max(code for _, code in parts)

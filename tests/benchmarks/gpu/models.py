@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/models.py [--device cuda] [--limit-s 55]
+    python -m tests.benchmarks.gpu.models [--device cuda] [--limit-s 55]
 
 With `--device cpu` the same is verified, and nothing is timed.  `fast` answers both operators correctly, `mixed` has a
 correct silu that is slower, by a program for every 16 elements, and a softmax whose masked lanes contribute to the

@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    PYTHONPATH=. python tests/benchmarks/gpu/operations.py [--device cuda] [--jobs 8] [--match NAME]
+    python -m tests.benchmarks.gpu.operations [--device cuda] [--jobs 8] [--match NAME]
 
 A row is an operation on values that include zeros of both signs, infinities, NaN, subnormals and the largest finite
 value.  NaN equals NaN whatever its payload.  With `--device cpu` both columns are the machine, which shows that the

@@ -9,8 +9,6 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench_inspector import Inspected
-
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
 from engine.model import Stage
@@ -19,6 +17,7 @@ from engine.processes.builds.binaries import Binaries
 from engine.processes.process_pool import ProcessPool
 from engine.protocol.proof.proof_file import read_proof, unpacked
 from problems.index import open_index
+from tests.benchmarks.gpu.bench_inspector import Inspected
 
 
 @dataclass(kw_only=True)

@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/repairs.py [--device cuda] [--parts honest gemm loop exits truth compilers] [--saves 5]
+    python -m tests.benchmarks.gpu.repairs [--device cuda] [--parts honest gemm loop exits truth compilers] [--saves 5]
 
 The same script runs on the CPU with `--device cpu`, where nothing is timed.  Each part has a limit of its own, and its
 error is a row of the table that is printed last.  With OUT in the environment the rows are also written to
@@ -27,10 +27,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-import bench_inspector
-import bench_loop
-from bench_inspector import CORPUS, SAMPLE, Inspected, inspected, reported
-
 from engine import protocol
 from engine.artefacts import ArtefactStore
 from engine.engine import Engine
@@ -50,6 +46,8 @@ from engine.processes.warm_pool import PooledProcess, WarmPool
 from engine.run import pipeline
 from engine.static.source import directives
 from problems.index import open_index
+from tests.benchmarks.gpu import bench_inspector, bench_loop
+from tests.benchmarks.gpu.bench_inspector import CORPUS, SAMPLE, Inspected, inspected, reported
 
 HERE = Path(__file__).parent
 GEMM = HERE / "kernels" / "mm_30_configurations.py"
@@ -360,7 +358,12 @@ async def compilers(table: Table, options: argparse.Namespace) -> None:
 async def truth(table: Table, options: argparse.Namespace) -> None:
     """The part of bench_clock.py that did not start."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(HERE / "truth.py"), "times", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        sys.executable,
+        "-m",
+        "tests.benchmarks.gpu.truth",
+        "times",
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     out, err = await process.communicate()
     if process.returncode:

@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/replay.py [--device cuda] [--files NAME ...] [--saves 3] [--limit 60] [--travel]
+    python -m tests.benchmarks.gpu.replay [--device cuda] [--files NAME ...] [--saves 3] [--limit 60] [--travel]
         [--machine]
 
 Below each row are the steps of the run, in seconds from its begin: `--files add mm softmax_autotune --travel` is the
@@ -29,8 +29,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
-from bench_inspector import CORPUS, SAMPLE, Inspected, inspected, reported
-from proof_steps import STEPS, replayed_file, watch
 
 from engine import protocol
 from engine.artefacts import ArtefactStore
@@ -46,6 +44,8 @@ from engine.run.kernel_source import TapedKernels
 from engine.static.source import directives
 from engine.timing import kernel_times
 from problems.index import open_index
+from tests.benchmarks.gpu.bench_inspector import CORPUS, SAMPLE, Inspected, inspected, reported
+from tests.benchmarks.gpu.proof_steps import STEPS, replayed_file, watch
 
 FILES = (
     "add",

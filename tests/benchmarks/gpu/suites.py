@@ -2,7 +2,7 @@
 
 Run with the interpreter of an environment that has kgtui and a CUDA torch:
 
-    python tests/benchmarks/gpu/suites.py [--parts large timed many] [--rows 512] [--candidates 48] [--jobs 8]
+    python -m tests.benchmarks.gpu.suites [--parts large timed many] [--rows 512] [--candidates 48] [--jobs 8]
         [--limit-s 90]
 
 Each result is printed as it comes; a part that takes longer than its limit is ended, with the rates up to then.

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from kernels import copy, matmul, row_sum, softmax_rows  # the folder beside this script
 
 from engine.clock.calls import Calls
 from engine.clock.instruments import Instruments, instruments_of
+from tests.benchmarks.gpu.kernels import copy, matmul, row_sum, softmax_rows
 
 CALLS = 21
 WARM_UP_S = 0.2
