@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from kgtui.generation.comparing.groups import GroupsOf, source_of
 from kgtui.generation.comparing.rates import Rates, correct_share, is_correct, is_counted, rates_of, speedup_of
@@ -18,12 +18,22 @@ from sessions.candidates.generation_rows import GenerationRow, GenerationState
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cost:
+class AnswerCost:
     """Sum of known costs, and number of answers of unknown cost."""
 
     microusd: int = 0
     unpriced: int = 0
     answers: int = 0
+
+    @classmethod
+    def of_all(cls, costs: Iterable[AnswerCost]) -> AnswerCost:
+        """The cost of all these answers together."""
+        known = list(costs)
+        return cls(
+            microusd=sum(cost.microusd for cost in known),
+            unpriced=sum(cost.unpriced for cost in known),
+            answers=sum(cost.answers for cost in known),
+        )
 
     @property
     def known_microusd(self) -> int | None:
@@ -43,7 +53,7 @@ class Cell:
     requests: tuple[GenerationRow, ...]
     attempts: tuple[GenerationRow, ...]
     best: GenerationRow | None
-    cost: Cost
+    cost: AnswerCost
 
     @property
     def correct(self) -> int:
@@ -75,7 +85,7 @@ class Metrics:
     model: str
     group: str
     rates: Rates
-    cost: Cost
+    cost: AnswerCost
     microusd_for_correct: float | None
     microusd_for_faster: float | None
 
@@ -93,7 +103,7 @@ class PairedTest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class ModelComparison:
     """The content of a report on models."""
 
     models: tuple[str, ...]
@@ -114,7 +124,7 @@ class Comparison:
         return next((cell for cell in self.cells if (cell.model, cell.problem) == (model, problem)), None)
 
 
-def comparison_of(rows: Sequence[GenerationRow], *, groups_of: GroupsOf = source_of) -> Comparison:
+def comparison_of(rows: Sequence[GenerationRow], *, groups_of: GroupsOf = source_of) -> ModelComparison:
     """The comparison of these generations; `groups_of` names the groups of an operator, such as source and category."""
     counted = [row for row in rows if row.state in (GenerationState.SETTLED, GenerationState.LOST)]
     models = tuple(sorted({row.model_name for row in counted}))
@@ -126,7 +136,7 @@ def comparison_of(rows: Sequence[GenerationRow], *, groups_of: GroupsOf = source
         cell_of(by_place.get((model, problem), []), model, problem) for problem in problems for model in models
     )
     groups = tuple(sorted({group for problem in problems for group in groups_of(problem)}))
-    return Comparison(
+    return ModelComparison(
         models=models,
         problems=problems,
         cells=cells,
@@ -144,8 +154,8 @@ def cell_of(rows: Sequence[GenerationRow], model: str, problem: str) -> Cell:
     """Summary of the answers of one model for one operator."""
     attempts = tuple(filter(is_attempt, rows))
     correct = [row for row in attempts if is_correct(row)]
-    best = max(correct, key=lambda row: (row.run.speedup if row.run else None) or 0.0, default=None)
-    cost = Cost(
+    best = max(correct, key=speedup_of, default=None)
+    cost = AnswerCost(
         microusd=sum(row.cost_microusd or 0 for row in rows),
         unpriced=sum(row.cost_microusd is None for row in rows),
         answers=len(rows),
@@ -161,11 +171,7 @@ def is_attempt(row: GenerationRow) -> bool:
 def metrics_of(model: str, group: str, cells: Sequence[Cell]) -> Metrics:
     """The metrics of one model over these cells; cells without an attempt are left out."""
     rates = rates_of([cell.attempts for cell in cells])
-    cost = Cost(
-        microusd=sum(cell.cost.microusd for cell in cells),
-        unpriced=sum(cell.cost.unpriced for cell in cells),
-        answers=sum(cell.cost.answers for cell in cells),
-    )
+    cost = AnswerCost.of_all(cell.cost for cell in cells)
     faster = sum(is_correct(row) and speedup_of(row) > 1 for cell in cells for row in cell.attempts)
     return Metrics(
         model=model,
@@ -193,17 +199,7 @@ def paired_tests(models: Sequence[str], cells: Sequence[Cell]) -> tuple[PairedTe
         if any(cell.speedup is not None for pair in both for cell in pair):
             tests.append(_test(first, second, "log speed-up", [_log(a) - _log(b) for a, b in both]))
     corrected = holm([test.p for test in tests])
-    return tuple(
-        PairedTest(
-            first=test.first,
-            second=test.second,
-            quantity=test.quantity,
-            operators=test.operators,
-            difference=test.difference,
-            p=p,
-        )
-        for test, p in zip(tests, corrected, strict=True)
-    )
+    return tuple(replace(test, p=p) for test, p in zip(tests, corrected, strict=True))
 
 
 def _test(first: str, second: str, quantity: str, differences: Sequence[float]) -> PairedTest:
@@ -226,6 +222,6 @@ def _log(cell: Cell) -> float:
     return math.log(cell.speedup) if cell.speedup is not None else 0.0
 
 
-def _each(cost: Cost, kernels: int) -> float | None:
+def _each(cost: AnswerCost, kernels: int) -> float | None:
     """The cost per kernel; None if there is no kernel, or some of the cost is unknown."""
     return cost.microusd / kernels if kernels and not cost.unpriced else None

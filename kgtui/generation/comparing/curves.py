@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.model.counts import counted
-from kgtui.generation.comparing.comparison import Cell, Comparison, is_attempt
+from kgtui.generation.comparing.comparison import Cell, ModelComparison, is_attempt
 from kgtui.generation.comparing.rates import best_speedup, is_correct
 from kgtui.generation.comparing.statistics import Average, average, mean
 
@@ -52,7 +52,7 @@ class _Step:
     speedup: float | None
 
 
-def curves_of(comparison: Comparison, quantity: Quantity, spent: Spent) -> tuple[Curve, ...]:
+def curves_of(comparison: ModelComparison, quantity: Quantity, spent: Spent) -> tuple[Curve, ...]:
     """A curve for each model."""
     return tuple(
         curve_of(model, [cell for cell in comparison.cells if cell.model == model], quantity, spent)

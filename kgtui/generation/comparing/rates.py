@@ -1,7 +1,7 @@
 """Rates over operators: how many attempts compile, are correct and fast.  Pure functions of stored verdicts.
 
 A flagged kernel counts as a failure, and so does an attempt without code.  An error of kgtui (the engine failed, a run
-was cancelled) is not an attempt; `counted` leaves those out.
+was cancelled) is not an attempt; `is_counted` is False for those.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KS = (1, 5, 10)
 _OURS = (Outcome.CANCELLED, Outcome.PROBLEM_ERROR, Outcome.ENGINE_ERROR, Outcome.UNSUPPORTED)
 
 
-class Attempt(Protocol):
+class TriedCandidate(Protocol):
     """A candidate and its run; `digest` is None without code, `run` is None if it was not run."""
 
     @property
@@ -52,7 +52,7 @@ class Rates:
     speedup_all: Interval | None
 
 
-def rates_of(problems: Sequence[Sequence[Attempt]]) -> Rates:
+def rates_of(problems: Sequence[Sequence[TriedCandidate]]) -> Rates:
     """The rates over these operators, each with its attempts; those without an attempt are left out."""
     tried = [attempts for attempts in problems if attempts]
     attempts = [one for some in tried for one in some]
@@ -73,29 +73,29 @@ def rates_of(problems: Sequence[Sequence[Attempt]]) -> Rates:
     )
 
 
-def is_counted(one: Attempt) -> bool:
+def is_counted(one: TriedCandidate) -> bool:
     """Whether it has a verdict: False if it was not run, was cancelled, or kgtui failed."""
     if one.digest is None:
         return True
     return one.run is not None and one.run.outcome is not None and one.run.outcome not in _OURS
 
 
-def is_correct(one: Attempt) -> bool:
+def is_correct(one: TriedCandidate) -> bool:
     """Whether it passed without a flag."""
     return one.run is not None and one.run.outcome is Outcome.PASS and not one.run.flagged
 
 
-def speedup_of(one: Attempt) -> float:
+def speedup_of(one: TriedCandidate) -> float:
     """The speed-up; 0, which exceeds no threshold, if it was not timed."""
     return (one.run.speedup if one.run is not None else None) or 0.0
 
 
-def best_speedup(attempts: Sequence[Attempt]) -> float | None:
+def best_speedup(attempts: Sequence[TriedCandidate]) -> float | None:
     """The highest speed-up of the correct attempts; None if none is correct, or none was timed."""
     return max((speedup_of(one) for one in attempts if is_correct(one) and speedup_of(one)), default=None)
 
 
-def correct_share(attempts: Sequence[Attempt]) -> float:
+def correct_share(attempts: Sequence[TriedCandidate]) -> float:
     """The share of correct attempts; there must be at least one attempt."""
     return sum(map(is_correct, attempts)) / len(attempts)
 
@@ -105,18 +105,18 @@ def share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _compiled(one: Attempt) -> bool:
+def _compiled(one: TriedCandidate) -> bool:
     return one.run is not None and one.run.outcome is not Outcome.COMPILE_ERROR
 
 
-def _pass_at(problems: Sequence[Sequence[Attempt]], k: int) -> Interval | None:
+def _pass_at(problems: Sequence[Sequence[TriedCandidate]], k: int) -> Interval | None:
     return _over(
         [attempts for attempts in problems if len(attempts) >= k],
         lambda attempts: pass_at_k(samples=len(attempts), correct=sum(map(is_correct, attempts)), k=k),
     )
 
 
-def _fast(problems: Sequence[Sequence[Attempt]], p: float, *, is_timed: bool) -> Interval | None:
+def _fast(problems: Sequence[Sequence[TriedCandidate]], p: float, *, is_timed: bool) -> Interval | None:
     """The share of attempts that are correct and more than `p` times as fast; None if nothing was timed."""
     if p == 0:
         return _over(problems, correct_share)
@@ -128,5 +128,7 @@ def _fast(problems: Sequence[Sequence[Attempt]], p: float, *, is_timed: bool) ->
     )
 
 
-def _over(problems: Sequence[Sequence[Attempt]], value: Callable[[Sequence[Attempt]], float]) -> Interval | None:
+def _over(
+    problems: Sequence[Sequence[TriedCandidate]], value: Callable[[Sequence[TriedCandidate]], float]
+) -> Interval | None:
     return bootstrap([value(attempts) for attempts in problems], Average.ARITHMETIC)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from kgtui.generation.comparing.comparison import Cell, Comparison, Metrics
+    from kgtui.generation.comparing.comparison import Cell, Metrics, ModelComparison
     from kgtui.generation.prices import PriceList
     from kgtui.state.format.glyphs import Glyphs
 
@@ -30,7 +30,7 @@ class View:
     has_cells: bool = False
 
 
-def matrix_view(comparison: Comparison) -> View:
+def matrix_view(comparison: ModelComparison) -> View:
     """Operators by models; a cell is one model on one operator."""
     width = max((len(model) + 2 for model in comparison.models), default=0)
     columns = (
@@ -45,7 +45,7 @@ def matrix_view(comparison: Comparison) -> View:
     return View(columns=columns, rows=rows, about=(line(muted(about)),), has_cells=True)
 
 
-def metrics_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
+def metrics_view(comparison: ModelComparison, *, glyphs: Glyphs) -> View:
     """A row for each model over all operators, then for each source and category that is not the whole."""
     columns = (
         Column(label="model", width=22, least=12),
@@ -65,7 +65,7 @@ def metrics_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
     return View(columns=columns, rows=rows, about=(line(muted(about)),))
 
 
-def cost_view(comparison: Comparison, *, glyphs: Glyphs) -> View:
+def cost_view(comparison: ModelComparison, *, glyphs: Glyphs) -> View:
     """Cost of each model, as a bar relative to the most expensive one, and the cost of a correct kernel."""
     columns = (
         Column(label="model", width=24, least=12),
@@ -117,7 +117,7 @@ def bar(share: float, *, glyphs: Glyphs) -> str:
     return glyphs.heat[-1] * cells
 
 
-def runs_beside(comparison: Comparison, *, problem: str, model: str, most: int) -> tuple[int, ...]:
+def runs_beside(comparison: ModelComparison, *, problem: str, model: str, most: int) -> tuple[int, ...]:
     """The runs to compare for a cell: its run, then those of the other models, then its other attempts."""
     cells = [cell for cell in comparison.cells if cell.problem == problem]
     ordered = sorted(cells, key=lambda cell: cell.model != model)
@@ -174,5 +174,5 @@ def _price_row(name: str, prices: PriceList, *, at: datetime) -> Row:
     return Row(key=name, cells=(Span(name), *(Span(f"${float(value):,.4g}") for value in usd), muted(origin)))
 
 
-def _correct(comparison: Comparison, model: str) -> int:
+def _correct(comparison: ModelComparison, model: str) -> int:
     return sum(cell.correct for cell in comparison.cells if cell.model == model)

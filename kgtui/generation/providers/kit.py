@@ -47,7 +47,7 @@ def key_from(environment: Mapping[str, str], variable: str, *, base_url: str | N
 
 
 @dataclass(kw_only=True)
-class Exchange:
+class AnswerProgress:
     """One request; `is_accepted` once a stream of events begins, `is_open` once an answer, which is charged, does."""
 
     is_accepted: bool = False
@@ -66,14 +66,14 @@ class Service:
     @contextlib.contextmanager
     def errors_in_our_words(
         self, *, status_error: type[Exception], client_error: type[Exception]
-    ) -> Iterator[Exchange]:
+    ) -> Iterator[AnswerProgress]:
         """Context in which errors of the client become kgtui's, without the key in them.
 
         Raises:
             ConnectionCutError: the answer broke off.
             ProviderError: there is no answer.
         """
-        exchange = Exchange()
+        exchange = AnswerProgress()
         try:
             yield exchange
         except ProviderError:
@@ -99,7 +99,7 @@ class Service:
             retry_after_s=retry_after_seconds(headers.get("retry-after"), date=headers.get("date")),
         )
 
-    def _broken(self, error: Exception, exchange: Exchange) -> ProviderError:
+    def _broken(self, error: Exception, exchange: AnswerProgress) -> ProviderError:
         detail = shortened(redacted(str(error) or type(error).__name__, self.key))
         if exchange.is_open:
             return ConnectionCutError(f"the answer of {self.name} broke off: {detail}")

@@ -25,7 +25,7 @@ _PIECE = re.compile(r"\S+\s*|\s+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exchange:
+class RecordedAnswer:
     """One recorded answer of `model` to a prompt that contains `prompt`, at position `place`.
 
     Its text is `answer`, or that of the file `file` beside the recording.
@@ -44,7 +44,7 @@ class Exchange:
 class Recording(msgspec.Struct, frozen=True, kw_only=True):
     """A file of exchanges; `pause_s` is waited after each word, so that a streaming answer can be seen."""
 
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[RecordedAnswer, ...]
     pause_s: float = 0.0
 
 
@@ -64,7 +64,7 @@ def read_recording(path: Path) -> Recording:
         raise UsageError(f"{path} is not a recording of exchanges: {error}; {FILE_VARIABLE} names the file") from error
 
 
-def _with_text(exchange: Exchange, folder: Path) -> Exchange:
+def _with_text(exchange: RecordedAnswer, folder: Path) -> RecordedAnswer:
     if not exchange.file:
         return exchange
     return replace(exchange, answer=(folder / exchange.file).read_text(encoding="utf-8"))
@@ -100,7 +100,7 @@ class ReplayProvider:
     async def aclose(self) -> None:
         """No operation: nothing is open."""
 
-    def _found(self, request: CompletionRequest) -> Exchange:
+    def _found(self, request: CompletionRequest) -> RecordedAnswer:
         sent = "\n".join(message.text for message in request.messages)
         place = request.key.rpartition("/")[2]
         for exchange in self._recording.exchanges:

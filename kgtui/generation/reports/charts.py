@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.model.benchmark import Interval
-from kgtui.generation.comparing.comparison import Comparison
+from kgtui.generation.comparing.comparison import ModelComparison
 from kgtui.generation.comparing.curve_axes import plotted, quantity_axis, spent_axis
 from kgtui.generation.comparing.curves import Curve, Quantity, Spent, curves_of
 from kgtui.generation.reports.tables import cost_text, interval_text
@@ -72,7 +72,7 @@ def correct_bars(shares: Sequence[tuple[str, Interval | None]]) -> BarChart:
     return BarChart(title="Correct answers", bars=tuple(bars))
 
 
-def cost_bars(comparison: Comparison) -> BarChart:
+def cost_bars(comparison: ModelComparison) -> BarChart:
     """Cost of each model, against the most expensive one."""
     costs = [(metrics.model, metrics.cost) for metrics in comparison.metrics]
     most = max((cost.microusd for _, cost in costs), default=0) or 1
@@ -83,7 +83,7 @@ def cost_bars(comparison: Comparison) -> BarChart:
     return BarChart(title="Cost", bars=tuple(bars))
 
 
-def charts_of(comparison: Comparison) -> Iterator[Chart]:
+def charts_of(comparison: ModelComparison) -> Iterator[Chart]:
     """Curves of solved operators and of speed-up against cost and answers, if there are any; then fast_p."""
     for quantity in Quantity:
         for spent in Spent:

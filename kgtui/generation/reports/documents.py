@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from engine.model.benchmark import Interval
-from kgtui.generation.comparing.comparison import Cell, Comparison, Cost, Metrics
+from kgtui.generation.comparing.comparison import AnswerCost, Cell, Metrics, ModelComparison
 from kgtui.generation.comparing.curves import Quantity, Spent, curves_of
 from kgtui.generation.comparing.rates import Rates
 from kgtui.generation.reports.charts import charts_of, correct_bars, cost_bars
@@ -25,17 +25,17 @@ JSON_SCHEMA = "kgtui.models/1"
 Plain: TypeAlias = dict[str, Any]  # Any: JSON values of every shape
 
 
-def as_text(comparison: Comparison) -> str:
+def as_text(comparison: ModelComparison) -> str:
     """All tables for a terminal."""
     return "\n\n".join(map(text_of, tables_of(comparison))) or "nothing was generated"
 
 
-def as_markdown(comparison: Comparison, *, title: str, costs: Sequence[CostRow] = ()) -> str:
+def as_markdown(comparison: ModelComparison, *, title: str, costs: Sequence[CostRow] = ()) -> str:
     """One Markdown page; `costs` are those by model."""
     return markdown_page(_tables(comparison, costs), title=title)
 
 
-def as_json(comparison: Comparison) -> str:
+def as_json(comparison: ModelComparison) -> str:
     """One JSON document; unknown or unmeasured values are null."""
     document = {
         "schema": JSON_SCHEMA,
@@ -49,7 +49,7 @@ def as_json(comparison: Comparison) -> str:
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 
 
-def as_csv(comparison: Comparison) -> str:
+def as_csv(comparison: ModelComparison) -> str:
     """A row for each answer."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -69,7 +69,7 @@ def as_csv(comparison: Comparison) -> str:
     return out.getvalue().rstrip("\n")
 
 
-def as_html(comparison: Comparison, *, title: str, costs: Sequence[CostRow] = ()) -> str:
+def as_html(comparison: ModelComparison, *, title: str, costs: Sequence[CostRow] = ()) -> str:
     """One HTML file that loads nothing from elsewhere; `costs` are those by model."""
     return html_page(
         title=title,
@@ -83,24 +83,19 @@ def as_html(comparison: Comparison, *, title: str, costs: Sequence[CostRow] = ()
     )
 
 
-def _tables(comparison: Comparison, costs: Sequence[CostRow]) -> tuple[Table, ...]:
+def _tables(comparison: ModelComparison, costs: Sequence[CostRow]) -> tuple[Table, ...]:
     return (*tables_of(comparison), *((costs_table(costs, CostBy.MODEL),) if costs else ()))
 
 
-def _summary(comparison: Comparison) -> str:
+def _summary(comparison: ModelComparison) -> str:
     """Totals: models, operators, answers and cost."""
-    costs = [cell.cost for cell in comparison.cells]
-    total = Cost(
-        microusd=sum(cost.microusd for cost in costs),
-        unpriced=sum(cost.unpriced for cost in costs),
-        answers=sum(cost.answers for cost in costs),
-    )
+    total = AnswerCost.of_all(cell.cost for cell in comparison.cells)
     counts = ((len(comparison.models), "model"), (len(comparison.problems), "operator"), (total.answers, "answer"))
     words = (f"{number} {noun}" if number == 1 else f"{number} {noun}s" for number, noun in counts)
     return f"{', '.join(words)}, cost {cost_text(total)}. Speed-ups are over eager; - was not measured."
 
 
-def _curves(comparison: Comparison) -> Iterator[Plain]:
+def _curves(comparison: ModelComparison) -> Iterator[Plain]:
     """Each curve with its points; without any, `why` is the reason."""
     for quantity, spent in itertools.product(Quantity, Spent):
         for curve in curves_of(comparison, quantity, spent):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from engine.model.benchmark import Interval
 from kgtui.generation.budget import usd_text
-from kgtui.generation.comparing.comparison import Cell, Comparison, Cost, Metrics
+from kgtui.generation.comparing.comparison import AnswerCost, Cell, Metrics, ModelComparison
 
 NOT_MEASURED = "-"
 _NUMBER = re.compile(r"(?:> )?[-+]?\$?[\d,]+(?:\.\d+)?[%x]?(?: \[.*\])?")
@@ -43,13 +43,13 @@ class Table:
         return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
 
 
-def tables_of(comparison: Comparison) -> tuple[Table, ...]:
+def tables_of(comparison: ModelComparison) -> tuple[Table, ...]:
     """Every table that has rows."""
     tables = (matrix(comparison), metrics_table(comparison), fast_table(comparison), tests_table(comparison))
     return tuple(table for table in tables if table.rows)
 
 
-def matrix(comparison: Comparison) -> Table:
+def matrix(comparison: ModelComparison) -> Table:
     """Operators by models."""
     rows = []
     for problem in comparison.problems:
@@ -64,7 +64,7 @@ def matrix(comparison: Comparison) -> Table:
     )
 
 
-def metrics_table(comparison: Comparison) -> Table:
+def metrics_table(comparison: ModelComparison) -> Table:
     """One row for each model and group; a value measured for none of them has no column."""
     shown = (*comparison.metrics, *comparison.partial_groups)
     header = (
@@ -81,7 +81,7 @@ def metrics_table(comparison: Comparison) -> Table:
     )
 
 
-def fast_table(comparison: Comparison) -> Table:
+def fast_table(comparison: ModelComparison) -> Table:
     """fast_p of each model; no rows if nothing was timed."""
     thresholds = sorted({p for metrics in comparison.metrics for p in metrics.rates.fast})
     rows = tuple(
@@ -96,7 +96,7 @@ def fast_table(comparison: Comparison) -> Table:
     )
 
 
-def tests_table(comparison: Comparison) -> Table:
+def tests_table(comparison: ModelComparison) -> Table:
     """The paired tests."""
     return Table(
         title="Differences between models",
@@ -132,7 +132,7 @@ def _tone(cell: Cell) -> CellTone:
     return CellTone.WARN if cell.word == "flagged" else CellTone.BAD
 
 
-def cost_text(cost: Cost) -> str:
+def cost_text(cost: AnswerCost) -> str:
     """Money, with a sign if part of it is unknown."""
     if cost.unpriced and cost.microusd:
         return f"> {usd_text(cost.microusd)}"
@@ -198,7 +198,7 @@ def per_faster_text(metrics: Metrics) -> str:
     return NOT_MEASURED if metrics.rates.speedup_all is None else _each(metrics.microusd_for_faster, metrics.cost)
 
 
-def _each(microusd: float | None, cost: Cost) -> str:
+def _each(microusd: float | None, cost: AnswerCost) -> str:
     if microusd is not None:
         return usd_text(round(microusd))
     return "unknown" if cost.unpriced else NOT_MEASURED

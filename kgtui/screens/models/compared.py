@@ -18,7 +18,7 @@ from kgtui.state.format.lines import Span, Tone, line
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kgtui.generation.comparing.comparison import Comparison
+    from kgtui.generation.comparing.comparison import ModelComparison
     from kgtui.generation.comparing.curves import Curve
     from kgtui.generation.comparing.groups import GroupsOf
     from kgtui.screens.base.host import Host
@@ -29,7 +29,7 @@ class ComparedModels:
     """Caches the comparison until other answers are stored; None before it is computed."""
 
     def __init__(self) -> None:
-        self.comparison: Comparison | None = None
+        self.comparison: ModelComparison | None = None
         self.curves: Mapping[tuple[Quantity, Spent], tuple[Curve, ...]] = {}
         self._rows: tuple[GenerationRow, ...] = ()
 
@@ -58,13 +58,13 @@ class ComparedModels:
 
 def _computed(
     rows: Sequence[GenerationRow], *, groups_of: GroupsOf
-) -> tuple[Comparison, dict[tuple[Quantity, Spent], tuple[Curve, ...]]]:
+) -> tuple[ModelComparison, dict[tuple[Quantity, Spent], tuple[Curve, ...]]]:
     comparison = comparison_of(rows, groups_of=groups_of)
     pairs = itertools.product(Quantity, Spent)
     return comparison, {(quantity, spent): curves_of(comparison, quantity, spent) for quantity, spent in pairs}
 
 
-def _prices(comparison: Comparison, host: Host) -> View:
+def _prices(comparison: ModelComparison, host: Host) -> View:
     generation = host.runs.generation
     try:
         prices = generation.prices

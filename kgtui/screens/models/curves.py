@@ -35,6 +35,6 @@ class CurvesTab:
             self._redraw()
 
     def picture(self, compared: ComparedModels, *, glyphs: Glyphs) -> CurvesPicture:
-        """The curves of the models; None before the comparison is computed."""
+        """The curves of the models; empty before the comparison is computed."""
         curves = compared.curves.get((self._quantity, self._spent), ())
         return CurvesPicture(curves=curves, quantity=self._quantity, spent=self._spent, glyphs=glyphs)
