@@ -26,7 +26,7 @@ from sessions.candidates.generations import GenerationStore, followed
 from sessions.database import Database, Value, open_file, open_memory
 from sessions.queries.browsing import Browser
 from sessions.rows import Review, RunRow, RunState
-from sessions.values import path_value, tiers_value, timestamp
+from sessions.values import new_id, path_value, tiers_value, timestamp
 from sessions.writing.carrying import Carried, Renumbered, put, take
 from sessions.writing.deleting import Deleted, delete
 from sessions.writing.recording import statements, tally
@@ -138,7 +138,7 @@ class Store(Browser):
         pid = os.getpid()
         with self._database.transaction() as connection:
             values = {"label": label, "started_at": self._now(), "pid": pid, "process_stamp": process_stamp(pid)}
-            session_id = _new_id(connection.execute(_INSERT_SESSION, values).lastrowid)
+            session_id = new_id(connection.execute(_INSERT_SESSION, values))
             rows = ({"session": session_id, "name": name, "value": v} for name, v in (environment or {}).items())
             connection.executemany(_INSERT_ENVIRONMENT, rows)
         self._open_sessions.append(session_id)
@@ -177,7 +177,7 @@ class Store(Browser):
                 "tiers": tiers_value(tiers),
                 "started_at": started_at,
             }
-            return _new_id(connection.execute(_INSERT_RUN, values).lastrowid)
+            return new_id(connection.execute(_INSERT_RUN, values))
 
     def record(self, run_id: int, event: Event) -> int:
         """Keep the next event of a run and what follows from it; returns its place in the run, from 1."""
@@ -340,8 +340,3 @@ def _keep_source(connection: sqlite3.Connection, source: bytes, *, seen_at: str)
     digest = hashlib.sha256(source).hexdigest()
     connection.execute(_INSERT_CANDIDATE, {"digest": digest, "source": source, "first_seen_at": seen_at})
     return digest
-
-
-def _new_id(row_id: int | None) -> int:
-    assert row_id is not None, "SQLite gives a row id to every row of a table that has one"
-    return row_id

@@ -21,6 +21,13 @@ from sessions.rows import BaselineRow, Review, RunRow, RunState, SessionRow
 _TIER_SEPARATOR = "+"
 
 
+def new_id(inserted: sqlite3.Cursor) -> int:
+    """The id of the row that a statement has inserted."""
+    row_id = inserted.lastrowid
+    assert row_id is not None, "SQLite gives a row id to every row of a table that has one"
+    return row_id
+
+
 def timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC to the millisecond: texts that sort as the moments do."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -21,7 +21,7 @@ from sessions.candidates.generation_rows import RunResult
 from sessions.candidates.generations import followed
 from sessions.candidates.run_results import RUN_COLUMNS, RUN_SUMMARY, run_result
 from sessions.database import Database
-from sessions.values import json_list
+from sessions.values import json_list, new_id
 
 _INSERT_BATCH = """
 insert into check_batches (session, request, started_at) values (:session, :request, :now)"""
@@ -131,8 +131,7 @@ class CheckedStore:
         """The number of a new batch with these candidates, none of them run."""
         with self._database.transaction() as connection:
             values = {"session": self._session_of(session_id), "request": request, "now": self._now()}
-            number = connection.execute(_INSERT_BATCH, values).lastrowid
-            assert number is not None, "SQLite gives a row id to every row of a table that has one"
+            number = new_id(connection.execute(_INSERT_BATCH, values))
             _insert(connection, number, [(candidate, None) for candidate in candidates])
         return number
 

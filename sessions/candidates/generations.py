@@ -32,6 +32,7 @@ from sessions.candidates.held_space import hold_space
 from sessions.candidates.run_results import RUN_COLUMNS, RUN_SUMMARY, run_result
 from sessions.database import Database, Value
 from sessions.errors import StoreFullError
+from sessions.values import new_id
 
 _INSERT_BATCH = """
 insert into batches (session, request, budget_microusd, budget_tokens, budget_s, started_at)
@@ -121,7 +122,7 @@ class GenerationStore:
         }
         with self._database.transaction() as connection:
             row = connection.execute(_INSERT_BATCH, {**values, "session": self._session_of(session_id)})
-            return _new_id(row.lastrowid)
+            return new_id(row)
 
     def end_batch(self, batch: int, ending: Ending, *, worked_s: float = 0.0) -> None:
         """Note why a batch ended, and the time of all processes that worked on it."""
@@ -203,7 +204,7 @@ class GenerationStore:
         with hold_space(self._database.path) as space:
             with self._database.transaction() as connection:
                 row = connection.execute(_RESERVE, {**values, "session": self._session_of(session_id)})
-            number = _new_id(row.lastrowid)
+            number = new_id(row)
             self._space_by_generation[number] = space.pop_all()
             return number
 
@@ -370,8 +371,3 @@ def _usage(row: sqlite3.Row) -> TokenUsage | None:
         cache_write_tokens=row["cache_write_tokens"] or 0,
         reasoning_tokens=row["reasoning_tokens"] or 0,
     )
-
-
-def _new_id(row_id: int | None) -> int:
-    assert row_id is not None, "SQLite gives a row id to every row of a table that has one"
-    return row_id

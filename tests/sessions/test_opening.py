@@ -25,7 +25,7 @@ from sessions import (
     open_memory_store,
     open_store,
 )
-from sessions.database import turn_wal_on
+from sessions.connections import turn_wal_on
 from sessions.tables.migrations import SCHEMA_VERSION
 
 
