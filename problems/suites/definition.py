@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from engine.errors import ReferenceFaultError, UnsupportedError
-from engine.judge.inputs.memory_need import COPIES, available_memory
 from engine.model import CandidateForm, Case, Cost, Precision, ProblemDefinition
 from engine.problem_source import AttachedProblem, ReferenceClient, ReferenceUnavailableError
 from problems.suites import fp4
 from problems.suites.blobs import parts_of
 from problems.suites.calibration import Calibrated, Runs, calibrated
+from problems.suites.fitting_cases import fitting_cases
 from problems.suites.own_rule import rule_of
 from problems.suites.plan import CASE, PlannedTask, argument_names
 from problems.suites.quantised import UNIT, comparer, formats_of
 from problems.suites.task import RuleKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     import torch
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 _MOST_SEED = 1 << 62
 _CALIBRATION_SEED = 0
 _TIMED_CONTENTS = 4
-_MOST_NOTES = 16  # a note for each case that is left out
 
 
 def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProblem:
@@ -50,8 +48,8 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         opened = reference.open(
             harness=planned.harness, file=planned.file, files=planned.files, details=planned.details
         )
-        room = room_for(planned, opened.needed_bytes)
-        found = functions.calibrated(room.cases[0])
+        fitting = fitting_cases(planned, opened.needed_bytes)
+        found = functions.calibrated(fitting.cases[0])
     except ReferenceUnavailableError as error:
         raise UnsupportedError(f"{planned.task.name} cannot be run here: {error}") from error
     formats, fp4_outputs = formats_of(planned.details), [name in planned.task.fp4 for name in planned.task.outputs]
@@ -64,7 +62,7 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         compare = fp4.comparer(fp4_outputs, tolerance, has_fp4_inputs=has_inputs)
         how = f"outputs of fp4 are compared in {fp4.STEPS}; {how}"
     definition = ProblemDefinition(
-        **{**planned.contract, "cases": room.cases},
+        **{**planned.contract, "cases": fitting.cases},
         make_inputs=functions.make_inputs,
         reference=functions.reference,
         eager=functions.eager,
@@ -74,8 +72,8 @@ def attached(planned: PlannedTask, reference: ReferenceClient) -> AttachedProble
         timer=Timer(reference),
         passes_own_rule=functions.own_rule(planned.task.own_rule, planned.task.form),
     )
-    left_out = tuple(case.name for case in planned.contract["cases"] if case not in room.cases)
-    return AttachedProblem(definition=definition, notes=(*opened.notes, *room.notes, how), left_out=left_out)
+    left_out = tuple(case.name for case in planned.contract["cases"] if case not in fitting.cases)
+    return AttachedProblem(definition=definition, notes=(*opened.notes, *fitting.notes, how), left_out=left_out)
 
 
 class Timer:
@@ -113,54 +111,6 @@ class Timer:
         self._reference.forget_times()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Room:
-    """The cases of a task that fit into memory, at least one; `notes` on the others."""
-
-    cases: tuple[Case, ...]
-    notes: tuple[str, ...] = ()
-
-
-def room_for(planned: PlannedTask, needed_bytes: int | Mapping[str, int] | None) -> Room:
-    """The cases whose tensors fit into memory, or have an unknown number of bytes.
-
-    Raises:
-        UnsupportedError: none fits; the message has the size of the smallest and how to reduce it.
-    """
-    cases, available = planned.contract["cases"], available_memory()
-    if needed_bytes is None or available is None:
-        return Room(cases=cases)
-    if isinstance(needed_bytes, int):
-        _require_room(planned, needed_bytes, available)
-        return Room(cases=cases)
-    large = {name: size for name, size in needed_bytes.items() if COPIES * size > available}
-    fitting = tuple(case for case in cases if case.params.get(CASE) not in large)
-    if not fitting:
-        _require_room(planned, min(large.values()), available)
-    notes = (
-        f"workload {name} is left out: it has {size:,} bytes of inputs and outputs and needs about "
-        f"{COPIES * size:,}, of which {available:,} are available"
-        for name, size in large.items()
-    )
-    return Room(cases=fitting, notes=tuple(islice(notes, _MOST_NOTES)))
-
-
-def _require_room(planned: PlannedTask, needed_bytes: int, available: int) -> None:
-    """Raise unless these bytes fit.
-
-    Raises:
-        UnsupportedError: they do not fit; the message has their size and how to reduce it.
-    """
-    if COPIES * needed_bytes <= available:
-        return
-    sizes = ", ".join(f"{name}={size}" for name, size in planned.sizes.items())
-    advice = f"make it smaller with --cap N or --size NAME=N ({sizes})" if sizes else "it has no sizes to make smaller"
-    raise UnsupportedError(
-        f"{planned.task.name} has {needed_bytes:,} bytes of inputs, weights and outputs and needs about "
-        f"{COPIES * needed_bytes:,}, of which {available:,} are available; {advice}"
-    )
-
-
 def _fixed_generator() -> torch.Generator:
     import torch
 
@@ -176,7 +126,7 @@ class ForeignFunctions:
     def __init__(self, reference: ReferenceClient, *, written: tuple[int, ...] = ()) -> None:
         self._reference, self._written = reference, written
         self._found: dict[object, Calibrated] = {}
-        self._dtypes: dict[object, tuple[torch.dtype, ...]] = {}
+        self._dtypes: dict[object, tuple[torch.dtype, ...]] = {}  # of the task's own run, by the suite's case
         self._has_double = True
         self._input_bytes = self._output_bytes = 0
 
@@ -229,7 +179,7 @@ class ForeignFunctions:
     def reference(self, *arguments: object) -> Outputs:
         """The float64 run, rounded to the dtypes of the task's own run; the latter if there is no float64 run."""
         given: Arguments = arguments  # type: ignore[assignment]  # as make_inputs made them, or variants of that
-        known = next(iter(self._dtypes.values())) if len(set(self._dtypes)) == 1 and None in self._dtypes else ()
+        known = self._dtypes[None] if self._dtypes.keys() == {None} else ()
         dtypes = known if all(dtype.is_floating_point for dtype in known) else ()
         exact = self._run(given, Precision.DOUBLE, dtypes=dtypes) if self._has_double else None
         if exact is None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from problems.suites.candidates.record import SuiteCandidate
 from problems.suites.candidates.sources import source_of
-from problems.suites.files import Row, SuiteFileError, rows_of
+from problems.suites.files import SuiteFileError
+from problems.suites.rows import Row, rows_of
 from problems.suites.task import Task
 
 _TEXTS = ("predict", "prediction", "response", "code")

@@ -12,7 +12,8 @@ from problems.suites.candidates.record import SuiteCandidate, SuiteCandidates
 from problems.suites.candidates.solutions import is_solution, solution
 from problems.suites.candidates.sources import source_of
 from problems.suites.complaints import Complaints
-from problems.suites.files import SuiteFileError, first_row, natural, text_of
+from problems.suites.files import SuiteFileError, natural, text_of
+from problems.suites.rows import first_row
 from problems.suites.task import Task
 
 _TEXTS = (".py", ".txt", ".md")

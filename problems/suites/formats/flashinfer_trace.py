@@ -18,7 +18,8 @@ from engine.model.problems.suite_origin import FP4
 from problems.suites import fp4
 from problems.suites.blobs import StoredFiles
 from problems.suites.complaints import contents_of
-from problems.suites.files import MOST_ARRAY_BYTES, Row, SuiteFileError, python_files, rows_of, text_of
+from problems.suites.files import MOST_ARRAY_BYTES, SuiteFileError, python_files, text_of
+from problems.suites.rows import Row, rows_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 from problems.suites.texts.constraints import Kind, determined
 from problems.suites.texts.syntax import functions, parameters, parsed

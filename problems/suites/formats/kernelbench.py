@@ -15,8 +15,9 @@ from pathlib import Path
 
 from engine.model.parsing import parse
 from problems.suites.complaints import contents_of
-from problems.suites.files import Row, SuiteFileError, first_row, link_out, python_files, rows_of, text_of
+from problems.suites.files import SuiteFileError, link_out, python_files, text_of
 from problems.suites.rewriting.sizes import constants_of
+from problems.suites.rows import Row, first_row, rows_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 from problems.suites.texts.siblings import imported_siblings
 from problems.suites.texts.syntax import bound_names

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from problems.suites.complaints import contents_of
-from problems.suites.files import Row, SuiteFileError, python_files, rows_of, text_of
+from problems.suites.files import SuiteFileError, python_files, text_of
+from problems.suites.rows import Row, rows_of
 from problems.suites.task import CandidateForm, Closeness, OwnRule, RuleKind, SuiteContents, SuiteFormat, Task
 from problems.suites.texts.performance import with_performance
 from problems.suites.texts.separated import SeparatedFile, is_separated, separated
