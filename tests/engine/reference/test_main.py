@@ -98,7 +98,8 @@ def test_bad_answer_problem_fault(scripted: Scripted, line: bytes, said: str) ->
 def test_silent_reference_problem_fault_for_good(scripted: Scripted) -> None:
     reference = scripted.reference(Interval(wall_s=10.0))
     for _ in range(20):
-        with pytest.raises(ReferenceFaultError, match=r"did not answer in \d+ s with 0 s of CPU time; the limit is 5 s"):
+        ending = r"did not answer in \d+ s with 0 s of CPU time; the limit is 5 s"
+        with pytest.raises(ReferenceFaultError, match=ending):
             reference.draw(seed=1, weight_seed=2)
 
 
