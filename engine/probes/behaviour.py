@@ -21,7 +21,8 @@ LAYER = Layer.BEHAVIOUR
 _POISON = 0xFF
 
 CATCHES = (
-    "assembled_operator.py", "flips_flags_before_a_product.py", "hunts_objects_and_computes.py", "leaves_a_thread.py",
+    "assembled_operator.py", "flips_flags_before_a_product.py", "gathers_in_memory_of_indices.py",
+    "hunts_objects_and_computes.py", "leaves_a_thread.py",
     "patches_comparators_and_computes.py", "patches_the_clock.py", "plain_torch_and_a_decoy.py",
     "reads_its_own_maps.py", "starts_a_helper.py", "walks_the_frames.py",
     "machine_code_in_the_text.py", "plants_modules.py", "poisons_the_compile_cache.py", "product_by_blas.py",

@@ -168,7 +168,9 @@ class OperatorSeen(Message, frozen=True):
     content from other content, at random or from numbers outside of torch, and "" for the others.  `reads_inputs` is
     whether it took an argument of the entry, or a value that torch alone made of one; `integers` whether all that it
     took and returned were whole numbers, and none of them the bits of fractions; a table counts only if it was made of
-    arguments that are integers, and is not a sum.  `line` is that of the first use in the candidate's file.
+    arguments that are integers, and is not a sum.  `positions` is whether all that it took came from arguments that are
+    integers in every call in which another argument has fractions, such as indices and masks.  `line` is that of the
+    first use in the candidate's file.
     """
 
     name: Word
@@ -176,12 +178,24 @@ class OperatorSeen(Message, frozen=True):
     case: Word = ""
     reads_inputs: bool = False
     integers: bool = False
+    positions: bool = False
     line: LineNumber | None = None
     uses: Count = 1
     largest_in: Count = 0
     largest_out: Count = 0
     total_in: Count = 0
     total_out: Count = 0
+
+    def with_uses_of(self, other: OperatorSeen) -> OperatorSeen:
+        """The uses of both, of the same operator."""
+        return msgspec.structs.replace(
+            self,
+            uses=self.uses + other.uses,
+            largest_in=max(self.largest_in, other.largest_in),
+            largest_out=max(self.largest_out, other.largest_out),
+            total_in=self.total_in + other.total_in,
+            total_out=self.total_out + other.total_out,
+        )
 
 
 class ActionSeen(Message, frozen=True):

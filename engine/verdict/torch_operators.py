@@ -202,7 +202,8 @@ def _makes_places(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
     """Whether it made addresses, in a case whose answer has fractions: integers may be the elements of any other.
 
     More integers than there are elements can be products and sums of elements, except in bits, or a rearrangement.
-    Running sums of integers that kernels wrote, such as counts, make no rearrangement of integers either.
+    What came of indices and masks alone holds no elements of the other arguments, whatever their type.  Running sums of
+    integers that kernels wrote, such as counts, make no rearrangement of integers either.
     """
     if (
         one.name == _SCAN
@@ -212,6 +213,8 @@ def _makes_places(one: protocol.OperatorSeen, size: _CaseSize) -> bool:
         and not one.reads_inputs
     ):
         return True
+    if one.positions and size.is_rearrangement:
+        return one.name in _PLACING or one.name == _POSITIONS
     if not size.has_fractions or size.answers_bools or (size.answers_integers and not size.is_rearrangement):
         return False
     if one.name == _POSITIONS:

@@ -135,6 +135,25 @@ def test_integers_may_be_elements_of_a_rearrangement_of_integers(operator: str) 
 
 
 @pytest.mark.parametrize(
+    ("operator", "positions", "rearranges", "count"),
+    [
+        ("aten::where", True, True, 0),
+        ("aten::sort", True, True, 0),
+        ("aten::nonzero", True, True, 0),
+        ("aten::where", False, True, 1),
+        ("aten::where", True, False, 1),
+        ("aten::silu", True, True, 1),
+    ],
+)
+def test_work_on_positions_makes_no_rearrangement(operator: str, positions: bool, rearranges: bool, count: int) -> None:
+    cases = tuple(dataclasses.replace(case, dtype=DType.INT32) for case in DEFINITION.cases)
+    category = Category.INDEXING if rearranges else DEFINITION.category
+    problem = dataclasses.replace(DEFINITION, category=category, cases=cases).problem("toy_problems")
+    one = msgspec.structs.replace(used(operator), integers=True, positions=positions)
+    assert len(list(findings(problem, RESULTS, protocol.Observed(id="i", operators=(one,))))) == count
+
+
+@pytest.mark.parametrize(
     ("reads", "integers", "operations", "count"),
     [(False, True, 0, 0), (True, True, 0, 1), (False, False, 0, 1), (False, True, 1000, 1)],
     ids=["counts", "arguments", "bits of fractions", "sums of integers"],

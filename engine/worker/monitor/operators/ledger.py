@@ -82,6 +82,7 @@ class _Key(NamedTuple):
     case: str
     reads_inputs: bool
     integers: bool
+    places: frozenset[int] | None = None  # of arguments
 
 
 class Ledger(TorchDispatchMode):
@@ -179,13 +180,16 @@ class Ledger(TorchDispatchMode):
 
     def seen(self) -> tuple[OperatorSeen, ...]:
         """Operators that were called up to now."""
-        return tuple(
-            OperatorSeen(
+        found: dict[_Key, OperatorSeen] = {}
+        for key, entry in self._entries.items():
+            positions = self.origins.are_positions(key.places)
+            one = OperatorSeen(
                 name=entry.name,
                 kind=key.kind,
                 case=key.case,
                 reads_inputs=key.reads_inputs,
                 integers=key.integers,
+                positions=positions,
                 line=entry.line,
                 uses=entry.uses,
                 largest_in=entry.largest_in,
@@ -193,16 +197,28 @@ class Ledger(TorchDispatchMode):
                 total_in=entry.total_in,
                 total_out=entry.total_out,
             )
-            for key, entry in self._entries.items()
-        )
+            alike = key._replace(places=frozenset() if positions else None)
+            found[alike] = one if alike not in found else found[alike].with_uses_of(one)
+        return tuple(found.values())
 
-    def entry(self, packet: Any, kind: OperatorKind, *, reads: bool = False, integers: bool = False) -> _Entry | None:
+    def entry(
+        self,
+        packet: Any,  # an OpOverloadPacket, which has no public name
+        kind: OperatorKind,
+        *,
+        reads: bool = False,
+        integers: bool = False,
+        places: frozenset[int] | None = None,
+    ) -> _Entry | None:
         """The entry of an operator that `reads` the entry's arguments or not; None when the ledger is full."""
         if not self._is_noting:
             return None
         by_case = kind in _REPORTED_BY_CASE or packet in _REPORTED_BY_CASE_TOO or isinstance(packet, str)
         case = self._case if by_case else ""
-        key = _Key(packet, kind, case, reads_inputs=by_case and reads, integers=by_case and integers)
+        key = _Key(
+            packet, kind, case, reads_inputs=by_case and reads, integers=by_case and integers,
+            places=places if by_case else None,
+        )  # fmt: skip
         entry = self._entries.get(key)
         if entry is None:
             self._packets.add(packet)
@@ -228,7 +244,7 @@ class Ledger(TorchDispatchMode):
         self.origins.follow(origin, made)
         if packet is _COPYING and len(taken) == 2 and are_one(*taken):
             return  # Triton's interpreter copies the tensors of a launch back onto themselves
-        entry = self.entry(packet, kind, reads=origin.reads, integers=integers)
+        entry = self.entry(packet, kind, reads=origin.reads, integers=integers, places=origin.places)
         if entry is not None:
             elements_in, elements_out = sum(map(elements_of, taken)), sum(map(elements_of, made))
             if packet in _LOOKING_UP and taken:  # a look-up reads only as many table elements as it returns

@@ -48,7 +48,8 @@ class Origin(NamedTuple):
 
     `reads` is whether an argument of the entry, or what torch alone made of one, is among it.  It is `of_arguments` if
     all of it is, constants included, and `of_integers` if no fraction is behind that; `is_constant` if torch made it
-    of numbers alone.  `of_bits` is whether integers among it are the bits of fractions.
+    of numbers alone.  `of_bits` is whether integers among it are the bits of fractions.  `places` are the arguments,
+    by their place, that all of it came from; None if it is not `of_arguments`.
     """
 
     reads: bool = False
@@ -56,6 +57,7 @@ class Origin(NamedTuple):
     of_integers: bool = False
     is_constant: bool = False
     of_bits: bool = False
+    places: frozenset[int] | None = None
 
 
 class MemoryOrigins:
@@ -68,6 +70,10 @@ class MemoryOrigins:
         self._fractions: set[int] = set()
         self._constants: dict[int, bytes] = {}  # digests, as a kernel may write to this memory
         self._most_place = 0
+        self._places: dict[int, frozenset[int]] = {}
+        self._made_of_places: dict[int, bytes] = {}  # digests of what torch made of arguments alone
+        self._places_of_integers: set[int] = set()  # in calls with fractions
+        self._places_of_fractions: set[int] = set()  # in any call
 
     def begin(self, arguments: Sequence[object]) -> None:
         """Begin a call of the entry with these arguments."""
@@ -77,6 +83,24 @@ class MemoryOrigins:
         self._of_arguments = set(self._inputs)
         self._of_integers = self._inputs - self._fractions
         self._most_place = most_of(arguments)
+        self._begin_places(arguments)
+
+    def _begin_places(self, arguments: Sequence[object]) -> None:
+        """Note the arguments, by their place, that have fractions, and those of integers beside them."""
+        self._places, self._made_of_places = {}, {}
+        held = {place: list(tensors_in((argument,))) for place, argument in enumerate(arguments)}
+        for place, tensors in held.items():
+            for tensor in tensors:
+                if address := address_of(tensor):
+                    self._places[address] = self._places.get(address, frozenset()) | {place}
+        fractions = {place for place, tensors in held.items() if any(have_fractions((one,)) for one in tensors)}
+        self._places_of_fractions |= fractions
+        if fractions:
+            self._places_of_integers.update(place for place, tensors in held.items() if tensors)
+
+    def are_positions(self, places: frozenset[int] | None) -> bool:
+        """Whether arguments at these places were integers in all calls so far in which another one had fractions."""
+        return places is not None and places <= self._places_of_integers - self._places_of_fractions
 
     def reads(self, taken: Iterable[torch.Tensor]) -> bool:
         """Whether one of these tensors is an argument of the entry, or was made from one by torch alone."""
@@ -94,13 +118,26 @@ class MemoryOrigins:
             known = taken[1:]
         constant = [self._is_constant(one) for one in known]
         places = [address_of(one) for one in known]
+        varying = [one for one, is_one in zip(known, constant, strict=True) if not is_one]
         return Origin(
             reads=self.reads(taken),
             of_arguments=all(is_one or at in self._of_arguments for is_one, at in zip(constant, places, strict=True)),
             of_integers=all(is_one or at in self._of_integers for is_one, at in zip(constant, places, strict=True)),
             is_constant=all(constant),
             of_bits=of_bits,
+            places=self._places_of(varying),
         )
+
+    def _places_of(self, tensors: Sequence[torch.Tensor]) -> frozenset[int] | None:
+        """The arguments that these came from, unchanged by kernels; None if one of them came from elsewhere."""
+        found: frozenset[int] = frozenset()
+        for tensor in tensors:
+            address = address_of(tensor)
+            held, digest = self._places.get(address), self._made_of_places.get(address)
+            if held is None or (digest is not None and _digest(tensor) != digest):
+                return None
+            found |= held
+        return found or None
 
     def makes_integers(
         self, packet: Any, origin: Origin, taken: Sequence[torch.Tensor], made: Sequence[torch.Tensor]
@@ -135,6 +172,10 @@ class MemoryOrigins:
                     addresses.add(address)
                 else:
                     addresses.discard(address)
+            self._places.pop(address, None)
+            if address and self.are_positions(origin.places) and _can_be_kept(tensor, masks=True):
+                self._places[address] = origin.places or frozenset()
+                self._made_of_places[address] = _digest(tensor)
             self._constants.pop(address, None)
             if address and origin.is_constant and len(self._constants) < _MOST_CONSTANTS and _can_be_kept(tensor):
                 self._constants[address] = _digest(tensor)
@@ -159,9 +200,10 @@ def _replaces_all(taken: Sequence[torch.Tensor]) -> bool:
     return bool((held == np.arange(count)).all())
 
 
-def _can_be_kept(tensor: torch.Tensor) -> bool:
-    """Whether a tensor is small, of integers, and can be read."""
-    if not has_memory(tensor) or not are_integers((tensor,)) or not can_be_read(tensor):
+def _can_be_kept(tensor: torch.Tensor, *, masks: bool = False) -> bool:
+    """Whether a tensor is small, of integers or with `masks` of bools, and can be read."""
+    is_known = are_integers((tensor,)) or (masks and are_booleans((tensor,)))
+    if not has_memory(tensor) or not is_known or not can_be_read(tensor):
         return False
     return bool(elements_of(tensor)) and Base.untyped_storage(tensor).nbytes() <= _MOST_CONSTANT_BYTES
 

@@ -108,6 +108,54 @@ def test_masks_of_arguments_count_as_integers(
     assert steps[-1] is integers
 
 
+@pytest.mark.parametrize(
+    ("call", "positions"),
+    [
+        (lambda x, at: at + 1, True),
+        (lambda x, at: torch.where(at < 0, at + 8, at), True),
+        (lambda x, at: torch.arange(8) + at, True),
+        (lambda x, at: torch.sort(at.view(2, 4)), True),
+        (lambda x, at: x + 1, False),
+        (lambda x, at: x[:8] + at, False),
+        (lambda x, at: torch.arange(8) + 1, False),
+        (lambda x, at: _overwritten(at * 2) + 1, False),
+    ],
+    ids=["index", "where", "with constants", "order", "elements", "both", "constants", "memory that a kernel wrote"],
+)
+def test_integers_of_arguments_beside_fractions_are_positions(
+    call: Callable[[torch.Tensor, torch.Tensor], object], *, positions: bool
+) -> None:
+    ledger, numbers, index = Ledger(), torch.zeros(64, dtype=torch.int64), torch.arange(8)
+    with ledger.of_call("fractions", (torch.zeros(64), index)):
+        pass
+    with ledger.of_call("integers", (numbers, index)):
+        call(numbers, index)
+    last = [one for one in ledger.seen() if one.kind in (OperatorKind.LIGHT, OperatorKind.COMPUTE)][-1]
+    assert last.positions is positions
+
+
+def test_integers_are_no_positions_without_fractions_beside_them() -> None:
+    ledger = Ledger()
+    numbers, index = torch.zeros(64, dtype=torch.int64), torch.arange(8)
+    with ledger.of_call("integers", (numbers, index)):
+        torch.add(index, 1)
+    assert [one.positions for one in ledger.seen()] == [False]
+
+
+def test_uses_on_positions_of_several_arguments_are_counted_together() -> None:
+    ledger, one, other = Ledger(), torch.arange(8), torch.arange(4)
+    with ledger.of_call("c", (X, one, other)):
+        torch.add(one, 1)
+        torch.add(other, 1)
+    assert [(seen.uses, seen.largest_out, seen.total_out) for seen in ledger.seen()] == [(2, 8, 12)]
+
+
+def _overwritten(made: torch.Tensor) -> torch.Tensor:
+    """This memory with integers that no operator of torch has written."""
+    made.numpy()[...] = 5
+    return made
+
+
 def test_bit_operations_on_booleans_and_on_numbers_are_separate() -> None:
     ledger = Ledger()
     with ledger.of_call("c", (X,)):
