@@ -47,6 +47,7 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
         yield _unchecked(_one_line(error))
         return
     if isinstance(observed, protocol.Observed):
+        lab.torch_lines.update(one.line for one in observed.operators if one.line is not None)
         results = [one.result for one in lab.passed]
         for finding in findings(lab.problem, results, observed, proven=lab.proven, reported=lab.reported):
             yield finding

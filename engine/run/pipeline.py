@@ -80,6 +80,7 @@ class Run:
         self._emitter = EventEmitter(loop.time, started=started)
         self._profile = Profile(loop.time, started=started)
         self._static = StaticFindings(self._emitter)
+        self._torch_lines: set[int] = set()
         self._results: list[CaseResult] = []
         self._proofs: tuple[CaseProof, ...] | None = None
         self._launched = False
@@ -261,9 +262,7 @@ class Run:
         return bool(self._results) and all(result.outcome is Outcome.PASS for result in self._results)
 
     async def _prove(self) -> None:
-        proving = await prove(self._lab(), self._emitter, self._replaying, self._artefacts)
-        self._proofs = proving.proofs if proving is not None else None
-        self._static.release(proving.torch_lines if proving is not None and self._lab().is_proven else None)
+        self._proofs = await prove(self._lab(), self._emitter, self._replaying, self._artefacts)
         if not self._launched:
             is_native = self._native.is_there and not self._process_pool.interpreted
             idle = bool(self._proofs) and all(map(is_idle, self._proofs or ()))
@@ -288,7 +287,7 @@ class Run:
             native=self._native.kernels if self._native.is_there else None,
             draws=Draws(self._plan.draw_seed, "proof"),
             proven=frozenset(proof.case for proof in self._proofs or () if proof.proven),
-            reported=tuple(self._emitter.findings),
+            reported=tuple(self._emitter.findings), torch_lines=self._torch_lines,
         )  # fmt: skip
 
     @property
@@ -324,7 +323,8 @@ class Run:
         return stage.stop
 
     def _finish(self, stop: Stop | None) -> None:
-        self._static.release()
+        lab = self._lab()
+        self._static.release(lab.torch_lines if stop is None and lab.is_proven else None)
         overfull = self._compilation.is_overfull and self._plan.target != self._device.target
         facts = Facts(
             planned=len(self._plan.cases), policy=self._plan.policy, stop=stop, cases=tuple(self._results),

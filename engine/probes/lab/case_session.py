@@ -80,7 +80,7 @@ class Lab:
     are the kernels of its CUDA source, None for a file without native code.  `draws` gives random numbers to the
     probes.  `proven` are the names of cases with a proof: the kernels alone compute their answer.  `reported` are the
     findings of the run before the probes.  `prove` gives the proof of a further case by the tape of one call, a file,
-    where calls are replayed.
+    where calls are replayed.  `torch_lines` collects the lines of the file at which torch computed in verified calls.
     """
 
     plan: Plan
@@ -96,6 +96,7 @@ class Lab:
     proven: frozenset[str] = frozenset()
     reported: tuple[Finding, ...] = ()
     prove: Callable[[PassedCase, Path], Awaitable[CaseProof]] | None = field(default=None, repr=False)
+    torch_lines: set[int] = field(default_factory=set, repr=False)
 
     @property
     def problem(self) -> Problem:

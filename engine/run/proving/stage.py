@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -48,17 +48,9 @@ _ONLY_THESE_INPUTS = frozenset({Gap.SCALAR, Gap.HOST_READS, Gap.UNSTEADY})
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Proving:
-    """The proofs of the cases that passed, and the lines of the file at which torch computed in their calls."""
-
-    proofs: tuple[CaseProof, ...]
-    torch_lines: frozenset[int]
-
-
 async def prove(
     lab: Lab, emitter: EventEmitter, processes: ReplayProcesses, artefacts: ArtefactStore
-) -> Proving | None:
+) -> tuple[CaseProof, ...] | None:
     """The proofs of the cases that passed, also stored as a proof file; None for problems that are not replayed."""
     if lab.native is not None:
         why = "kernels in CUDA C are not replayed, only those of Triton"
@@ -68,7 +60,7 @@ async def prove(
     await stage.run()
     if stage.record.cases:
         await _store(stage, lab, emitter, artefacts, target=processes.kernels.target)
-    return Proving(proofs=tuple(stage.proofs), torch_lines=stage.torch_lines)
+    return tuple(stage.proofs)
 
 
 async def _store(
@@ -115,11 +107,6 @@ class ProvingStage:
         self._failures = 0
         self.record = ProofRecord()
         self.proofs: list[CaseProof] = []
-
-    @property
-    def torch_lines(self) -> frozenset[int]:
-        """The lines at which torch computed in the calls of these cases, for the answer or not."""
-        return frozenset(self._taper.torch_lines)
 
     async def run(self) -> None:
         """Report for each passed case whether it is proven."""

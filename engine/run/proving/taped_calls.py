@@ -63,7 +63,6 @@ class CallTaper:
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._draws = Draws(lab.plan.draw_seed, "tapes")
-        self.torch_lines: set[int] = set()  # at which torch computed or looked up in a call
 
     async def of_case(self, one: PassedCase) -> ComparedTapes | CaseProof:
         """Tapes of verified calls that agree, or that of the last one and of further calls until two of them agree.
@@ -160,7 +159,7 @@ class CallTaper:
     def _needed(self, tape: Tape) -> Tape:
         """The part of a tape that its outputs need; the lines of all of it are noted."""
         steps = (step for step in tape.steps if isinstance(step, Given | LookedUp))
-        self.torch_lines.update(step.line for step in steps if step.line is not None)
+        self._lab.torch_lines.update(step.line for step in steps if step.line is not None)
         return needed_part(tape)
 
     async def _outputs(

@@ -105,6 +105,7 @@ class ScriptedLab:
     draws: Draws = field(default_factory=Draws)
     proven: frozenset[str] = frozenset()
     reported: tuple[Finding, ...] = ()
+    torch_lines: set[int] = field(default_factory=set)
 
     @property
     def process_pool(self) -> object:

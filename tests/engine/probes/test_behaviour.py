@@ -128,6 +128,15 @@ async def test_observed_side_effect_is_found(employ: Employ) -> None:
     assert finding.message == "replaced functions of other modules: torch.allclose (agree)"
 
 
+async def test_lines_of_observed_operators_are_collected(employ: Employ) -> None:
+    seen = protocol.OperatorSeen(name="aten::silu", kind=protocol.OperatorKind.COMPUTE, case="a", line=9)
+    scene = Scene(employ, lambda identifier: protocol.Observed(id=identifier, operators=(seen,)))
+    await scene.lab.session.load()
+    await scene.reported()
+    await scene.lab.session.clear()
+    assert scene.lab.torch_lines == {9}
+
+
 async def test_worker_without_observation_gives_no_finding(employ: Employ) -> None:
     findings, report = await reported(employ, lambda identifier: protocol.Observed(id=identifier))
     assert (findings, report.layer, report.coverage) == ([], Layer.BEHAVIOUR, Coverage.CHECKED)

@@ -17,7 +17,7 @@ from engine import protocol
 from engine.model import Case, CaseResult, Determinism, DType, Limits, Outcome, OutputReport, Plan, Tier
 from engine.model.proof import CaseProof, Gap
 from engine.probes.lab.case_session import CallContent, Lab, PassedCase
-from engine.protocol.proof.tape import Tape, TapedStorage
+from engine.protocol.proof.tape import Given, Tape, TapedStorage
 from engine.replay.agreement import Agreement, Disagreement
 from engine.run.proving.taped_calls import CallOutputs, CallTaper, ComparedTapes, _verified_tapes
 from tests.engine.replay.tapes import launch_record
@@ -46,6 +46,14 @@ def test_complete_verified_tapes_are_used(tmp_path: Path, content: bytes | None,
     passed = PassedCase(case=CASE, result=RESULT, launches=(), tapes=(whole, other))
     assert _verified_tapes(passed) == [WHOLE, *expected]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_lines_of_torch_are_collected_also_for_what_no_output_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    unneeded = Given(storage=0, operator="aten::silu", line=7, data=b"1")
+    tape = msgspec.structs.replace(WHOLE, storages=(TapedStorage(bytes=1),), steps=(unneeded,))
+    calls = _Calls(monkeypatch, cases=1)
+    assert calls.tapes_of._needed(tape).steps == ()
+    assert calls.torch_lines == {7}
 
 
 def test_case_without_tapes_has_none() -> None:
@@ -81,8 +89,9 @@ class _Calls:
         left = itertools.cycle(again if isinstance(again, tuple) else (again,))
         lab = SimpleNamespace(
             plan=Plan(problem=problem, cases=(CASE,), device="cuda", target=None), problem=problem,
-            passed=(None,) * cases, at=self._at, limits=Limits(),
+            passed=(None,) * cases, at=self._at, limits=Limits(), torch_lines=set(),
         )  # fmt: skip
+        self.torch_lines: set[int] = lab.torch_lines
         self.tapes_of = CallTaper(cast("Lab", lab))
 
         async def taped(
