@@ -64,9 +64,15 @@ def _described(value: Any, seen: dict[int, int]) -> str:
 
 
 def _described_kernel(kernel: Any, seen: dict[int, int]) -> str:
-    """The source of a kernel with the values of its names; one that was described before by its place."""
+    """The source of a kernel with the values of its names; one that was described before by its place.
+
+    Raises:
+        _UnknownError: it has methods of its own, which may read another source.
+    """
     if id(kernel) in seen:
         return f"kernel {seen[id(kernel)]}"
+    if type(kernel) is not JITFunction or any(callable(getattr(JITFunction, name, None)) for name in vars(kernel)):
+        raise _UnknownError(type(kernel).__name__)
     seen[id(kernel)] = len(seen)
     text = kernel._src  # the text that Triton parses
     values = [] if _is_of_a_library(kernel.fn) else list(_values(text, _scope_of(kernel.fn), seen))

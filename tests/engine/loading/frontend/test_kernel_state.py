@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import triton
 import triton.language as tl
+from triton.runtime.jit import JITFunction
 
 from engine.loading.frontend.kernel_state import state_of
 
@@ -82,6 +83,19 @@ def test_function_that_is_a_constant_belongs_to_the_state() -> None:
 
 def test_name_with_an_object_has_no_state() -> None:
     assert state(reading_an_object) == ""
+
+
+def test_kernel_with_a_method_of_its_own_has_no_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(vars(doubled), "parse", tripled.parse)
+    assert state() == ""
+
+
+def test_kernel_of_another_class_has_no_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Other(JITFunction):  # type: ignore[misc,type-arg]  # of Triton, which is not typed
+        pass
+
+    monkeypatch.setitem(globals(), "scaled", Other(tripled.fn))
+    assert state() == ""
 
 
 def test_recursive_function_has_a_state(monkeypatch: pytest.MonkeyPatch) -> None:
