@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from engine.model import Finding
 from engine.static.analysis import Reading
+from engine.static.analysis.outputs import returns_an_answer
 from engine.static.analysis.scopes import Function
 from engine.static.analysis.tensors import Origin, value_names
 from engine.static.analysis.vocabulary import (
@@ -31,6 +32,12 @@ _LAUNCH = "import torch, triton\n@triton.jit\ndef k(x, y):\n    tl.store(y, 0)\n
 
 STRICT = "PyTorch allocates, views and moves; it computes no part of the output."
 CATCHES = (
+    _LAUNCH
+    + "def twice(x: torch.Tensor):\n    return x * 2\ndef f(x: torch.Tensor):\n    y = twice(x)\n    return y\n",
+    _LAUNCH + "def twice(x: torch.Tensor):\n    return x * 2\ndef f(x: torch.Tensor):\n    h = twice(x)\n"
+    "    y = torch.empty_like(x)\n    k[(1,)](x, y)\n    y.copy_(h)\n    return y\n",
+    _LAUNCH + "def twice(x: torch.Tensor):\n    return x * 2\ndef g(x):\n    return twice(x)\n"
+    "def f(x: torch.Tensor):\n    return g(x)\n",
     "import torch\ndef f(x):\n    if x.is_cuda:\n        return torch.softmax(x, -1)\n    return launch(x)\n",
     "import torch\ndef f(x):\n    if not x.is_cuda or x.numel() < 9:\n        return torch.softmax(x, -1)\n"
     "    return launch(x)\n",
@@ -75,6 +82,12 @@ CATCHES = (
     "op.register_autograd(lambda ctx, g: g, setup_context=s)\ndef f(x):\n    return op(x)\n",
 )
 SPARES = (
+    _LAUNCH + "def steps(i: torch.Tensor):\n    return i * 4\ndef at(i):\n    return steps(i)\n"
+    "def f(x, i: torch.Tensor):\n    y = torch.empty_like(x)\n    j = at(i)\n    k[(1,)](x, j, y)\n    return y\n",
+    _LAUNCH + "def at(i: torch.Tensor, n):\n    j = torch.where(i < 0, i + n, i)\n    return j * 4\n"
+    "def f(x, i: torch.Tensor):\n    y = torch.empty_like(x)\n    j = at(i, 9)\n    k[(1,)](x, j, y)\n    return y\n",
+    _LAUNCH + "def ends(i: torch.Tensor):\n    j = i + 1\n    return j\ndef f(x, i: torch.Tensor):\n    j = ends(i)\n"
+    "    y = torch.empty(j.shape)\n    k[(j.numel(),)](x, j.contiguous(), y)\n    return y\n",
     _LAUNCH + "def f(x):\n    y = torch.empty_like(x)\n    k[(1,)](x.flip(-1), y)\n    return y.flip(-1)\n",
     _LAUNCH + "def f(x):\n    if not x.is_cuda:\n        return torch.softmax(x, -1)\n    y = torch.empty_like(x)\n"
     "    k[(1,)](x, y)\n    return y\n",
@@ -291,7 +304,7 @@ def _becomes_the_answer(reading: Reading, node: ast.expr) -> bool:
     flow = reading.tensors.flow(function)
     if _is_written_out(reading, node, flow.answer | set(flow.parameters)):
         return True
-    if not _passes_upwards(reading, node, statement):
+    if not _passes_upwards(reading, node, statement) or not returns_an_answer(reading, function):
         return False
     if isinstance(statement, ast.Return):
         return True
