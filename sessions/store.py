@@ -44,7 +44,8 @@ _INSERT_RUN = """
 insert into runs (session, candidate, problem, path, device, target, tiers, started_at)
 values (:session, :candidate, :problem, :path, :device, :target, :tiers, :started_at)"""
 _INSERT_ANSWER = """
-insert or replace into answers (run, newest, answered_at) values (:run, (select max(id) from runs), :answered_at)"""
+insert or replace into answers (run, path, newest, answered_at)
+values (:run, :path, (select max(id) from runs), :answered_at)"""
 _SELECT_OWNER = "select pid, process_stamp, ended_at from sessions where id = :session"
 _NEXT_SEQ = "select coalesce(max(seq), 0) + 1 from events where run = :run"
 _SET_NOTE = "update runs set note = :value where id = :run"
@@ -195,15 +196,16 @@ class Store(Browser):
                 connection.execute(statement, values)
         return first
 
-    def note_answer(self, run_id: int) -> None:
-        """Note that this run answered a save of the text that it judged, so that its verdict is the last one again.
+    def note_answer(self, run_id: int, *, path: Path | None) -> None:
+        """Note that this run answered a save of its text at `path`, so that its verdict is the last one of that file.
 
         Raises:
             UsageError: there is no such run.
         """
         with self._database.transaction() as connection:
             self.run(run_id)
-            connection.execute(_INSERT_ANSWER, {"run": run_id, "answered_at": self._now()})
+            values = {"run": run_id, "path": path_value(path), "answered_at": self._now()}
+            connection.execute(_INSERT_ANSWER, values)
         if run_id not in self._answered:
             self._answered.append(run_id)
 

@@ -71,10 +71,10 @@ class StoreRecording:
         )
         return found.id if found else None
 
-    def answered(self, number: int) -> None:
+    def answered(self, number: int, request: RunRequest) -> None:
         """Note that this run answered a request."""
         try:
-            self._store.note_answer(number)
+            self._store.note_answer(number, path=request.path)
         except UsageError as error:
             raise StoreError(str(error)) from error
 

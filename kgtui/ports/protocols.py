@@ -149,7 +149,7 @@ class Recording(Protocol):
         If the request has a benchmark, a passing run answers only if it timed all of its cases.
         """
 
-    def answered(self, number: int) -> None:
+    def answered(self, number: int, request: RunRequest) -> None:
         """Note that this run answered a request: its verdict becomes the last one of its file."""
 
     def failed_cases(self, request: RunRequest) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ async def stored_run(
         on_trouble(str(error))
         return None
     try:
-        await asyncio.to_thread(recording.answered, number)
+        await asyncio.to_thread(recording.answered, number, request)
     except StoreError as error:
         on_trouble(str(error))  # the stored answer is still valid
     return RunHeader(number=number, cached=True, digest=request.candidate.digest), events

@@ -124,23 +124,25 @@ from (select problem, max(id) as last_id, count(*) as runs from runs where id no
 join runs as newest on newest.id = seen.last_id
 left join (select problem, max(id) as id from runs where {_IS_VERDICT} and id not in {VARIANTS} group by problem)
     as judged on judged.problem = seen.problem
-left join {_ANSWERED_BY.format(column="problem")}
+left join {_ANSWERED_BY.format(column="runs.problem")}
     as answered on answered.problem = seen.problem and place = 1 and answered.newest >= coalesce(judged.id, 0)
 join runs on runs.id = coalesce(answered.run, judged.id, seen.last_id)
 join sessions on sessions.id = runs.session
 order by seen.last_id desc"""
-# A file is as recent as its newest variant; its run is its own, where it has one.
+# A file is as recent as its newest variant or answered save; its run is its own, or the one that answered it.
 _SELECT_RECENT_FILES = f"""
-select runs.*, sessions.pid, sessions.process_stamp, sessions.ended_at
-from (select path, max(id) as newest, max(case when id not in {VARIANTS} then id end) as own
-    from runs where path is not null group by path order by newest desc limit :limit) as seen
+select runs.*, seen.path as seen_path, sessions.pid, sessions.process_stamp, sessions.ended_at
+from (select path, max(id) as newest, max(own) as own
+    from (select path, id, case when id not in {VARIANTS} then id end as own from runs where path is not null
+        union all select path, newest, null from answers where path is not null)
+    group by path order by newest desc limit :limit) as seen
 left join (select path, max(id) as id from runs where {_IS_VERDICT} and id not in {VARIANTS} group by path)
     as judged on judged.path = seen.path
-left join {_ANSWERED_BY.format(column="path")}
+left join {_ANSWERED_BY.format(column="answers.path")}
     as answered on answered.path = seen.path and place = 1 and answered.newest >= coalesce(judged.id, 0)
 join runs on runs.id = coalesce(answered.run, judged.id, own, seen.newest)
 join sessions on sessions.id = runs.session
-order by seen.newest desc"""
+order by seen.newest desc, answered_at desc"""
 
 
 class Reader:
@@ -334,7 +336,7 @@ class Reader:
     def recent_files(self, *, limit: int = 10) -> tuple[RecentFile, ...]:
         """The files of the latest runs, each with the run of its last verdict as in `last_by_problem`."""
         return tuple(
-            RecentFile(path=path_of(row["path"]), run=run_row(row))
+            RecentFile(path=path_of(row["seen_path"]), run=run_row(row))
             for row in self._database.rows(_SELECT_RECENT_FILES, {"limit": limit})
         )
 

@@ -188,6 +188,14 @@ create table answers (
     answered_at text not null   -- ISO 8601, UTC
 )"""
 
+_ANSWERS_BY_PATH = """\
+create table answers (
+    run integer not null references runs (id),
+    path text,                  -- of the saved file, which may be another one than that of the run; as in runs
+    newest integer not null,    -- the number of the newest run when a save of the same text was answered by this one
+    answered_at text not null   -- ISO 8601, UTC
+)"""
+
 _PROOFS = """\
 create table proofs (
     run integer not null references runs (id),
@@ -289,6 +297,18 @@ MIGRATIONS = (
     ),
     Migration(name="014_agent_saves", statements=(AGENT_SAVES, "create index agent_saves_by_run on agent_saves (run)")),
     Migration(name="015_generation_order", statements=ORDER),
+    Migration(
+        name="016_answers_by_path",
+        statements=(
+            "alter table answers rename to answers_by_run",
+            _ANSWERS_BY_PATH,
+            "insert into answers select run, runs.path, newest, answered_at from answers_by_run"
+            " join runs on runs.id = answers_by_run.run",
+            "drop table answers_by_run",
+            # A null path is a value here: a run answers a text without a file once.
+            "create unique index answers_by_run_and_path on answers (run, ifnull(path, ''))",
+        ),
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

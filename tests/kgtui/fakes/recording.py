@@ -59,7 +59,7 @@ class MemoryRecording:
                 return number
         return None
 
-    def answered(self, number: int) -> None:
+    def answered(self, number: int, order: RunRequest) -> None:
         self._check()
         self.answers.append((number, len(self.orders)))
 

@@ -59,7 +59,7 @@ def test_same_request_is_answered_by_previous_run(recording: StoreRecording, ord
 def test_answer_is_last_verdict_on_its_operator(recording: StoreRecording, order: RunRequest) -> None:
     right = recorded(recording, order, fakes.all_pass)
     recorded(recording, replace(order, content=b"new"), fakes.some_fail)
-    recording.answered(right)
+    recording.answered(right, order)
     recorded(recording, replace(order, cases=("1x781 f32",)), fakes.some_fail)
     last = recording.last_runs()[order.problem.name]
     assert (last.run.number, last.run.outcome, last.runs) == (right, Outcome.PASS, 3)

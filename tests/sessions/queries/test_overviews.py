@@ -11,6 +11,8 @@ from engine.model import Outcome
 from sessions import RunFilter
 from tests.sessions.queries.expected import TWO_PASSED, ids
 
+FILE = Path("/home/user/softmax.py")
+
 
 def test_every_problem_is_summed_up_last_touched_first(store, judge, begin):
     judge(cases={"a": Outcome.PASS})
@@ -41,7 +43,7 @@ def test_run_answering_a_save_is_last_verdict(store, judge, clock):
     right = judge(cases=TWO_PASSED)
     judge(Outcome.WRONG_VALUE)
     clock.pass_time(minutes=5)
-    store.note_answer(right)
+    store.note_answer(right, path=FILE)
     judge(Outcome.CANCELLED)
     summary = store.last_by_problem()["aten::softmax"]
     assert (summary.last.id, summary.touched_at) == (right, clock.now)
@@ -53,12 +55,24 @@ def test_run_answering_a_save_is_last_verdict(store, judge, clock):
     assert store.last_by_problem()["aten::softmax"].last.id == later
 
 
+def test_save_answered_by_run_of_another_file_belongs_to_its_path(store, judge):
+    right = judge(cases=TWO_PASSED)
+    copy = Path("/k/copy.py")
+    store.note_answer(right, path=copy)
+    assert [(file.path, file.run.id) for file in store.recent_files()] == [(copy, right), (FILE, right)]
+    wrong = judge(Outcome.WRONG_VALUE)
+    store.note_answer(right, path=copy)
+    assert {file.path: file.run.id for file in store.recent_files()} == {copy: right, FILE: wrong}
+    store.delete_run(right)
+    assert [file.path for file in store.recent_files()] == [FILE]
+
+
 @pytest.mark.parametrize("is_reversed", [False, True])
 def test_newest_of_several_answering_runs_is_last_verdict(store, judge, clock, is_reversed):
     runs = [judge(cases=TWO_PASSED), judge(Outcome.WRONG_VALUE)]
     for run in reversed(runs) if is_reversed else runs:
         clock.pass_time(minutes=5)
-        store.note_answer(run)
+        store.note_answer(run, path=FILE)
     summary = store.last_by_problem()["aten::softmax"]
     assert (summary.last.id, summary.touched_at) == (run, clock.now)
     assert [file.run.id for file in store.recent_files()] == [run]

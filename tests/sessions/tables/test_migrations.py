@@ -47,6 +47,21 @@ def test_applying_twice_changes_nothing(connection):
     assert "\n".join(connection.iterdump()) == before
 
 
+def test_answers_of_an_earlier_version_get_path_of_their_run(connection):
+    migrate(connection, migrations=MIGRATIONS[:15])
+    for statement in (
+        "insert into sessions (id, label, started_at, pid) values (1, 's', '2026-01-02', 1)",
+        "insert into candidates values ('d', '', '2026-01-02')",
+        "insert into runs (id, session, candidate, problem, path, device, tiers, started_at)"
+        " values (7, 1, 'd', 'aten::softmax', '/k/a.py', 'cpu', 'smoke', '2026-01-02')",
+        "insert into answers values (7, 7, '2026-01-03')",
+    ):
+        connection.execute(statement)
+    connection.commit()
+    migrate(connection)
+    assert connection.execute("select * from answers").fetchall() == [(7, "/k/a.py", 7, "2026-01-03")]
+
+
 def test_names_are_numbered_in_order():
     assert [migration.name[:3] for migration in MIGRATIONS] == [f"{n:03}" for n in range(1, SCHEMA_VERSION + 1)]
 

@@ -121,7 +121,7 @@ def test_every_table_is_copied_with_the_session(
     store.generations.add_attempt(generation, Attempt(number=1, status=429, message="too many requests"))
     store.generations.add_save(generation, 1)
     store.checked.begin(session_id, "{}", (CANDIDATE,))
-    store.note_answer(1)
+    store.note_answer(1, path=None)
     before = contents(path)
     delete_all_files(path)
     assert store.runs()[0].id == 1
@@ -194,7 +194,7 @@ def test_run_answering_save_is_copied_from_its_session(store: Store, session_id:
         for number in range(2):
             session = earlier.begin_session(f"earlier {number}")
             earlier.begin_run(session, candidate, device="cpu", target=None, tiers=(), path=None)
-    store.note_answer(2)
+    store.note_answer(2, path=None)
     delete_all_files(path)
     assert [(run.id, run.session) for run in store.runs()] == [(2, 3)]
     assert [row.id for row in store.sessions()] == [3, session_id]
