@@ -82,6 +82,11 @@ class ManualScreen(KgtuiScreen):
             self.draw()
             self._page.action_scroll_home()
 
+    def on_descendant_focus(self) -> None:
+        """Give the text the whole width of a narrow terminal while it has the focus."""
+        self.set_class(self.focused is self._page, "-reading")
+        self.call_after_refresh(self.draw)
+
     def action_read(self) -> None:
         """Focus the text of the selected topic."""
         self.set_focus(self._page)

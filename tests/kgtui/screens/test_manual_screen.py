@@ -46,6 +46,21 @@ async def test_enter_focuses_text_and_cursor_moves(make_bench: Any) -> None:
         assert page.highlighted == 2
 
 
+async def test_narrow_terminal_shows_whole_topics_or_wide_text(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test(size=(80, 24)) as pilot:
+        await bench.settled(pilot)
+        await pilot.press("f1", "m")
+        await bench.settled(pilot)
+        topics, page = (bench.app.screen.query_one(name, PageView) for name in ("#topics", "#page"))
+        assert topics.size.width >= max(map(len, manual.topics()))
+        await pilot.press("enter")
+        await bench.until(pilot, lambda: page.outer_size.width == 80)
+        await pilot.press("tab")
+        await bench.until(pilot, lambda: page.outer_size.width < 60)
+        assert bench.app.screen.focused is topics
+
+
 async def test_the_page_is_copied_as_markdown(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:
