@@ -1,15 +1,23 @@
-"""The argument parser of one command: raises instead of exiting, and prints the same help in every terminal."""
+"""The argument parser of one command: raises instead of exiting, and prints help that fits the terminal."""
 
 from __future__ import annotations
 
 import argparse
+import io
+import shutil
+import sys
+import textwrap
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from engine.errors import UsageError
 
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
 ASCII_HELP = "ASCII signs only; other letters of names are escaped, documents are unchanged"
 _HELP_WIDTH = 100
+_LEAST_WIDTH = 40
 _SHOWN_CHARACTERS = 80
 
 
@@ -19,6 +27,7 @@ class CommandParser(argparse.ArgumentParser):
     `former` receives arguments of an earlier version, and `former_hint` is the message about them.
     """
 
+    _help_width = _HELP_WIDTH
     former_hint: Callable[[argparse.Namespace, Sequence[str]], str] | None = None
 
     def __init__(self, *, prog: str, description: str) -> None:
@@ -26,9 +35,21 @@ class CommandParser(argparse.ArgumentParser):
             prog=prog,
             description=description,
             allow_abbrev=False,
-            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=_HELP_WIDTH),
+            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=self._help_width),
         )
         self.color = False  # Python 3.14 colours the help, from which the manual is generated
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        """Print the help; in a terminal of fewer columns with shorter lines."""
+        out = sys.stdout if file is None else file
+        if isinstance(out, io.TextIOBase) and out.isatty():
+            self._help_width = max(_LEAST_WIDTH, min(_HELP_WIDTH, shutil.get_terminal_size().columns))
+        out.write("".join(f"{part}\n" for line in self.format_help().splitlines() for part in self._fitting(line)))
+
+    def _fitting(self, line: str) -> list[str]:
+        """The line in lines that fit; those below a row of a table begin in its last column."""
+        column = line.rfind("  ") + 2 if line.startswith("  ") else 0
+        return textwrap.wrap(line, self._help_width, subsequent_indent=" " * column) or [""]
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """Lists choices as they are typed; argparse would show enum members by their repr."""

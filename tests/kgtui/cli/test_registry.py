@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import pytest
@@ -143,6 +144,23 @@ def test_a_wrong_command_line_names_the_next_step(line, message):
 )
 def test_command_line_selects_one_command(line, command):
     assert parse(line.split()).options.command == command
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("parser", [program_parser(), *command_parsers()], ids=lambda parser: parser.prog)
+def test_help_fits_a_narrow_terminal(parser, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    terminal, file = Terminal(), io.StringIO()
+    parser.print_help(file)
+    parser.print_help(terminal)
+    assert [line for line in terminal.getvalue().splitlines() if len(line) > 60] == []
+    assert terminal.getvalue().split() == file.getvalue().split()
 
 
 @pytest.mark.parametrize("parser", [program_parser(), *command_parsers()], ids=lambda parser: parser.prog)
