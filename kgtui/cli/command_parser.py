@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import shutil
 import sys
 import textwrap
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 ASCII_HELP = "ASCII signs only; other letters of names are escaped, documents are unchanged"
 _HELP_WIDTH = 100
 _LEAST_WIDTH = 40
+_BREAK_IN_PARAGRAPH = re.compile(r"(?<=\S)\n(?=\S)")
 _SHOWN_CHARACTERS = 80
 
 
@@ -42,14 +44,13 @@ class CommandParser(argparse.ArgumentParser):
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
         """Print the help; in a terminal of fewer columns with shorter lines."""
         out = sys.stdout if file is None else file
-        if isinstance(out, io.TextIOBase) and out.isatty():
-            self._help_width = max(_LEAST_WIDTH, min(_HELP_WIDTH, shutil.get_terminal_size().columns))
-        out.write("".join(f"{part}\n" for line in self.format_help().splitlines() for part in self._fitting(line)))
-
-    def _fitting(self, line: str) -> list[str]:
-        """The line in lines that fit; those below a row of a table begin in its last column."""
-        column = line.rfind("  ") + 2 if line.startswith("  ") else 0
-        return textwrap.wrap(line, self._help_width, subsequent_indent=" " * column) or [""]
+        columns = shutil.get_terminal_size().columns if isinstance(out, io.TextIOBase) and out.isatty() else _HELP_WIDTH
+        if columns >= _HELP_WIDTH:
+            out.write(self.format_help())
+            return
+        self._help_width = max(_LEAST_WIDTH, columns)
+        text = _BREAK_IN_PARAGRAPH.sub(" ", self.format_help())
+        out.write("".join(f"{part}\n" for line in text.splitlines() for part in _wrapped(line, self._help_width)))
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """Lists choices as they are typed; argparse would show enum members by their repr."""
@@ -61,6 +62,12 @@ class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raises UsageError; the exit code is decided in one place."""
         raise UsageError(f"{message}; `{self.prog} --help` shows the arguments")
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """The line in lines that fit; those below a row of a table begin in its last column."""
+    column = line.rfind("  ") + 2 if line.startswith("  ") else 0
+    return textwrap.wrap(line, width, subsequent_indent=" " * column) or [""]
 
 
 def add_common_options(parser: CommandParser) -> None:
