@@ -78,7 +78,7 @@ class BatchScreen(KgtuiScreen):
         self.show_keys_but({
             "open-run": not batch.results, "resume-batch": batch.is_running or not left,
             "failed-candidates": not batch.results,
-        })  # fmt: skip
+        }, labels={"leave-batch": "stop"} if batch.is_running and not self._entry.display else {})  # fmt: skip
         self._show_reason()
         self._show_progress()
 

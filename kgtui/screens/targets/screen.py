@@ -83,9 +83,12 @@ class TargetsScreen(KgtuiScreen):
         self.query_one("#ports", Lines).show((shown,))
         self.query_one("#targets", Grid).show(target_rows(ports, glyphs=glyphs, own=bench.view.target))
         self._draw_detail()
-        self.show_keys_but({"read": not ports.asked, "retarget": bool(why_not)})
         if self.is_current and not why_not and not ports.asked and self._begun != self._run:
             self._ask()
+        self.show_keys_but(
+            {"read": not ports.asked, "retarget": bool(why_not) or self._is_compiling},
+            labels={"leave": "stop"} if self._is_compiling else {},
+        )
 
     def workbench_changed(self) -> None:
         """Redraw after new events of the run."""
@@ -95,8 +98,8 @@ class TargetsScreen(KgtuiScreen):
         """Compile for every target again."""
         if why_not := self._why_not():
             self.notify(why_not, markup=False)
-        elif not (self._workbench.bench.view.ports.running and self._begun == self._run):
-            self._ask()  # also if a stored run still has builds in progress: their process has exited
+        elif not self._is_compiling:
+            self._ask()
 
     def action_read(self) -> None:
         """Read the code as compiled for the target under the cursor."""
@@ -126,6 +129,11 @@ class TargetsScreen(KgtuiScreen):
     def _run(self) -> tuple[int | None, str]:
         shown = self._workbench.bench.shown
         return shown.number, shown.view.digest
+
+    @property
+    def _is_compiling(self) -> bool:
+        """Whether builds are in progress; those of a stored run are not, since their process has exited."""
+        return self._workbench.bench.view.ports.running and self._begun == self._run
 
     def _why_not(self) -> str:
         """Why this run's launches cannot be compiled now; empty if they can."""

@@ -96,13 +96,16 @@ class TuneScreen(KgtuiScreen):
         self.editor.draw()
         self._draw_plan()
         self.variants.draw()
-        has_no_variants = self.variants.grid is None
+        grid, is_asking = self.variants.grid, self.editor.entry.display or bool(self.query_one(Ask).subject)
+        has_no_variants = grid is None
+        is_trying = grid is not None and grid.current is not None
         self.show_keys_but(
             {
                 "write-winner": not self.variants.is_writable,
                 "sort": has_no_variants,
                 "other-table": has_no_variants,
-            }
+            },
+            labels={"leave-tuning": "stop"} if is_trying and not is_asking else {},
         )
 
     def _draw_plan(self) -> None:

@@ -14,6 +14,7 @@ from engine.run.retarget import PORTABILITY_TARGETS
 from kgtui.screens.differences.screen import DifferencesScreen
 from kgtui.screens.targets.screen import TargetsScreen
 from kgtui.state.format.lines import plain_text
+from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.panes.base.code_pane import CodePane
 from kgtui.widgets.panes.base.pane import is_seen
 from kgtui.widgets.panes.ir import IrPane
@@ -143,6 +144,18 @@ async def test_targets_screen_compiles_for_all_targets(make_bench: Any) -> None:
         assert [targets for _, targets in bench.engine.ported] == [PORTABILITY_TARGETS]
         assert text_of(screen, "#ports").startswith("does not build for gfx950")
         assert [row.key for row in screen.query_one(Grid).shown] == list(PORTABILITY_TARGETS)
+
+
+async def test_key_bar_names_what_escape_does_while_compiling(make_bench: Any) -> None:
+    bench = make_bench()
+    bench.engine.ports_only = 2
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("T")
+        bar = bench.app.screen.query_one("#keys", Bar)
+        await bench.until(pilot, lambda: "esc stop" in plain_text(tuple(segment.line for segment in bar.segments)))
+        await pilot.press("escape")
+        await bench.until(pilot, lambda: "esc back" in plain_text(tuple(segment.line for segment in bar.segments)))
 
 
 async def test_compiled_targets_are_reused_and_stored(make_bench: Any) -> None:
