@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from engine.errors import KgtuiError, UsageError
 from sessions.candidates.generation_rows import Limits
 
-_UNITS = {"usd": 1_000_000, "ct": 10_000, "cent": 10_000}
+_MICROUSD = {"usd": 1_000_000, "ct": 10_000, "cent": 10_000}
+_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+_TOKENS = ("tok", "tokens")
 
 
 class BudgetReachedError(KgtuiError):
@@ -127,7 +129,7 @@ def parse_budget(texts: tuple[str, ...], *, option: str = "--budget ") -> Limits
     """Limits such as "2usd", "50ct", "200000tok", "30min"; each kind at most once.  Errors name the `option`.
 
     Raises:
-        UsageError: a text is not of this form, or a limit is not above 0.
+        UsageError: a text is not of this form, a limit is not above 0, or there are two of a kind.
     """
     limits = Limits()
     for text in texts:
@@ -145,18 +147,23 @@ def usd_text(microusd: int | None) -> str:
 
 
 def _with(limits: Limits, text: str, option: str) -> Limits:
+    """The limits with that of one text."""
     number, unit = text.rstrip("abcdefghijklmnopqrstuvwxyz"), text.lstrip("0123456789.")
     try:
         value = float(number)
     except ValueError:
         value = -1.0
-    seconds = {"s": 1.0, "min": 60.0, "h": 3600.0}
-    if not 0 <= value < 1e12 or unit not in (*_UNITS, *seconds, "tok", "tokens"):
+    if not 0 <= value < 1e12 or unit not in (*_MICROUSD, *_SECONDS, *_TOKENS):
         raise UsageError(f"{option}{text[:40]!r}: expected an amount such as 2usd, 50ct, 200000tok or 30min")
-    if value == 0:
+    known: float | None
+    if unit in _MICROUSD:
+        kind, known, changed = "money", limits.microusd, replace(limits, microusd=round(value * _MICROUSD[unit]))
+    elif unit in _SECONDS:
+        kind, known, changed = "time", limits.seconds, replace(limits, seconds=value * _SECONDS[unit])
+    else:
+        kind, known, changed = "tokens", limits.tokens, replace(limits, tokens=int(value))
+    if 0 in (changed.microusd, changed.seconds, changed.tokens):
         raise UsageError(f"{option}{text}: a budget of 0 allows no request; leave it out for no limit")
-    if unit in _UNITS:
-        return replace(limits, microusd=round(value * _UNITS[unit]))
-    if unit in seconds:
-        return replace(limits, seconds=value * seconds[unit])
-    return replace(limits, tokens=int(value))
+    if known is not None:
+        raise UsageError(f"{option}{text}: there is a budget in {kind} already; each kind can be given once")
+    return changed

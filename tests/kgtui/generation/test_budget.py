@@ -179,6 +179,21 @@ def test_invalid_budget_is_refused(text):
         parse_budget((text,))
 
 
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [(("2usd", "50ct"), "money"), (("1usd", "1usd"), "money"), (("5tok", "9tokens"), "tokens"), (("9s", "1h"), "time")],
+)
+def test_two_budgets_of_one_kind_are_refused(texts, kind):
+    with pytest.raises(UsageError, match=rf"^--budget {texts[1]}: there is a budget in {kind} already"):
+        parse_budget(("7min", *texts) if kind != "time" else texts)
+
+
+@pytest.mark.parametrize("text", ["0.0000001usd", "0.5tok"])
+def test_budget_that_rounds_to_nothing_is_refused(text):
+    with pytest.raises(UsageError, match=rf"^--budget {text}: a budget of 0 allows no request"):
+        parse_budget((text,))
+
+
 async def test_time_before_resuming_counts_against_budget():
     clock = Clock()
     clock.now_s = 7000.0
