@@ -75,7 +75,7 @@ def test_json_lines_are_the_events_with_their_run(store, session_id, run, judge,
     assert tuple(from_json(json.dumps(line)) for line in lines[:-1]) == whole_run
 
 
-def test_markdown_of_a_run(store, run):
+def test_run_as_markdown_has_every_section(store, run):
     assert (
         "".join(as_markdown(store, run))
         == f"""\

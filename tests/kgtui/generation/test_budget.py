@@ -169,7 +169,7 @@ async def test_tokens_are_limited_without_a_price():
         (("1.5USD", "200000tok", "90s"), Limits(microusd=1_500_000, tokens=200_000, seconds=90.0)),
     ],
 )
-def test_a_budget_is_read(texts, limits):
+def test_budget_texts_become_limits(texts, limits):
     assert parse_budget(texts) == limits
 
 

@@ -90,7 +90,7 @@ def test_bias_and_numbers_keep_their_values() -> None:
     assert args[1].unique().numel() <= 15
 
 
-def test_formats_from_details() -> None:
+def test_quantised_formats_are_read_from_details() -> None:
     details = {
         "quantisation": json.dumps({"weight": "int8", "activation": "int8"}),
         "parameters": '["input", "weight"]',

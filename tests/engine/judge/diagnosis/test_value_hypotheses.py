@@ -57,7 +57,7 @@ def test_powers_of_two_instead_of_e_are_found():
     assert reported(SILU, (x,), (x.double() / (1 + torch.exp2(-x.double()))).float()) == (K.MISSING_SCALE, words)
 
 
-def test_powers_of_two_of_bfloat16_too():
+def test_powers_of_two_in_bfloat16_are_found():
     x = normal(9, 40).bfloat16()
     options = {"tolerance": AFFINE.tolerance(AFFINE.cases[0]).__class__(relative=2**-7, absolute=2**-8)}
     (kind, sentence) = reported(SOFTMAX, (x,), torch.softmax(x.double() * math.log(2), -1).bfloat16(), **options)
@@ -95,7 +95,7 @@ def test_intermediate_sign_error_is_found():
         ),
     ],
 )
-def test_the_halves_of_a_table(change, expected):
+def test_swapped_or_negated_half_is_found(change, expected):
     x, table = normal(9, 8), normal(9, 8, seed=4)
     assert reported(TURNED, (x, table), TURNED.reference(x, change(table))) == expected
 

@@ -73,7 +73,7 @@ def test_large_storages_pass_through_a_small_file(ends: Ends) -> None:
     assert ends.file.stat().st_size == PLACES * CHUNK_BYTES
 
 
-def test_file_cut_short_refused(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_window_file_cut_short_is_refused(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ByteWindow, "write", lambda self, content, *, place: os.truncate(ends.file, 0))
     with pytest.raises(StreamError, match="cut short"):
         ends.transfer([octets(CHUNK_BYTES)])

@@ -99,7 +99,7 @@ def test_planted_defect_found(found, forward, defect):
     assert defect in found(forward)
 
 
-def test_inputs_unseeded_found(found):
+def test_unseeded_inputs_are_a_defect(found):
     unseeded = "torch.tensor(list(__import__('os').urandom(16 * N))).float().view(N, 16)"
     tail = TAIL.replace("torch.randn(N, 16)", unseeded)
     assert "the same seed gives different inputs" in found("torch.relu(self.linear(x))", tail=tail)[Defect.UNSEEDED]

@@ -125,7 +125,7 @@ def test_task_named_like_sample_is_itself() -> None:
 
 
 @pytest.mark.parametrize("name", ["swish.txt", "swish/answer_1.py", "activation/swish.py"])
-def test_answer_called_after_task(tmp_path: Path, name: str) -> None:
+def test_answer_file_named_as_task_is_found(tmp_path: Path, name: str) -> None:
     source = "class ModelNew:\n    pass\n"
     text = f"```python\n{source}```\n" if name.endswith(".txt") else source
 

@@ -39,7 +39,7 @@ def test_submission_may_import_files_of_task(tasks: dict[str, Task]) -> None:
     assert sorted(tasks["pmpp/histogram_py"].modules) == ["reference.py", "task.py", "utils.py"]
 
 
-def test_cases_with_their_values(tasks: dict[str, Task]) -> None:
+def test_cases_of_task_file_keep_their_values(tasks: dict[str, Task]) -> None:
     details = tasks["pmpp/histogram_py"].details
 
     assert json.loads(details["tests"])[1] == {"size": 256, "seed": 105432, "contention": 90.5}

@@ -31,13 +31,13 @@ def test_checkout_tasks_by_category(tasks: dict[str, Task]) -> None:
     assert {(task.form, task.entry) for task in tasks.values()} == {(CandidateForm.MODULE, "ModelNew")}
 
 
-def test_both_styles_of_inputs(tasks: dict[str, Task]) -> None:
+def test_input_function_of_each_file_is_found(tasks: dict[str, Task]) -> None:
     assert tasks["activation/swish"].details["inputs"] == "get_inputs"
     assert tasks["npukernelbench_level1/3_add"].details["inputs"] == "get_input_groups"
     assert dict(tasks["activation/swish"].constants) == {"batch_size": 16, "dim": 64}
 
 
-def test_data_file_beside_read(tasks: dict[str, Task]) -> None:
+def test_json_beside_reference_is_a_source(tasks: dict[str, Task]) -> None:
     (name,) = tasks["npukernelbench_level1/3_add"].sources
 
     assert name == "3_add.json"

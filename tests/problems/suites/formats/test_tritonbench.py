@@ -24,7 +24,7 @@ def tasks(checkout: Path, contents_of: Read) -> dict[str, Task]:
     return {task.name: task for task in contents_of(checkout).tasks}
 
 
-def test_checkout_both_sets(tasks: dict[str, Task]) -> None:
+def test_checkout_has_tasks_of_both_sets(tasks: dict[str, Task]) -> None:
     assert list(tasks) == ["G/double_add", "G/quiet_copy", "T/add", "T/tanh_sum"]
 
 
@@ -67,13 +67,13 @@ def test_metadata_without_file_complains(checkout: Path, contents_of: Read) -> N
     )
 
 
-def test_one_set_alone(checkout: Path, contents_of: Read) -> None:
+def test_folder_of_one_set_is_a_suite(checkout: Path, contents_of: Read) -> None:
     contents = contents_of(checkout / "data/TritonBench_T_v1")
 
     assert ([task.name for task in contents.tasks], contents.complaints) == (["T/add", "T/tanh_sum"], ())
 
 
-def test_half_a_checkout_complains(tmp_path: Path, checkout: Path, contents_of: Read) -> None:
+def test_checkout_without_other_set_complains(tmp_path: Path, checkout: Path, contents_of: Read) -> None:
     (tmp_path / "data/TritonBench_T_v1").mkdir(parents=True)
     text = (checkout / "data/TritonBench_T_v1/add.py").read_text()
     (tmp_path / "data/TritonBench_T_v1/add.py").write_text(text)

@@ -35,7 +35,7 @@ def test_inputs_follow_the_seed(opened: Open) -> None:
     assert not torch.equal(first, other)
 
 
-def test_expected_from_inputs_alone(opened: Open) -> None:
+def test_expected_output_has_dtype_of_each_precision(opened: Open) -> None:
     task = opened(NAME)
     arguments = task.draw(seed=1, weight_seed=0, case="4b7f0d02")
     (own,), (double,) = (task.expected(arguments, precision) for precision in (Precision.OWN, Precision.DOUBLE))

@@ -70,6 +70,6 @@ def test_both_checker_conventions_have_equal_verdict(returned: object, verdict: 
     assert verdict_of(returned) == verdict
 
 
-def test_other_convention_unavailable() -> None:
+def test_verdict_of_unknown_form_is_unavailable() -> None:
     with pytest.raises(UnavailableError, match="neither a text nor a pair"):
         verdict_of(None)

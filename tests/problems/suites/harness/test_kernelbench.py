@@ -113,7 +113,7 @@ def test_several_outputs_all_returned() -> None:
     assert [tuple(output.shape) for output in task.expected(drawn(task), Precision.OWN)] == [(8, 12, 24), (1, 8, 24)]
 
 
-def test_needed_bytes_without_memory() -> None:
+def test_needed_bytes_are_known_without_allocation() -> None:
     rows, columns = 4096, 393216
     assert task_of("level1/23_Softmax").needed_bytes() == 2 * 4 * rows * columns
     assert task_of("level2/2_Two_weights").needed_bytes() == 4 * (16 * 64 + 48 * 64 + 48 + 16 * 48)

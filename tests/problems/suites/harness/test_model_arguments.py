@@ -30,7 +30,7 @@ def test_inputs_of_any_container_by_position(made: object) -> None:
     assert one is X and other is Y
 
 
-def test_one_tensor_one_input() -> None:
+def test_bare_tensor_is_the_only_input() -> None:
     (only,) = forward_arguments(Model, X)
 
     assert only is X
@@ -40,7 +40,7 @@ def test_one_tensor_one_input() -> None:
     ("made", "wanted"),
     [(None, ()), (3, (3,)), ([np.int64(3), 4], (3, 4)), ([[3], {"columns": 5}], (3, 5)), ((3, (1, 2)), (3, (1, 2)))],
 )
-def test_constructor_arguments_by_position(made: object, wanted: tuple[object, ...]) -> None:
+def test_constructor_arguments_are_ordered_by_position(made: object, wanted: tuple[object, ...]) -> None:
     found = constructor_arguments(Model, made)
 
     assert found == wanted

@@ -39,7 +39,7 @@ def test_group_computed_in_own_and_double_precision(opened: Open) -> None:
     assert double.dtype is torch.float64
 
 
-def test_one_list_of_inputs(opened: Open) -> None:
+def test_single_list_of_inputs_is_passed(opened: Open) -> None:
     task = opened("multikernelbench::activation/swish")
     arguments = task.draw(seed=1, weight_seed=2, case="")
     (expected,) = task.expected(arguments, Precision.OWN)

@@ -136,7 +136,7 @@ def test_reference_answer_without_a_call_before(opened: Open) -> None:
     assert (size.tolist(), total.tolist()) == ([7.0], [7.0])
 
 
-def test_double_precision_of_reference(opened: Open) -> None:
+def test_reference_in_double_agrees_with_own_run(opened: Open) -> None:
     task = opened("kernelbench_x::Fusion/fused_scale_softmax_sum")
     arguments = task.draw(seed=3, weight_seed=0, case="line 26 #2")
     (own,), (double,) = (task.expected(arguments, precision) for precision in (Precision.OWN, Precision.DOUBLE))

@@ -64,7 +64,7 @@ def test_lines_keep_their_numbers() -> None:
     assert resized(TEXT, cap=256).text.splitlines().index("ratio = 0.5") == TEXT.splitlines().index("ratio = 0.5")
 
 
-def test_chosen_size_over_cap() -> None:
+def test_chosen_size_is_kept_above_the_cap() -> None:
     assert constants_of(resized(TEXT, cap=8, chosen={"dim": 512}).text)["dim"] == 512
 
 
