@@ -47,6 +47,11 @@ def test_drawn_sizes_differ_and_stay_inside_the_bounds(about):
     assert min(drawn) >= 3 and max(drawn) <= 64
 
 
+def test_drawn_sizes_are_half_to_one_and_a_half_times():
+    turns, allowed = ring(64), Bounds(least=3, most=64)
+    assert {turns.draw(20, allowed) for _ in range(500)} == set(range(10, 31))
+
+
 def test_bounds_without_choice_are_kept():
     assert {ring(1).draw(8, Bounds(least=1, most=1)) for _ in range(10)} == {1}
 

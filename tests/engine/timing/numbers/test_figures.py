@@ -29,6 +29,33 @@ def test_a_time_is_the_median_of_all_calls():
     assert timing.samples_us == (10.0, 11.0, 12.0, 11.0, 10.0, 12.0)
 
 
+def test_two_samples_are_a_device_time_and_one_is_none():
+    one, two = side("candidate", [(batch(10.0), batch())]), side("candidate", [(batch(10.0), batch(12.0))])
+    missing = "no device time: no activity was recorded on the device"
+    assert (timing_of(one, rng()).device_us, timing_of(one, rng()).notes) == (None, (missing,))
+    assert (timing_of(two, rng()).device_us.value, timing_of(two, rng()).notes) == (11.0, ())
+
+
+def test_chunks_without_precise_times_are_counted_in_a_note():
+    coarse = ChunkTimes(calls=1, spans_us=(11.0,), streams_us=(11.0,))
+    facts = side("candidate", [(batch(10.0), coarse), (batch(12.0), batch(10.0))])
+    facts.reason = "another process had the record"
+    note = "1 of 4 chunks have no precise times: another process had the record"
+    assert timing_of(facts, rng()).notes == (note,)
+    facts.method = Method.EVENTS
+    assert note not in timing_of(facts, rng()).notes
+
+
+@pytest.mark.parametrize(("usable", "value"), [(4, 20.0), (3, None)])
+def test_half_of_the_bursts_give_the_whole_call(usable, value):
+    facts = side("candidate", [])
+    facts.round_trips_s = [100e-6]
+    walls_s = [300e-6] * usable + [50e-6] * (8 - usable)
+    facts.bursts = [Stretch(calls=10, wall_s=wall_s, claimed_us=None) for wall_s in walls_s]
+    timing = timing_of(facts, rng())
+    assert (timing.call_us and timing.call_us.value) == (value and pytest.approx(value))
+
+
 def test_whole_call_is_event_time_confirmed_by_parent():
     facts = side("candidate", [])
     facts.round_trips_s = [100e-6, 90e-6, 110e-6]
@@ -86,6 +113,14 @@ def test_graphs_of_two_lengths_give_launch_time():
 def test_claimed_time_is_limited_by_parent_clock(claimed_us, expected_us):
     stretch = Stretch(calls=50, wall_s=100e-6 + 50 * 20e-6, claimed_us=claimed_us)
     assert accepted_us([stretch], 100e-6, trusted=False) == [pytest.approx(expected_us)]
+
+
+@pytest.mark.parametrize(
+    ("calls", "claimed_us", "believed_us"), [(10, 15.5, 15.5), (10, 14.5, 20.0), (100, 16.5, 16.5), (100, 15.5, 20.0)]
+)
+def test_claim_may_be_shorter_by_a_launch_or_a_fifth(calls, claimed_us, believed_us):
+    stretch = Stretch(calls=calls, wall_s=100e-6 + calls * 20e-6, claimed_us=claimed_us)
+    assert accepted_us([stretch], 100e-6, trusted=False) == [pytest.approx(believed_us)]
 
 
 def held_up(*delays_s: float) -> list[Stretch]:
