@@ -18,10 +18,10 @@ from engine.judge.compare.measures import computable, raw
 from engine.judge.diagnosis.error_sizes import error_clues
 from engine.judge.diagnosis.hypotheses.hypothesis import Hypothesis
 from engine.judge.diagnosis.hypotheses.order import hypotheses
-from engine.judge.diagnosis.input_dependencies import feeding
+from engine.judge.diagnosis.input_dependencies import dependencies
 from engine.judge.diagnosis.operands import as_missing_nan, operand_clues
 from engine.judge.diagnosis.patterns import patterns
-from engine.judge.diagnosis.ranking import Clue, diagnose, ranked, says_cause
+from engine.judge.diagnosis.ranking import Clue, diagnose, names_cause, ranked
 from engine.judge.diagnosis.rows import line_clues
 from engine.judge.diagnosis.scale_origins import as_divisor, with_origin
 from engine.judge.diagnosis.symptoms import Symptom
@@ -29,7 +29,7 @@ from engine.judge.diagnosis.wrong_output import WrongOutput
 from engine.judge.inputs import cases
 from engine.judge.inputs.outputs import expected_outputs, output_names, written_specs
 from engine.judge.limited_memory import limited_memory
-from engine.model import Diagnosis, Explanation, Outcome, OutputReport, ProblemDefinition, WrongElement
+from engine.model import Diagnosis, Explanation, InputElement, Outcome, OutputReport, ProblemDefinition, WrongElement
 from engine.protocol import tensors
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ _MOST_ELEMENTS = 1 << 22  # elements of all arguments and outputs: larger cases 
 _MOST_WORK = 1 << 26  # elements times computations
 _MOST_TRIALS = 200
 _MOST_BYTES = 1 << 30  # of one trial: the output under a hypothesis may be too large for any memory
-_MOST_ASKED = 40  # calls of a reference in another process, about 20 ms each
+_MOST_FOREIGN_CALLS = 40  # calls of a reference in another process, about 20 ms each
 _MOST_UNTRIED = 300  # characters
-_NOT_ASKED = "only the first wrong cases of a run are explained; run this case alone to have it explained"
+_LATER_CASE = "only the first wrong cases of a run are explained; run this case alone to have it explained"
 _VALUES_ARE_WRONG = (Outcome.WRONG_VALUE, Outcome.NONFINITE)
 _CERTAIN = (Symptom.POISON, Symptom.UNCHANGED, Symptom.DIFFERS)
 
@@ -86,8 +86,8 @@ class Explainer:
             *line_clues(output, problem, inputs),
             *operand_clues(output, problem, inputs),
         ]
-        if not any(self._is_plain(problem, clue) and _is_perfect(clue, output) for clue in clues):
-            clues += self._tried(problem, inputs, number, output)
+        if not any(self._explains_alone(problem, clue) and _is_perfect(clue, output) for clue in clues):
+            clues += self._clues_of_hypotheses(problem, inputs, number, output)
         best = next(iter(ranked(clues, wrong=output.wrong_count)), None)
         if best is not None and _is_perfect(best, output):
             self._last = problem.name, best.symptom
@@ -107,27 +107,29 @@ class Explainer:
             with torch.device("cpu"):
                 inputs, output = _inputs_on_host(prepared.content), output.on_host
                 found = self.diagnoses(problem, inputs, number, output)
-                # Another process returns no derivatives; without them hundreds of calls would be needed.
-                feeds, count = (
-                    feeding(problem, inputs, number=number, index=worst.index) if problem.suite is None else ((), None)
-                )
+                feeds: tuple[InputElement, ...] = ()
+                count: int | None = None
+                if problem.suite is None:  # another process returns no derivatives, and would need hundreds of calls
+                    feeds, count = dependencies(problem, inputs, number=number, index=worst.index)
         except Exception as error:  # an error of the reference or of the diagnosis must not hide the wrong output
             untried = f"not explained: {type(error).__name__}: {error}"[:_MOST_UNTRIED]
             return Explanation(diagnoses=found, untried="" if found else untried)
         return Explanation(diagnoses=found, feeds=feeds, feeding=count)
 
-    def _is_plain(self, problem: ProblemDefinition, clue: Clue) -> bool:
+    def _explains_alone(self, problem: ProblemDefinition, clue: Clue) -> bool:
         """Whether a fitting clue needs no further explanation."""
-        return clue.symptom in _CERTAIN or ((problem.name, clue.symptom) == self._last and says_cause(clue))
+        return clue.symptom in _CERTAIN or ((problem.name, clue.symptom) == self._last and names_cause(clue))
 
-    def _tried(self, problem: ProblemDefinition, inputs: Arguments, number: int, output: WrongOutput) -> Iterator[Clue]:
+    def _clues_of_hypotheses(
+        self, problem: ProblemDefinition, inputs: Arguments, number: int, output: WrongOutput
+    ) -> Iterator[Clue]:
         """A clue for each hypothesis that predicts anything, until one predicts every element."""
-        supposed = list(hypotheses(problem, inputs, output.expected.shape))
+        possible = list(hypotheses(problem, inputs, output.expected.shape))
         most = min(_MOST_TRIALS, _MOST_WORK // max(1, _elements(inputs, output)))
         if problem.suite is not None:  # the reference process has no other arithmetic
-            supposed, most = [one for one in supposed if one.arithmetic is None], min(most, _MOST_ASKED)
-        supposed.sort(key=lambda one: (problem.name, one.symptom) != self._last)
-        for hypothesis in supposed[:most]:
+            possible, most = [one for one in possible if one.arithmetic is None], min(most, _MOST_FOREIGN_CALLS)
+        possible.sort(key=lambda one: (problem.name, one.symptom) != self._last)
+        for hypothesis in possible[:most]:
             try:
                 guess = _guess(problem, hypothesis, number, output)
             except MemoryError:
@@ -149,7 +151,7 @@ def left_unexplained(
 ) -> tuple[OutputReport, ...]:
     """The reports of a call as from `Explainer.explained`, with a note in place of each explanation."""
     return tuple(
-        replace(report, explanation=Explanation(untried=_NOT_ASKED)) if report.outcome in _VALUES_ARE_WRONG else report
+        replace(report, explanation=Explanation(untried=_LATER_CASE)) if report.outcome in _VALUES_ARE_WRONG else report
         for report in reports
     )
 

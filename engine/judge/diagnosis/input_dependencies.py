@@ -24,7 +24,7 @@ MOST_SHOWN = 12
 _MOST_CALLS = 48
 
 
-def feeding(
+def dependencies(
     problem: ProblemDefinition, inputs: Arguments, *, number: int, index: tuple[int, ...]
 ) -> tuple[tuple[InputElement, ...], int | None]:
     """Elements that output `number` depends on at `index`, and their count; None if not all were found.

@@ -55,7 +55,7 @@ def ranked(clues: Iterable[Clue], *, wrong: int) -> list[Clue]:
     )
 
 
-def says_cause(clue: Clue) -> bool:
+def names_cause(clue: Clue) -> bool:
     """Whether the symptom describes more than the positions of the wrong elements, or the size of the error."""
     order = list(Symptom)
     return order.index(clue.symptom) < order.index(Symptom.SMALL_ERRORS)

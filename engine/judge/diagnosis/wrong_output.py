@@ -30,8 +30,8 @@ class WrongOutput:
     """Computed and expected values of one output, of one shape and type.
 
     `before` is the content before the call of an argument that is written in place; `earlier` the content of this
-    output after the previous call, and `same_input` whether that had the same input.  `kind` is the type of the output
-    before conversion to one that torch computes with.
+    output after the previous call, and `same_input` whether that had the same input.  `stored_dtype` is the type of
+    the output before conversion to one that torch computes with.
     """
 
     name: str
@@ -42,7 +42,7 @@ class WrongOutput:
     before: torch.Tensor | None = None
     earlier: torch.Tensor | None = None
     same_input: bool = False
-    kind: torch.dtype | None = None
+    stored_dtype: torch.dtype | None = None
 
     @property
     def on_host(self) -> WrongOutput:
@@ -50,7 +50,7 @@ class WrongOutput:
         before = computable(self.before.cpu()) if self.before is not None else None
         earlier = computable(self.earlier.cpu()) if self.earlier is not None else None
         got, expected = computable(self.got.cpu()), computable(self.expected.cpu())
-        return replace(self, got=got, expected=expected, before=before, earlier=earlier, kind=self.dtype)
+        return replace(self, got=got, expected=expected, before=before, earlier=earlier, stored_dtype=self.dtype)
 
     @property
     def is_exact(self) -> bool:
@@ -60,7 +60,7 @@ class WrongOutput:
     @property
     def dtype(self) -> torch.dtype:
         """The type of the output, which may be narrower than the one that is computed with."""
-        return self.kind or self.got.dtype
+        return self.stored_dtype or self.got.dtype
 
     @cached_property
     def got64(self) -> torch.Tensor:
