@@ -36,6 +36,19 @@ def test_two_samples_are_a_device_time_and_one_is_none():
     assert (timing_of(two, rng()).device_us.value, timing_of(two, rng()).notes) == (11.0, ())
 
 
+def test_method_is_that_of_a_device_time_only():
+    one, two = side("candidate", [(batch(10.0), batch())]), side("candidate", [(batch(10.0), batch(12.0))])
+    assert (timing_of(one, rng()).method, timing_of(two, rng()).method) == (None, Method.CUPTI)
+
+
+@pytest.mark.parametrize(("method", "most"), [(Method.CUPTI, 3), (Method.EVENTS, None)])
+def test_activities_of_a_call_are_those_of_the_record(method, most):
+    chunks = [
+        ChunkTimes(calls=1, spans_us=(9.0,), streams_us=(9.0,), activities=count, precise=True) for count in (1, 3)
+    ]
+    assert timing_of(side("candidate", [(chunks[0], chunks[1])], method), rng()).activities == most
+
+
 def test_chunks_without_precise_times_are_counted_in_a_note():
     coarse = ChunkTimes(calls=1, spans_us=(11.0,), streams_us=(11.0,))
     facts = side("candidate", [(batch(10.0), coarse), (batch(12.0), batch(10.0))])
