@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from engine.errors import UsageError
-from kgtui.generation.budget import Amount, Budget, BudgetReachedError, Spent, parse_budget
+from kgtui.generation.budget import Amount, Budget, BudgetReachedError, Spent, parse_budget, usd_text
 from sessions.candidates.generation_rows import Limits
 
 
@@ -192,6 +192,23 @@ def test_two_budgets_of_one_kind_are_refused(texts, kind):
 def test_budget_that_rounds_to_nothing_is_refused(text):
     with pytest.raises(UsageError, match=rf"^--budget {text}: a budget of 0 allows no request"):
         parse_budget((text,))
+
+
+@pytest.mark.parametrize(
+    ("microusd", "text"),
+    [
+        (None, "unknown"),
+        (0, "$0.00"),
+        (1, "$0.000001"),
+        (9_999, "$0.009999"),
+        (10_000, "$0.0100"),
+        (999_949, "$0.9999"),
+        (1_000_000, "$1.00"),
+        (12_345_678, "$12.35"),
+    ],
+)
+def test_small_amounts_have_more_digits(microusd, text):
+    assert usd_text(microusd) == text
 
 
 async def test_time_before_resuming_counts_against_budget():
