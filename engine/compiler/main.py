@@ -29,6 +29,7 @@ from engine.loading import failures, loader, warm_kernel
 from engine.loading.extensions import serve_extensions
 from engine.loading.frontend.kernel_state import state_of
 from engine.loading.frontend.lowering import lowered_text_of
+from engine.loading.frontend.replaced import FrontendFunctions
 from engine.loading.frontend.shared_text import mark_folder
 from engine.loading.frontend.variants import Variants
 from engine.protocol.compiling import WarmUp
@@ -74,6 +75,7 @@ class _Compiler:
         self._cache = offline.CacheFolder()
         self._kept_texts = KeptTexts()
         self._variants = Variants()
+        self._frontend = FrontendFunctions()
         self._undescribed: dict[str, Any] = {}  # compiled kernels of expected launches, by the id of their command
 
     def carry_out(self, command: protocol.AnyCommand) -> protocol.AnyReply:
@@ -172,7 +174,9 @@ class _Compiler:
             self._kept_texts.keep(source, gpu, options, kept, digest=digest_of(text))
         if len(text) > MOST_MODULE_CHARACTERS:
             raise UnsupportedError(f"the TTIR of {launch.kernel} has {len(text):,} characters")
-        is_shared = command.shares and command.shares == state_of(source) and len(ttir) <= MOST_MODULE_CHARACTERS
+        is_shared = bool(command.shares) and len(ttir) <= MOST_MODULE_CHARACTERS
+        if is_shared and (command.shares != state_of(source) or self._frontend.are_replaced()):
+            is_shared = False  # a worker may lower another text
         shared = mark_folder(ttir, Path(self._filename).parents[1]) if is_shared else ""
         return protocol.Lowered(id=command.id, ttir=text, arguments=tuple(argument_names(special)), shared=shared)
 
