@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from textual.widget import Widget
 from textual.widgets import DataTable
 
-from engine.errors import UsageError
 from kgtui.screens.base.actions import forward_actions
 from kgtui.screens.base.host import Host
-from kgtui.screens.base.styled import StyledScreen
+from kgtui.screens.base.screenshots import SavableScreen
 from kgtui.settings.keys import Where, actions_of, first_key, key_while_typing
 from kgtui.state.format.lines import Span, Tone, line, muted
 from kgtui.widgets.controls.bars import Bar, Segment
@@ -33,7 +32,7 @@ _MOVES = {
 }
 
 
-class KgtuiScreen(StyledScreen):
+class KgtuiScreen(SavableScreen):
     """A screen with its host and its size class.
 
     Abstract members are checked only by mypy, since Textual's metaclass is not derived from `abc`.
@@ -113,10 +112,6 @@ class KgtuiScreen(StyledScreen):
         """Return to the screen below this one."""
         self.app.pop_screen()
 
-    def action_write_screenshot(self) -> None:
-        """Write this screen to a new SVG file, once the palette is closed."""
-        self.call_after_refresh(self._write_screenshot)
-
     def show_trouble(self) -> None:
         """Show a problem of the engine or the store, or remove it."""
         banner = self.query_one("#banner", Lines)
@@ -173,14 +168,6 @@ class KgtuiScreen(StyledScreen):
             if _has_action(focused, name):
                 await focused.run_action(name)
                 return
-
-    def _write_screenshot(self) -> None:
-        try:
-            path = self.host.kernels.write_screenshot(self.app.export_screenshot(title="kgtui"))
-        except UsageError as error:
-            self.notify(str(error), severity="error", markup=False)
-        else:
-            self.notify(f"written: {self.host.kernels.shown(path)}", markup=False)
 
     def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
         """Textual calls this, which has no public name, when the focused widget is hidden.

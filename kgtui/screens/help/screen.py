@@ -16,7 +16,7 @@ from textual.widgets import Input
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
 from kgtui.screens.base.screen import KgtuiScreen
-from kgtui.screens.base.styled import StyledScreen
+from kgtui.screens.base.screenshots import SavableScreen
 from kgtui.settings.keys import ACTIONS, Action, Where, bindings_of, shown_keys
 from kgtui.state.format.lines import Line, Span, Tone, line, muted, plain_text, strong
 from kgtui.widgets.text.toned import Lines
@@ -43,7 +43,7 @@ def make(host: Host) -> HelpScreen:
     return HelpScreen(host)
 
 
-class HelpScreen(ModalScreen[None], StyledScreen):
+class HelpScreen(ModalScreen[None], SavableScreen):
     """The help; closes with its own key and with the one that opened it."""
 
     WHERE = Where.HELP

@@ -74,7 +74,7 @@ async def test_screenshot_is_found_in_palette_and_written(make_bench: Any, tmp_p
         picture = tmp_path / "kgtui-screen.svg"
         await bench.until(pilot, picture.exists)
         assert "51/51" not in picture.read_text() and "passed" in picture.read_text()
-        await pilot.press("f6")
+        await pilot.press("O")
         await bench.until(pilot, (tmp_path / "kgtui-screen_2.svg").exists)
 
 
@@ -84,7 +84,7 @@ async def test_screenshot_that_cannot_be_written_is_reported(make_bench: Any, tm
         await bench.settled(pilot)
         (tmp_path / "file").touch()
         bench.app.kernels._folder = tmp_path / "file"
-        await pilot.press("f6")
+        await pilot.press("O")
         await bench.until(pilot, lambda: bool(bench.app._notifications))
         message = next(iter(bench.app._notifications)).message
         assert message.startswith(f"{tmp_path}/file cannot be written: ")
