@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import re
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
@@ -43,6 +41,8 @@ class CommandParser(argparse.ArgumentParser):
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
         """Print the help; in a terminal of fewer columns with shorter lines."""
+        import shutil  # only for help
+
         out = sys.stdout if file is None else file
         columns = shutil.get_terminal_size().columns if isinstance(out, io.TextIOBase) and out.isatty() else _HELP_WIDTH
         if columns >= _HELP_WIDTH:
@@ -66,6 +66,8 @@ class CommandParser(argparse.ArgumentParser):
 
 def _wrapped(line: str, width: int) -> list[str]:
     """The line in lines that fit; those below a row of a table begin in its last column."""
+    import textwrap  # only for help
+
     column = line.rfind("  ") + 2 if line.startswith("  ") else 0
     return textwrap.wrap(line, width, subsequent_indent=" " * column) or [""]
 
