@@ -5,7 +5,7 @@ launches suppressed, case after case; a compiler lowers what would be launched, 
 published in a folder of the run.  Workers that find nothing there lower for themselves, so that nothing waits for it
 and its failures have no effect.  It begins behind the case that comes first, and lowers that last, for the workers of
 probes.  A candidate can make a compiler lower something else than a worker would: the first specialisation of each
-kernel, and one in eight of the others, are not published, so that the proof compares what workers lower themselves.
+kernel, and one in 16 of the others, are not published, so that the proof compares what workers lower themselves.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FIRST_CASES = 1
 """Cases that the worker has begun before anything can be published for them."""
 _TOGETHER = 4  # cases that the judge describes at once, while those before are run dry: it has other work
 _CASE_S = 20.0
-_BITS_OF_WITHHELD = 3  # one specialisation in eight is not published
+_BITS_OF_WITHHELD = 4  # one specialisation in 16 is not published
 _MOST_BYTES = 64 << 20  # memory of a case: host code may fill it, which would slow the worker down
 
 

@@ -142,7 +142,7 @@ async def test_first_specialisation_and_some_others_are_not_published(employ: Em
     withheld = {number for number in range(64) if published_name(f"{number:064x}") not in published(tmp_path)}
     assert len(stage.lowered) == 64
     assert {1, 2} < withheld
-    assert 3 <= len(withheld - {1, 2}) <= 16
+    assert 1 <= len(withheld - {1, 2}) <= 8
 
 
 async def test_cancelled_lowering_leaves_nothing_running(employ: Employ, tmp_path: Path) -> None:
