@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from engine.model import Finding
 from engine.static.analysis import Reading
+from engine.static.analysis.device_conditions import runs_on_a_gpu, runs_without_a_gpu
 from engine.static.analysis.outputs import returns_an_answer
 from engine.static.analysis.scopes import Function
 from engine.static.analysis.tensors import Origin, value_names
@@ -153,13 +154,13 @@ def check(reading: Reading) -> Iterator[Finding]:
     """
     places: set[tuple[int, int]] = set()
     for node, spelled in _operators(reading):
-        if _runs_without_a_gpu(reading, node) or _computes_gradients(reading, node):
+        if runs_without_a_gpu(reading, node) or _computes_gradients(reading, node):
             continue
         place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
         if place not in places:
             places.add(place)
             where = (
-                ": a GPU alone runs it, so a run on the CPU does not verify it" if _runs_on_a_gpu(reading, node) else ""
+                ": a GPU alone runs it, so a run on the CPU does not verify it" if runs_on_a_gpu(reading, node) else ""
             )
             yield hint("torch_compute", node, f"{spelled} is a PyTorch operator, not a kernel of this file{where}")
 
@@ -231,45 +232,6 @@ def _is_callback(reading: Reading, used: ast.Name) -> bool:
     if not isinstance(call, ast.Call) or call.func is used:
         return False
     return isinstance(call.func, ast.Attribute | ast.Name) and ast.unparse(call.func).endswith("register_autograd")
-
-
-def _runs_without_a_gpu(reading: Reading, node: ast.AST) -> bool:
-    return any(holds is not is_met for holds, is_met in _device_conditions(reading, node))
-
-
-def _runs_on_a_gpu(reading: Reading, node: ast.AST) -> bool:
-    return any(holds is is_met for holds, is_met in _device_conditions(reading, node))
-
-
-def _device_conditions(reading: Reading, node: ast.AST) -> Iterator[tuple[bool, bool]]:
-    """For each condition on the device around a node: its value on a GPU, and that with which the node runs."""
-    below = node
-    for above in reading.ancestors(node):
-        if isinstance(above, ast.If | ast.IfExp) and below is not above.test:
-            body = above.body if isinstance(above.body, list) else [above.body]
-            holds = _holds_on_a_gpu(above.test)
-            if holds is not None:
-                yield holds, any(below is part for part in body)
-        below = above
-
-
-def _holds_on_a_gpu(test: ast.expr) -> bool | None:
-    """Value of a condition on a GPU; None if it depends on more than the device."""
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            held = _holds_on_a_gpu(operand)
-            return None if held is None else not held
-        case ast.Attribute(attr="is_cuda") | ast.Call(func=ast.Attribute(attr="is_available")):
-            return True
-        case ast.Attribute(attr="is_cpu"):
-            return False
-        case ast.Compare(
-            left=ast.Attribute(attr="type"),
-            ops=[ast.Eq() | ast.NotEq() as operator],
-            comparators=[ast.Constant(value="cuda" | "cpu" as name)],
-        ):
-            return isinstance(operator, ast.Eq) is (name == "cuda")
-    return None
 
 
 def _method(reading: Reading, call: ast.Call, owner: ast.expr, attribute: str) -> Iterator[tuple[ast.expr, str]]:
