@@ -134,3 +134,18 @@ module.silu_of = silu_of
     head, kernel = candidate.split("@triton.jit", 1)
     judged = await evaluate(f"{head}{functions}\n\n@triton.jit{kernel}{CHANGES}")
     assert judged.verdict.outcome is Outcome.WRONG_VALUE
+
+
+@pytest.mark.usefixtures("published")
+async def test_compiler_with_another_parser_shares_nothing(evaluate: Evaluate) -> None:
+    replaced = """
+import ast
+from pathlib import Path
+
+from triton.runtime.jit import JITFunction
+
+if "compiler" in Path("/proc/self/comm").read_text():
+    JITFunction.parse = lambda kernel: ast.parse(kernel._src.replace("1 - tl", "1 + tl"))
+"""
+    judged = await evaluate(WRONG_KERNEL + replaced)
+    assert judged.verdict.outcome is Outcome.WRONG_VALUE
