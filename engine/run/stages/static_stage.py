@@ -50,8 +50,10 @@ class StaticFindings:
 
 
 def _is_refuted(finding: Finding, proven_lines: Collection[int] | None) -> bool:
-    if proven_lines is None or finding.check not in REFUTED_AT_LINES:
-        return proven_lines is not None
+    if proven_lines is None:
+        return False
+    if finding.check not in REFUTED_AT_LINES:
+        return True
     return finding.location is not None and finding.location.line in proven_lines
 
 
