@@ -90,8 +90,7 @@ class LoweredKernels:
             EngineError: the compiler failed.
         """
         async with self._asking:
-            reply = await self._ask(launch, shares=state)
-            self._answers[specialisation(launch)] = reply if isinstance(reply, str) else _kernel_of(reply)
+            reply = await self._lower(launch, shares=state)
         if isinstance(reply, str):
             raise NotLoweredError(reply)
         return reply.shared
@@ -109,12 +108,17 @@ class LoweredKernels:
     async def _lowered(self, launch: Launch) -> LoweredKernel:
         key = specialisation(launch)
         if key not in self._answers:
-            reply = await self._ask(launch)
-            self._answers[key] = reply if isinstance(reply, str) else _kernel_of(reply)
+            await self._lower(launch)
         answer = self._answers[key]
         if isinstance(answer, str):
             raise NotLoweredError(answer)
         return answer
+
+    async def _lower(self, launch: Launch, *, shares: str = "") -> protocol.Lowered | str:
+        """The TTIR of a launch, or why there is none; the kernel or the reason is kept."""
+        reply = await self._ask(launch, shares=shares)
+        self._answers[specialisation(launch)] = reply if isinstance(reply, str) else _kernel_of(reply)
+        return reply
 
     async def _ask(self, launch: Launch, *, shares: str = "") -> protocol.Lowered | str:
         """The TTIR of a launch, or why there is none."""
