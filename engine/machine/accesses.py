@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.errors import UnsupportedError
+from engine.machine.conflicts.checks import ConflictChecks
+from engine.machine.conflicts.exchanges import Exchanges
 from engine.machine.conflicts.journal import Access, Journal
 from engine.machine.conflicts.races import Races, Touched
 from engine.machine.conflicts.shadow import Shadow, stamp
@@ -29,7 +31,7 @@ class StopLaunchError(Exception):
 
 
 class Accesses:
-    """The memory of one launch while it runs; `tracked` and `relaxed_orders` are those of `Races`."""
+    """The memory of one launch while it runs; `checks` are the conflicts to look for."""
 
     def __init__(
         self,
@@ -37,8 +39,7 @@ class Accesses:
         limits: Limits,
         *,
         programs: int,
-        tracked: frozenset[int],
-        relaxed_orders: bool = True,
+        checks: ConflictChecks,
         measures: bool = True,
     ) -> None:
         self._memory = memory
@@ -46,7 +47,12 @@ class Accesses:
         self.changes = 0
         self._shadows: dict[int, Shadow] = {}
         self._views: dict[tuple[object, ...], Array] = {}
-        self._races = Races(self.journal, programs=programs, tracked=tracked, relaxed_orders=relaxed_orders)
+        self._races = Races(
+            self.journal, programs=programs, tracked=checks.written, relaxed_orders=checks.relaxed_orders
+        )
+        self._exchanges = Exchanges(
+            self.journal, programs=programs, watched=checks.written & checks.read, warps=checks.warps
+        )
 
     def restore(self) -> None:
         """Undo the writes of the launch."""
@@ -99,6 +105,8 @@ class Accesses:
             self.changes += 1
             touched = Touched.by(access, shadow)
             self._races.check_write(touched, view, written)
+            if self._exchanges.watches(place):
+                self._exchanges.check_store(touched, view, written)
             view[lanes.flat] = written.view(view.dtype)
             shadow.note_write(touched.granules, stamp(event, touched.programs))
             if not is_increasing(lanes.flat):
@@ -151,6 +159,10 @@ class Accesses:
     def find_claim(self, kind: FindingKind, frame: Frame, step: Step, failing: Array, detail: str = "") -> None:
         """Record a claim that is false in the programs at places `failing`; each program counts once."""
         self.journal.find_claim(kind, step, frame.programs[failing], detail)
+
+    def synchronize(self, frame: Frame) -> None:
+        """Order the accesses of each program of the frame before and after this point."""
+        self._exchanges.synchronize(frame.programs)
 
     def needs_check(self, frame: Frame, step: Step) -> bool:
         """Whether to check the hints of an operation now; true once for each chunk until one is found to be false."""
@@ -232,7 +244,10 @@ class Accesses:
         if missing is not None:
             self.journal.find(FindingKind.UNINITIALIZED, access, missing // touched.per)
         if self._races.tracks(place):
-            self._races.check_read(touched.by_every_program(), event, writes=writes)
+            every = touched.by_every_program()
+            self._races.check_read(every, event, writes=writes)
+            if access.kind is AccessKind.LOAD and self._exchanges.watches(place):
+                self._exchanges.check_load(every, event)
 
     def _stop_out_of_bounds(self, access: Access, bad: Array) -> None:
         detail = f"address {access.byte(int(bad[0])):#x} belongs to no tensor" if access.place == NOWHERE else ""

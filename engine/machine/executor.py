@@ -13,6 +13,8 @@ import numpy as np
 
 from engine.errors import UnsupportedError, UsageError
 from engine.machine.accesses import Accesses, StopLaunchError
+from engine.machine.conflicts.checks import ConflictChecks
+from engine.machine.conflicts.warps import ONE_WARP, Warps
 from engine.machine.descriptor_fields import fields_of
 from engine.machine.errors import LimitError
 from engine.machine.frame import Frame, FunctionPlan, Meter, Services, as_array
@@ -37,12 +39,14 @@ def execute(
     limits: Limits = DEFAULT_LIMITS,
     seed: int = 0,
     measures: bool = True,
+    warps: Warps = ONE_WARP,
 ) -> Execution:
     """Run the kernel for every program of `grid`; storages of `memory` change in place.
 
     `arguments` are those of the kernel's function, in order.  With seed 0 programs run in ascending order, with a
     negative one in descending order, with any other in a permutation determined by the seed.  Unless it `measures`, the
-    numbers of accesses are 0, and operations are not counted.
+    numbers of accesses are 0, and operations are not counted.  Programs with several `warps` are checked for data that
+    these exchange.
 
     Raises:
         UnsupportedError: an operation, type or form that the machine does not execute; memory is unchanged.
@@ -56,10 +60,8 @@ def execute(
     plan = plan_module(module, limits)
     arguments = _with_descriptor_fields(kernel, arguments)
     values = _argument_values(kernel, arguments, memory)
-    tracked = _tracked(plan, arguments, memory)
-    accesses = Accesses(
-        memory, limits, programs=programs, tracked=tracked, relaxed_orders=plan.has_barrier, measures=measures
-    )
+    checks = _conflict_checks(plan, arguments, memory, warps)
+    accesses = Accesses(memory, limits, programs=programs, checks=checks, measures=measures)
     meter = Meter(limits=limits, counts_operations=measures)
     for finding in _false_claims(kernel, arguments, memory):
         accesses.journal.note(finding)
@@ -133,9 +135,14 @@ def _from_block(frame: Frame, plan: FunctionPlan, place: int, arguments: list[Va
         return list(left.merged(frame.count))
 
 
-def _tracked(plan: ModulePlan, arguments: Sequence[Argument], memory: Memory) -> frozenset[int]:
-    """The storages that the kernel may write."""
-    places = plan.written
+def _conflict_checks(plan: ModulePlan, arguments: Sequence[Argument], memory: Memory, warps: Warps) -> ConflictChecks:
+    """The conflicts to look for in a launch with these arguments."""
+    written, read = (_storages(places, arguments, memory) for places in (plan.accessed.written, plan.accessed.read))
+    return ConflictChecks(written=written, read=read, relaxed_orders=plan.has_barrier, warps=warps)
+
+
+def _storages(places: frozenset[int] | None, arguments: Sequence[Argument], memory: Memory) -> frozenset[int]:
+    """The storages that arguments at these places point to; all of them for None."""
     if places is None:
         return frozenset(range(len(memory.storages)))
     targets = (_address_of(arguments[place]) for place in places)

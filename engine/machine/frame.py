@@ -212,6 +212,10 @@ class MemoryAccess(Protocol):
         """Record a claim that is false in the programs at places `failing`."""
         ...
 
+    def synchronize(self, frame: Frame) -> None:
+        """Order the accesses of each program of the frame before and after this point."""
+        ...
+
     def needs_check(self, frame: Frame, step: Step) -> bool:
         """Whether to check the hints of an operation now; true once for each chunk until one is found to be false."""
         ...

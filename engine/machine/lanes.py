@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import msgspec
@@ -60,6 +61,13 @@ class Lanes(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if self.mask is None:
             return values if self.is_one_per_row else np.repeat(values, self.flat.size // max(1, self.rows))
         return np.repeat(values, self.counts)
+
+    def places(self) -> Array:
+        """The place of each active lane in its row."""
+        if self.mask is not None:
+            return np.nonzero(self.mask.reshape(self.rows, -1))[1]
+        places = np.arange(self.flat.size // max(1, self.rows) if self.columns is None else math.prod(self.shape[1:]))
+        return np.tile(places if self.columns is None else places[self.columns], self.rows)
 
     def pick(self, values: Array) -> Array:
         """The active lanes of a block of values, flat."""

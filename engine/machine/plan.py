@@ -8,30 +8,28 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from engine.errors import UnsupportedError
+from engine.machine.conflicts.accessed_arguments import AccessedArguments
 from engine.machine.errors import LimitError
 from engine.machine.frame import BlockPlan, FunctionPlan, Step, where
-from engine.machine.ir import Block, Descriptor, Function, Module, Operation, Pointer, Region, Tensor, Type
+from engine.machine.ir import Block, Function, Module, Operation, Region
 from engine.machine.operations import TERMINATORS, handler_of
 from engine.machine.operations.claims import with_hints
+from engine.machine.operations.effects import BARRIERS, with_barrier
 from engine.machine.results import Limits
 from engine.machine.values import elements_of
-
-_ATOMICS = ("tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store")
-_BARRIERS = ("tt.debug_barrier", "gpu.barrier", "ttg.barrier")
-WRITES = frozenset({"tt.store", *_ATOMICS, "tt.descriptor_store", "tt.descriptor_scatter", "tt.descriptor_reduce"})
 
 
 class ModulePlan(msgspec.Struct, frozen=True, kw_only=True):
     """What every launch of a module needs.
 
-    `largest_elements` is the size of the largest value, `waits` the result of `waits_for_programs`, `written` that of
-    `may_write` for the kernel, and `has_barrier` whether there is a barrier of the threads of a program.
+    `largest_elements` is the size of the largest value, `waits` the result of `waits_for_programs`, `accessed` are the
+    pointers of the kernel, and `has_barrier` is whether there is a barrier of the threads of a program.
     """
 
     functions: Mapping[str, FunctionPlan]
     largest_elements: int
     waits: bool
-    written: frozenset[int] | None
+    accessed: AccessedArguments
     has_barrier: bool
 
 
@@ -55,7 +53,7 @@ def plan_module(module: Module, limits: Limits) -> ModulePlan:
             functions=functions,
             largest_elements=_largest_tensor(module),
             waits=waits_for_programs(module),
-            written=may_write(module.kernel),
+            accessed=AccessedArguments.of(module.kernel),
             has_barrier=_has_barrier(module),
         )
     return plans[limits]
@@ -76,7 +74,7 @@ def _largest_tensor(module: Module) -> int:
 
 def _has_barrier(module: Module) -> bool:
     return any(
-        operation.name in _BARRIERS
+        operation.name in BARRIERS
         for function in module.functions.values()
         for operation in function.body.all_operations()
     )
@@ -112,76 +110,6 @@ def _may_repeat(function: Function) -> bool:
     )
 
 
-def may_write(function: Function) -> frozenset[int] | None:
-    """Indices of the arguments that stores may go through; None if a store may go anywhere.
-
-    Pointer values that occur together in an operation, a loop or a branch are one class; a class with an integer
-    converted to a pointer may be anywhere.
-    """
-    classes = _PointerClasses()
-    for operation in function.body.all_operations():
-        classes.visit(operation)
-    for block in function.body.blocks:
-        for successor in block.operations[-1].successors:
-            arguments = function.body.blocks[successor.block].arguments
-            for operand, argument in zip(successor.operands, arguments, strict=True):
-                classes.join(operand.index, argument.index)
-    if classes.unknown & classes.written:
-        return None
-    return frozenset(
-        place for place, argument in enumerate(function.arguments) if classes.find(argument.index) in classes.written
-    )
-
-
-class _PointerClasses:
-    """Sets of pointer values of one function that may point to the same storages."""
-
-    def __init__(self) -> None:
-        self._parents: dict[int, int] = {}
-        self._written: set[int] = set()
-        self._unknown: set[int] = set()
-
-    @property
-    def written(self) -> set[int]:
-        """Classes that a store writes through."""
-        return {self.find(value) for value in self._written}
-
-    @property
-    def unknown(self) -> set[int]:
-        """Classes with pointers of unknown origin."""
-        return {self.find(value) for value in self._unknown}
-
-    def find(self, value: int) -> int:
-        """The representative of a value's class."""
-        while self._parents.setdefault(value, value) != value:
-            self._parents[value] = value = self._parents[self._parents[value]]
-        return value
-
-    def join(self, one: int, other: int) -> None:
-        """Merge the classes of two values."""
-        self._parents[self.find(one)] = self.find(other)
-
-    def visit(self, operation: Operation) -> None:
-        """Join the operands of an operation, and record the classes that it writes through."""
-        values = [*operation.operands, *operation.results]
-        for region in operation.regions:
-            for block in region.blocks:
-                values += [*block.arguments, *block.operations[-1].operands]
-        met = [value.index for value in values if _is_address(value.type)]
-        for value in met[1:]:
-            self.join(value, met[0])
-        if operation.name in WRITES and operation.operands:
-            self._written.add(operation.operands[0].index)
-        if operation.name == "tt.call":
-            self._written.update(met)
-        if operation.name == "tt.int_to_ptr":
-            self._unknown.update(value.index for value in operation.results)
-
-
-def _is_address(kind: Type) -> bool:
-    return isinstance(kind, Pointer | Descriptor) or (isinstance(kind, Tensor) and isinstance(kind.element, Pointer))
-
-
 def _blocks(region: Region, limits: Limits) -> tuple[BlockPlan, ...]:
     shared = frozenset(_free_values(region)) if len(region.blocks) > 1 else frozenset()
     return tuple(_block(block, limits, shared) for block in region.blocks)
@@ -207,7 +135,7 @@ def _step(operation: Operation, dead: tuple[int, ...], limits: Limits) -> Step:
         )
     return Step(
         operation=operation,
-        handler=with_hints(operation, handler_of(operation)),
+        handler=with_barrier(operation, with_hints(operation, handler_of(operation))),
         elements=elements,
         regions=tuple(_blocks(region, limits) for region in operation.regions),
         dead=dead,

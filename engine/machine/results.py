@@ -20,6 +20,7 @@ class FindingKind(enum.Enum):
     UNINITIALIZED = "uninitialized read"
     WRITE_CONFLICT = "conflicting writes"
     READ_CONFLICT = "unsynchronized read"
+    WARP_CONFLICT = "unsynchronized warps"
     ASSERTION = "device assertion failed"
     ASSUMPTION = "false assumption"
     HINT = "false hint"

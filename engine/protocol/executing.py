@@ -23,6 +23,7 @@ class MemoryFault(enum.StrEnum):
     UNINITIALIZED = "uninitialized"
     CONFLICTING_WRITES = "conflicting_writes"
     UNORDERED_READ = "unordered_read"
+    UNORDERED_WARPS = "unordered_warps"
     FALSE_ASSUMPTION = "false_assumption"
     FALSE_HINT = "false_hint"
 

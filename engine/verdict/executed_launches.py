@@ -1,11 +1,11 @@
 """Findings and failed cases from executions of kernels on the CPU: pure functions of one report.
 
-Conflicts between programs are computed from the sets of addresses of one execution, so that they are a proof, and a
-case with one has failed even if its values are right; so has one with a false assumption, from which a compiler for a
-GPU may derive anything.  A GPU stops a kernel at a misaligned access.  Uninitialized memory may be read and not used,
-so that it is a hint.  A false `tl.multiple_of` or `tl.max_contiguous` is a note: it may concern masked elements alone,
-as those of `offsets % M` in many products of matrices.  Which configuration an autotuner chooses on a GPU is not known
-here.
+Conflicts between programs, and between warps of one, are computed from the sets of addresses of one execution, so that
+they are a proof, and a case with one has failed even if its values are right; so has one with a false assumption, from
+which a compiler for a GPU may derive anything.  A GPU stops a kernel at a misaligned access.  Uninitialized memory may
+be read and not used, so that it is a hint.  A false `tl.multiple_of` or `tl.max_contiguous` is a note: it may concern
+masked elements alone, as those of `offsets % M` in many products of matrices.  Which configuration an autotuner chooses
+on a GPU is not known here.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ RACE, MEMORY, CLAIM, INTERPRETER, TUNER = "race", "memory_access", "compiler_hin
 _SEVERITIES = {
     MemoryFault.CONFLICTING_WRITES: Severity.PROOF,
     MemoryFault.UNORDERED_READ: Severity.PROOF,
+    MemoryFault.UNORDERED_WARPS: Severity.PROOF,
     MemoryFault.MISALIGNED: Severity.PROOF,
     MemoryFault.UNINITIALIZED: Severity.HINT,
     MemoryFault.FALSE_ASSUMPTION: Severity.PROOF,
@@ -88,6 +89,8 @@ def _sentence(report: MemoryReport) -> str:
     cause = f": {report.detail}" if report.detail else ""
     if other is None:
         return f"{_alone(report, element)}{more}"
+    if report.fault is MemoryFault.UNORDERED_WARPS:
+        return f"{_between_warps(report, other, element)}{more}"
     if report.fault is MemoryFault.CONFLICTING_WRITES:
         lines = _lines(other, access)
         if other.program == access.program:
@@ -99,6 +102,15 @@ def _sentence(report: MemoryReport) -> str:
     return (
         f"race in {report.kernel}: program {reader.program} loads {element}{_line(reader)}, which program "
         f"{writer.program} stores{_line(writer)} without synchronization{more}{cause}"
+    )
+
+
+def _between_warps(report: MemoryReport, earlier: ProgramAccess, element: str) -> str:
+    access = report.access
+    first, second = ("loaded", "stored") if access.access == "store" else ("stored", "loaded")
+    return (
+        f"race in {report.kernel}: {element} is {first}{_line(earlier)} and {second}{_line(access)} by different warps "
+        f"of program {access.program} without tl.debug_barrier() between"
     )
 
 

@@ -41,6 +41,10 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
         programs = np.repeat(frame.programs, self.granules.size)
         return msgspec.structs.replace(self, granules=np.tile(self.granules, frame.count), programs=programs)
 
+    def lanes(self) -> Array:
+        """The lane of each granule, from 0 in each program."""
+        return np.resize(np.repeat(self.access.lanes.places(), self.per), self.granules.size)
+
     def conflict(self, atomics: Array | None) -> Conflict | None:
         """Conflicts with writes of other programs that `atomics` do not order before this access."""
         return self.shadow.writes_of_others(self.granules, self.programs, atomics)
@@ -115,7 +119,7 @@ class Races:
         """Check for reads of another program's writes, unless these left the values from before the launch."""
         shadow = touched.shadow
         assert shadow.before is not None
-        now, before = (_granules_of(data, shadow.granule) for data in (shadow.storage.data, shadow.before))
+        now, before = (bytes_by_granule(data, shadow.granule) for data in (shadow.storage.data, shadow.before))
         at = touched.granules[conflict.at]
         self._find(FindingKind.READ_CONFLICT, touched, conflict, real=(now[at] != before[at]).any(axis=1))
 
@@ -150,6 +154,6 @@ def _is_of_one_program(step: Step) -> bool:
     return step.operation.attributes.get("scope") == "cta"
 
 
-def _granules_of(data: Array, granule: int) -> Array:
+def bytes_by_granule(data: Array, granule: int) -> Array:
     """Bytes, a row per granule."""
     return data[: len(data) // granule * granule].reshape(-1, granule)

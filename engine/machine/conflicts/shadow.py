@@ -17,6 +17,8 @@ from engine.machine.memory import Storage
 from engine.machine.numerics import Array, word_of, words
 
 NEVER = -1
+_BY_GRANULE = ("written", "writers", "first_readers", "last_readers", "write_lanes", "last_reads", "read_lanes")
+"""Arrays of a shadow with an entry per granule."""
 _PROGRAM_BITS = np.int64(0xFFFFFFFF)
 
 
@@ -78,7 +80,11 @@ class AtomicOrder:
 
 @dataclass(kw_only=True)
 class Shadow:
-    """The history of one storage, per granule: an element, or one byte after an access of another unit."""
+    """The history of one storage, per granule: an element, or one byte after an access of another unit.
+
+    Where lanes of one program may exchange data, there are also the lanes of the last write, and the stamps and lanes
+    of the last read.
+    """
 
     storage: Storage
     granule: int
@@ -86,6 +92,9 @@ class Shadow:
     writers: Array | None = None
     first_readers: Array | None = None
     last_readers: Array | None = None
+    write_lanes: Array | None = None
+    last_reads: Array | None = None
+    read_lanes: Array | None = None
     before: Array | None = field(default=None)
 
     @classmethod
@@ -173,6 +182,21 @@ class Shadow:
         if other.any():
             self.last_readers[granules[other]] = stamps[other]
 
+    def note_write_lanes(self, granules: Array, lanes: Array) -> None:
+        """Record the lanes that have written these granules."""
+        if self.write_lanes is None:
+            self.write_lanes = np.zeros(self._count(), np.int64)
+        self.write_lanes[granules] = lanes
+
+    def note_read_lanes(self, granules: Array, stamps: Array, lanes: Array) -> None:
+        """Record the programs and lanes that have read these granules."""
+        if self.last_reads is None or self.read_lanes is None:
+            self.last_reads, self.read_lanes = (
+                np.full(self._count(), NEVER, np.int64),
+                np.zeros(self._count(), np.int64),
+            )
+        self.last_reads[granules], self.read_lanes[granules] = stamps, lanes
+
     def _count(self) -> int:
         return self.storage.bytes // self.granule
 
@@ -180,7 +204,7 @@ class Shadow:
         """Split every granule into bytes."""
         if self.granule == 1:
             return
-        for name in ("written", "writers", "first_readers", "last_readers"):
+        for name in _BY_GRANULE:
             array = getattr(self, name)
             if array is not None:
                 setattr(self, name, np.repeat(array, self.granule))

@@ -5,11 +5,37 @@ from __future__ import annotations
 import numpy as np
 
 from engine.machine.frame import Frame, Handler, Step, as_array
+from engine.machine.ir import Operation
 from engine.machine.numerics import Array, decode
 from engine.machine.values import Pointers, Val, scalar_of
 
+BARRIERS = frozenset({"tt.debug_barrier", "gpu.barrier", "ttg.barrier"})
+_MOVES_ELEMENTS = frozenset(
+    {"tt.reduce", "tt.scan", "tt.dot", "tt.dot_scaled", "tt.histogram", "tt.gather"}
+    | {"tt.trans", "tt.reshape", "tt.cat", "tt.join", "tt.split", "tt.expand_dims"}
+    | {"tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_load", "tt.atomic_store", "tt.atomic_poll"}
+    | {"tt.descriptor_load", "tt.descriptor_store", "tt.descriptor_gather", "tt.descriptor_scatter"}
+    | {"tt.descriptor_reduce", "tt.map_elementwise", "tt.call"}
+)
+"""Operations for which a compiler may move elements between threads, and order them by a barrier."""
 _SHOWN_PROGRAMS = 8
 _SHOWN_ELEMENTS = 8
+
+
+def with_barrier(operation: Operation, handler: Handler) -> Handler:
+    """The handler; after an operation that may be or have a barrier, the accesses of a program before it are ordered.
+
+    A volatile load is ordered, too.
+    """
+    if operation.name not in _MOVES_ELEMENTS and not operation.attributes.get("isVolatile"):
+        return handler
+
+    def run(frame: Frame, step: Step, operands: list[Val]) -> Val | tuple[Val, ...]:
+        results = handler(frame, step, operands)
+        frame.services.memory.synchronize(frame)
+        return results
+
+    return run
 
 
 def _print(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
@@ -38,15 +64,10 @@ def _assert(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
     return ()
 
 
-def _nothing(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
+def _barrier(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
+    frame.services.memory.synchronize(frame)
     return ()
 
 
-OPERATIONS: dict[str, Handler] = {
-    "tt.print": _print,
-    "tt.assert": _assert,
-    "tt.debug_barrier": _nothing,
-    "gpu.barrier": _nothing,
-    "ttg.barrier": _nothing,
-}
+OPERATIONS: dict[str, Handler] = {"tt.print": _print, "tt.assert": _assert, **dict.fromkeys(BARRIERS, _barrier)}
 UNSUPPORTED = {"tt.elementwise_inline_asm": "inline assembly is not executed"}

@@ -10,8 +10,8 @@ import torch
 from engine.devices.hardware.device_memory import DeviceMemoryError
 from engine.devices.hardware.loaded_kernel import LoadedKernel
 from engine.errors import UnsupportedError
+from engine.machine.conflicts.accessed_arguments import AccessedArguments
 from engine.machine.ir import Function
-from engine.machine.plan import may_write
 from engine.machine.reader import read_module
 from engine.model import Launch
 from engine.protocol.proof.binaries import CompileOptions, KernelBinary, MapLayout
@@ -52,7 +52,7 @@ class HeldKernel:
             ttir=ttir,
             function=function,
             names=names,
-            written=may_write(function),
+            written=AccessedArguments.of(function).written,
             makes_pointers=makes_pointers(ttir),
         )
 

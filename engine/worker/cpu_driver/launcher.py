@@ -18,6 +18,7 @@ import torch
 from engine.devices.hardware.targets import DEFAULT_TARGET
 from engine.errors import UnsupportedError
 from engine.loading.raised import OutOfBoundsError
+from engine.machine.conflicts.warps import Warps
 from engine.machine.errors import MachineError
 from engine.machine.executor import execute
 from engine.machine.ir import Module
@@ -247,7 +248,7 @@ class Launches:
                 seed = self._program_order.seed_of(launch.grid, waits=launcher.waits)
                 execution = execute(
                     launcher.module, launch.grid, launch.arguments, launch.memory,
-                    limits=LIMITS, seed=seed, measures=measures,
+                    limits=LIMITS, seed=seed, measures=measures, warps=launcher.warps,
                 )  # fmt: skip
             except (UnsupportedError, MachineError) as error:
                 launcher.refused = error
@@ -278,6 +279,7 @@ class Launcher:
         self.metadata = metadata
         self.makes_pointers = "tt.int_to_ptr" in metadata.ttir
         self.options = _options_of(metadata)
+        self.warps = Warps(count=metadata.num_warps, threads=metadata.target.warp_size)
         self.refused: Exception | None = None
         self._launches = launches
 

@@ -25,6 +25,7 @@ _FAULTS = {
     FindingKind.UNINITIALIZED: MemoryFault.UNINITIALIZED,
     FindingKind.WRITE_CONFLICT: MemoryFault.CONFLICTING_WRITES,
     FindingKind.READ_CONFLICT: MemoryFault.UNORDERED_READ,
+    FindingKind.WARP_CONFLICT: MemoryFault.UNORDERED_WARPS,
     FindingKind.ASSUMPTION: MemoryFault.FALSE_ASSUMPTION,
     FindingKind.HINT: MemoryFault.FALSE_HINT,
 }

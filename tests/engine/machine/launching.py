@@ -15,6 +15,7 @@ from triton.compiler import ASTSource, make_backend
 
 from engine.compiler.offline import OfflineDriver
 from engine.devices.hardware.targets import target_named
+from engine.machine.conflicts.warps import Warps
 from engine.machine.executor import execute
 from engine.machine.ir import Module, Scalar
 from engine.machine.memory import Address, Argument, DescriptorArgument, Memory, Storage
@@ -85,7 +86,9 @@ def _launch(kernel: Any, args: Any, grid: Any, kwargs: Any, launched: Launched) 
     storages: dict[int, tuple[int, Storage]] = {}
     arguments = [_argument(value, storages) for value in values]
     memory = Memory([storage for _, storage in storages.values()])
-    return execute(launched.modules[key], tuple(int(size) for size in sizes), arguments, memory)  # type: ignore[arg-type]
+    warps = Warps(count=options.num_warps)
+    x, y, z = (int(size) for size in sizes)
+    return execute(launched.modules[key], (x, y, z), arguments, memory, warps=warps)
 
 
 def text_of(source: Any, target: Any, options: Any) -> str:

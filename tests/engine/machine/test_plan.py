@@ -22,9 +22,10 @@ def test_equal_modules_have_separate_plans():
     assert plan_module(add_kernel(64), Limits()) is not plan_module(add_kernel(64), Limits())
 
 
-def test_plan_of_module_names_written_arguments():
+def test_plan_of_module_names_accessed_arguments():
     plan = plan_module(add_kernel(64), Limits())
-    assert (plan.written, plan.waits, plan.largest_elements) == (frozenset({2}), False, 64)
+    assert (plan.accessed.written, plan.accessed.read) == (frozenset({2}), frozenset({0, 1}))
+    assert (plan.waits, plan.largest_elements) == (False, 64)
 
 
 def test_kept_plan_does_not_replace_narrower_limits():

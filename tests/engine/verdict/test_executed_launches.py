@@ -29,6 +29,8 @@ WRITES = report(MemoryFault.CONFLICTING_WRITES, access("store", 1, 7), access("a
 TWO_LANES = report(MemoryFault.CONFLICTING_WRITES, access("store", 1, 7), access("store", 1, 7))
 LATE_READ = report(MemoryFault.UNORDERED_READ, access("load", 1, 7), access("access", 0, 5))
 LATE_WRITE = report(MemoryFault.UNORDERED_READ, access("store", 1, 7), access("access", 0, 5))
+WARPS_LOAD = report(MemoryFault.UNORDERED_WARPS, access("load", 1, 7), access("access", 1, 5))
+WARPS_STORE = report(MemoryFault.UNORDERED_WARPS, access("store", 1, 7), access("access", 1, None), count=4)
 SCOPED_WRITES = replace(WRITES, detail="not atomic")
 SCOPED_READ = replace(LATE_READ, detail="not atomic")
 UNWRITTEN = report(MemoryFault.UNINITIALIZED, access("load", 1, 7))
@@ -49,6 +51,10 @@ FALSE_HINT = replace(ASSUMPTION, fault=MemoryFault.FALSE_HINT, detail="tl.multip
          "without synchronization"),
         (LATE_WRITE, "race in k: program (0, 0, 0) loads out[8] at line 5, which program (1, 0, 0) stores at line 7 "
          "without synchronization"),
+        (WARPS_LOAD, "race in k: out[8] is stored at line 5 and loaded at line 7 by different warps of program "
+         "(1, 0, 0) without tl.debug_barrier() between"),
+        (WARPS_STORE, "race in k: out[8] is loaded and stored at line 7 by different warps of program (1, 0, 0) "
+         "without tl.debug_barrier() between (4 elements)"),
         (SCOPED_WRITES, "race in k: programs (0, 0, 0) and (1, 0, 0) change out[8] at lines 5 and 7 (3 elements): "
          "not atomic"),
         (SCOPED_READ, "race in k: program (1, 0, 0) loads out[8] at line 7, which program (0, 0, 0) stores at line 5 "
@@ -65,7 +71,8 @@ FALSE_HINT = replace(ASSUMPTION, fault=MemoryFault.FALSE_HINT, detail="tl.multip
          "a GPU may access other elements"),
     ],
     ids=[
-        "writes", "two lanes", "late read", "late write", "scoped writes", "scoped read", "unwritten", "misaligned",
+        "writes", "two lanes", "late read", "late write", "warps load", "warps store",
+        "scoped writes", "scoped read", "unwritten", "misaligned",
         "assumption", "one program", "hint",
     ],
 )  # fmt: skip
