@@ -6,29 +6,18 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from engine import protocol
-from engine.machine.ir import SourceLocation
-from engine.machine.results import AccessKind, FindingKind, MemoryFinding
+from engine.machine.reports import memory_report_of
+from engine.machine.results import AccessKind, MemoryFinding
 from engine.protocol.executing import (
     MOST_REPORTS,
     Executed,
     InterpretedKernel,
     MemoryFault,
     MemoryReport,
-    ProgramAccess,
     TunedKernel,
 )
 from engine.protocol.probes.repeating import Access, Race
-from engine.worker.cpu_driver.findings import line_in, program_at
 
-_FAULTS = {
-    FindingKind.MISALIGNED: MemoryFault.MISALIGNED,
-    FindingKind.UNINITIALIZED: MemoryFault.UNINITIALIZED,
-    FindingKind.WRITE_CONFLICT: MemoryFault.CONFLICTING_WRITES,
-    FindingKind.READ_CONFLICT: MemoryFault.UNORDERED_READ,
-    FindingKind.WARP_CONFLICT: MemoryFault.UNORDERED_WARPS,
-    FindingKind.ASSUMPTION: MemoryFault.FALSE_ASSUMPTION,
-    FindingKind.HINT: MemoryFault.FALSE_HINT,
-}
 _CONFLICTS = (MemoryFault.CONFLICTING_WRITES, MemoryFault.UNORDERED_READ)
 _WORD_CHARACTERS = 500
 _Kernel = TypeVar("_Kernel", InterpretedKernel, TunedKernel)
@@ -67,24 +56,11 @@ class Reports:
 
     def note(self, finding: MemoryFinding, kernel: str, grid: tuple[int, int, int]) -> None:
         """Record a finding of the machine in a launch of `kernel` over `grid`."""
-        fault = _FAULTS.get(finding.kind)
-        if fault is None or len(self._memory) >= MOST_REPORTS:
+        if len(self._memory) >= MOST_REPORTS:
             return
-        other = finding.other_program
-        before = None if other is None else self._access("access", other, finding.other_location, grid)
-        self._memory.append(
-            MemoryReport(
-                fault=fault,
-                kernel=kernel[:_WORD_CHARACTERS],
-                tensor=finding.storage[:_WORD_CHARACTERS],
-                index=max(0, finding.element),
-                elements=finding.elements,
-                count=finding.count,
-                access=self._access(finding.access.value, finding.program, finding.location, grid),
-                other=before,
-                detail=finding.detail[:_WORD_CHARACTERS],
-            )
-        )
+        report = memory_report_of(finding, kernel, grid, self._filename)
+        if report is not None:
+            self._memory.append(report)
 
     def executed(self) -> Executed | None:
         """New reports since the call began; None without any."""
@@ -115,8 +91,3 @@ class Reports:
         news = tuple(report for report in kernels.values() if report not in self._reported)[:MOST_REPORTS]
         self._reported.update(news)
         return news
-
-    def _access(
-        self, access: str, program: int, location: SourceLocation | None, grid: tuple[int, int, int]
-    ) -> ProgramAccess:
-        return ProgramAccess(access=access, program=program_at(program, grid), line=line_in(location, self._filename))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from engine.machine.reports import line_in
 from engine.machine.results import AccessFacts, Execution
 from engine.model import AccessTraffic, Traffic, TrafficKind
 from engine.protocol.launches import MOST_ACCESSES, MOST_OPERATIONS
-from engine.worker.cpu_driver.findings import line_in
 
 
 def traffic_of(execution: Execution, filename: str) -> Traffic:
