@@ -8,6 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 import msgspec
 
@@ -26,7 +27,7 @@ from engine.processes.references import References
 from engine.processes.resources.control_group import ControlGroup, open_group
 from engine.processes.resources.total_usage import Usage, usage_below
 from engine.processes.warm_pool import PooledProcess, WarmPool
-from engine.sandbox.variables import DEVICE_VARIABLE
+from engine.sandbox.variables import DEVICE_VARIABLE, MACHINE_VARIABLE
 
 _THREADS = 16  # threads for each process of a run: libraries start some, and a control group counts them
 _READY_S = 120.0
@@ -131,6 +132,9 @@ class ProcessPool:
         """Path of compute-sanitizer; "" if it is missing."""
         self.start_sanitizer = partial(self._start, fork_servers.workers, "sanitizer", starts_tool=True)
         """Starts a process that runs compute-sanitizer, which the caller ends; raises EngineError."""
+        self.start_machine_replayer = partial(self._start_replayer, variables={MACHINE_VARIABLE: "1"})
+        """Starts a replayer that executes launches in host memory on every device, and that the caller ends; raises
+        EngineError."""
         self.launchers: Launchers | None = None
         if target is not None and not interpreted:
             self.launchers = Launchers(spare=self.compiler, cache_folder=directories.open_kernel_cache(), target=target)
@@ -322,9 +326,9 @@ class ProcessPool:
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.UNSUPPORTED:
             self.share_no_more(reply.message)
 
-    async def _start_replayer(self) -> PooledProcess:
-        """A replayer that can read only libraries, arenas and its own files."""
-        process = await self._start(self._fork_servers.workers, "replayer")
+    async def _start_replayer(self, *, variables: Mapping[str, str] = MappingProxyType({})) -> PooledProcess:
+        """A replayer that can read only libraries, arenas and its own files; `variables` are set in its environment."""
+        process = await self._start(self._fork_servers.workers, "replayer", variables=variables)
         readable = (str(process.workspace.shared), str(process.workspace.folder))
         try:
             command = protocol.LimitReading(id=protocol.new_id(), readable=readable)
@@ -350,9 +354,10 @@ class ProcessPool:
         confined: bool = True,
         starts_tool: bool = False,
         on_ready: Callable[[Child], Awaitable[None]] | None = None,
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> PooledProcess:
         workspace = self.directories.open_workspace()
-        environment = {**workspace.environment(), **self._environment}
+        environment = {**workspace.environment(), **self._environment, **variables}
         if self._queues_variable is not None and kind in _QUEUES:
             environment[self._queues_variable] = str(_QUEUES[kind])
         confinement = None

@@ -29,11 +29,13 @@ from engine.protocol.probes.probing import CorrectCounted, CountCorrect
 from engine.protocol.probes.repeating import CompareReading, OutputsRepeated, ReadingCompared, RepeatOutputs
 from engine.protocol.proof.binaries import BinaryBuilt, BuildBinary, HoldBinary
 from engine.protocol.proof.replaying import (
+    CheckMemory,
     DropKernels,
     HoldKernel,
     LimitReading,
     Lower,
     Lowered,
+    MemoryChecked,
     ReplayTape,
     TapeReplayed,
     TapeSlot,
@@ -94,13 +96,13 @@ AnyCommand: TypeAlias = (
     | TimeBaseline | MeasurePeaks | FreeSlots | OpenSlots | Fetch | TimeCalls | Collect | CloseSlots | Observe
     | CountCorrect | RepeatOutputs | CompareReading | MeasurePrecision | Record | LayOutVariant | PrepareVariant
     | Lower | DescribeCompiled | LimitReading | HoldKernel | DropKernels | ReplayTape | AttachReference | AuditProblem
-    | BuildExtension | TapeSlot | TimeTape | BuildBinary | HoldBinary | Sanitize | WarmUp
+    | BuildExtension | TapeSlot | TimeTape | BuildBinary | HoldBinary | Sanitize | WarmUp | CheckMemory
 )  # fmt: skip
 AnyReply: TypeAlias = (
     Ready | Done | MemoryShared | Loaded | Prepared | Described | Called | Compared | Released | DryRunDone | Compiled
     | Arranged | Checked | Timed | PeaksMeasured | Observed | Recorded | CorrectCounted | OutputsRepeated
     | ReadingCompared | PrecisionMeasured | VariantLaidOut | Failed | Lowered | TapeReplayed | ReferenceAttached
-    | Audited | ExtensionBuilt | BinaryBuilt | Sanitized
+    | Audited | ExtensionBuilt | BinaryBuilt | Sanitized | MemoryChecked
 )  # fmt: skip
 
 
@@ -166,5 +168,7 @@ def _require_small_enough(reply: AnyReply) -> None:
             require_small_enough(reply.launches)
         case Failed():
             require_small_enough(reply.launches, reply.out_of_bounds)
+        case MemoryChecked():
+            require_small_enough((), reply.out_of_bounds)
         case DryRunDone():
             require_small_enough((*(met.launch for met in reply.launches), *(met.launch for met in reply.keyed)))

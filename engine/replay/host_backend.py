@@ -11,9 +11,10 @@ from engine.machine.reader import read_module
 from engine.protocol.proof.tape import Tape
 from engine.replay.addresses import bases_of
 from engine.replay.arena_files import arena_bytes, write_out
-from engine.replay.execution import Replay
+from engine.replay.execution import KernelStoppedError, Replay, replay
 from engine.replay.host_memory import HostMemory, Kernel
 from engine.replay.launch_arguments import makes_pointers
+from engine.replay.memory_checks import MemoryChecks
 
 
 class HostBackend:
@@ -50,12 +51,34 @@ class HostBackend:
 
     def open(self, command: protocol.ReplayTape, tape: Tape) -> HostReplayArena:
         """The memory of a checked tape, whose arguments are in the arena of the command."""
+        memory, arguments = self._opened(command, tape)
+        return HostReplayArena(command=command, memory=memory, arguments=arguments)
+
+    def check_memory(self, command: protocol.CheckMemory, tape: Tape) -> protocol.MemoryChecked:
+        """Execute a checked tape, and check the accesses of its launches.
+
+        Raises:
+            UnsupportedError: a step or an operation that is not replayed.
+            MachineError: a module that cannot be executed within the limits of the machine.
+            TapeError: a launch does not give the arguments of its kernel.
+        """
+        checks = MemoryChecks(warp_threads=command.warp_threads)
+        memory, _ = self._opened(command, tape, checks)
+        try:
+            replay(tape, memory)
+        except KernelStoppedError as error:
+            return checks.reply(command, stopped=str(error))
+        return checks.reply(command)
+
+    def _opened(
+        self, command: protocol.ReplayTape | protocol.CheckMemory, tape: Tape, checks: MemoryChecks | None = None
+    ) -> tuple[HostMemory, list[Array]]:
+        """The memory of a tape, and the bytes of each storage of the arena."""
         kernels = {number: self._kernels[name] for number, name in enumerate(command.kernels)}
         arguments = arena_bytes(command.arena)
         offsets = [storage.offset for storage in command.arena.storages]
         bases = bases_of(tape, offsets, lambda below: int(self._random.integers(below)))
-        memory = HostMemory(tape, arguments, kernels, bases=bases, poison=self._poison)
-        return HostReplayArena(command=command, memory=memory, arguments=arguments)
+        return HostMemory(tape, arguments, kernels, bases=bases, poison=self._poison, checks=checks), arguments
 
     def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         """Refuse: a time in host memory is not the speed of a kernel.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.machine.conflicts.warps import ONE_WARP
 from engine.machine.executor import execute
 from engine.machine.ir import Module
 from engine.machine.memory import Address, Argument, DescriptorArgument, Memory, Storage
@@ -27,6 +28,7 @@ from engine.protocol.proof.tape import (
 from engine.replay.elements import cast, look_up, scalar_of, view_of
 from engine.replay.execution import KernelStoppedError, LaunchEffects
 from engine.replay.launch_arguments import float_of, values_of
+from engine.replay.memory_checks import MemoryChecks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +46,8 @@ class Kernel:
 class HostMemory:
     """The storages of one tape, at the addresses `bases` for kernels.
 
-    `poison(bytes)` makes the content of memory that no step of the tape has written.
+    `poison(bytes)` makes the content of memory that no step of the tape has written.  With `checks` the accesses of
+    launches are checked.
     """
 
     def __init__(
@@ -55,11 +58,13 @@ class HostMemory:
         *,
         bases: Sequence[int],
         poison: Callable[[int], Array],
+        checks: MemoryChecks | None = None,
     ) -> None:
         self._tape = tape
         self._kernels = kernels
         self._poison = poison
         self._bases = bases
+        self._checks = checks
         self.content = [
             poison(storage.bytes) if storage.argument is None else arguments[storage.argument]
             for storage in tape.storages
@@ -92,7 +97,8 @@ class HostMemory:
     def launch(self, step: Launched) -> LaunchEffects:
         """See `TapeMemory`."""
         kernel = self._kernels[step.specialisation]
-        name = self._tape.specialisations[step.specialisation].kernel
+        specialisation = self._tape.specialisations[step.specialisation]
+        name = specialisation.kernel
         values = values_of(step, name, kernel.arguments)
         views = [view for view in map(view_behind, values) if view is not None]
         used = list(dict.fromkeys(view.storage for view in views))
@@ -111,7 +117,11 @@ class HostMemory:
         )  # fmt: skip
         x, y, z = step.grid
         arguments = [_argument(value, used) for value in values]
-        execution = execute(kernel.module, (x, y, z), arguments, memory, measures=False)
+        warps = self._checks.warps_of(specialisation) if self._checks is not None else ONE_WARP
+        execution = execute(kernel.module, (x, y, z), arguments, memory, measures=False, warps=warps)
+        if self._checks is not None:
+            names = _parameters(kernel.arguments, values)
+            self._checks.note(execution, specialisation, step, kernel.module, names)
         if not execution.is_complete:
             raise KernelStoppedError(f"{name}: {execution.findings[-1].message}")
         stored = _stored(execution)
@@ -124,6 +134,15 @@ class HostMemory:
 
     def _view(self, view: TapedView) -> Array:
         return view_of(self.content[view.storage], view)
+
+
+def _parameters(names: Sequence[str], values: Sequence[TapedValue]) -> dict[str, str]:
+    """The first parameter for each storage, by the name of that storage."""
+    parameters: dict[str, str] = {}
+    for name, value in zip(names, values, strict=True):
+        if (view := view_behind(value)) is not None:
+            parameters.setdefault(str(view.storage), name)
+    return parameters
 
 
 def _stored(execution: Execution) -> frozenset[int]:

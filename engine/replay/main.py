@@ -64,6 +64,10 @@ class Backend(Protocol):
         """The arena and the memory of a checked tape."""
         ...
 
+    def check_memory(self, command: protocol.CheckMemory, tape: Tape) -> protocol.MemoryChecked:
+        """Execute a checked tape, and check the accesses of its launches, if they run in host memory."""
+        ...
+
     def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         """Carry out a command of timing."""
         ...
@@ -119,6 +123,8 @@ class Replayer:
                     return protocol.Done(id=command.id)
                 case protocol.ReplayTape():
                     return self._replay(command)
+                case protocol.CheckMemory():
+                    return self._backend.check_memory(command, _checked_tape(command))
             return self._backend.time(command)
         except UnsupportedError as error:
             kind, message = protocol.FailureKind.UNSUPPORTED, str(error)
@@ -136,12 +142,7 @@ class Replayer:
         return protocol.Failed(id=command.id, kind=kind, message=message[:_MESSAGE_CHARACTERS], broken=broken)
 
     def _replay(self, command: protocol.ReplayTape) -> protocol.TapeReplayed:
-        sizes = [storage.bytes for storage in command.arena.storages]
-        check_tape(command.tape, sizes, most_bytes=command.most_bytes)
-        kernels = len(command.kernels)
-        if kernels < len(command.tape.specialisations):
-            raise TapeError(f"{kernels} kernels for {len(command.tape.specialisations)} specialisations")
-        tape = _without(command.tape, command.without)
+        tape = _checked_tape(command)
         arena = self._backend.open(command, tape)
         rearranged = rearranged_of(tape, command, arena.arguments)
         state = replay(tape, arena.memory, rearranged=rearranged, fractional=fractional_storages(tape, command))
@@ -160,6 +161,20 @@ class Replayer:
             looks_up_table=state.looks_up_table,
             looks_up_by_fractions=state.looks_up_by_fractions,
         )
+
+
+def _checked_tape(command: protocol.ReplayTape | protocol.CheckMemory) -> Tape:
+    """The tape of a command, without the data that is not used.
+
+    Raises:
+        TapeError: it cannot be executed on the arena of the command.
+    """
+    sizes = [storage.bytes for storage in command.arena.storages]
+    check_tape(command.tape, sizes, most_bytes=command.most_bytes)
+    kernels = len(command.kernels)
+    if kernels < len(command.tape.specialisations):
+        raise TapeError(f"{kernels} kernels for {len(command.tape.specialisations)} specialisations")
+    return _without(command.tape, command.without)
 
 
 def _without(tape: Tape, numbers: tuple[int, ...]) -> Tape:

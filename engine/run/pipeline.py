@@ -34,6 +34,8 @@ from engine.run.event_stream import EventEmitter
 from engine.run.kernel_source import TapedKernels
 from engine.run.native.building import NativeCode
 from engine.run.proving.conclusion import is_idle
+from engine.run.proving.memory_check import MemoryCheck
+from engine.run.proving.proof_record import ProofRecord
 from engine.run.proving.replays import PLACES_BESIDE_PROBES
 from engine.run.proving.stage import ProvingStage, prove
 from engine.run.run_limits import watch_usage
@@ -83,6 +85,7 @@ class Run:
         self._torch_lines: set[int] = set()
         self._results: list[CaseResult] = []
         self._proofs: tuple[CaseProof, ...] | None = None
+        self._record: ProofRecord | None = None
         self._launched = False
         self._lowering: asyncio.Task[None] | None = None
         self._passed: tuple[PassedCase, ...] = ()
@@ -262,7 +265,9 @@ class Run:
         return bool(self._results) and all(result.outcome is Outcome.PASS for result in self._results)
 
     async def _prove(self) -> None:
-        self._proofs = await prove(self._lab(), self._emitter, self._replaying, self._artefacts)
+        stage = await prove(self._lab(), self._emitter, self._replaying, self._artefacts)
+        if stage is not None:
+            self._proofs, self._record = tuple(stage.proofs), stage.record
         if not self._launched:
             is_native = self._native.is_there and not self._process_pool.interpreted
             idle = bool(self._proofs) and all(map(is_idle, self._proofs or ()))
@@ -277,7 +282,24 @@ class Run:
                 lab=lab, emitter=self._emitter, processes=self._replaying, places=PLACES_BESIDE_PROBES
             )
             lab = replace(lab, prove=proving.of_call)
-        await ProbingStage(lab=lab, emitter=self._emitter, chosen=self._probes).run()
+        checking = asyncio.create_task(self._check_memory(lab))
+        try:
+            await ProbingStage(lab=lab, emitter=self._emitter, chosen=self._probes).run()
+            await checking
+        finally:
+            checking.cancel()
+            await asyncio.gather(checking, return_exceptions=True)
+
+    async def _check_memory(self, lab: Lab) -> None:
+        """Execute recorded launches on the machine, if verified calls have launched their kernels on a device."""
+        if self._record is not None and self._probes is None and self._launches_on_device:
+            target = self._replaying.kernels.target
+            await MemoryCheck(lab=lab, record=self._record, emitter=self._emitter, target=target).run()
+
+    @property
+    def _launches_on_device(self) -> bool:
+        """Whether verified calls launch kernels on a device, not on the machine."""
+        return not self._process_pool.interpreted
 
     def _lab(self) -> Lab:
         """The lab with which probes call a candidate that passed."""

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import msgspec
 
-from engine.model import Launch, Rearrangement
-from engine.protocol.messages import Command, Count, FilePath, FilePaths, Reply, Returned, ValueSpec, Word
+from engine.model import Launch, OutOfBounds, Rearrangement
+from engine.protocol.executing import MOST_REPORTS, MemoryReport
+from engine.protocol.messages import Command, Count, FilePath, FilePaths, Reply, Returned, Text, ValueSpec, Word
 from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS, MOST_STEPS, Tape
 from engine.protocol.verifying import ArenaSpec
 
@@ -101,6 +102,34 @@ class TimeTape(Command, tag="time_tape", frozen=True):
     arguments: tuple[ValueSpec, ...]
     sizes: tuple[Count, ...]
     most_bytes: Count
+
+
+class CheckMemory(Command, tag="check_memory", frozen=True):
+    """Replayer in host memory: execute a tape on the content of `arena`, and check the accesses of its launches.
+
+    `kernels` are the names of held modules, one for each specialisation, and `without` the numbers of Given steps whose
+    data is not used.  A warp of the target has so many `warp_threads`.  A tape that needs more than `most_bytes` of
+    memory is refused.
+    """
+
+    tape: Tape
+    kernels: tuple[str, ...]
+    arena: ArenaSpec
+    most_bytes: Count
+    warp_threads: Count
+    without: tuple[Count, ...] = ()
+
+
+class MemoryChecked(Reply, tag="memory_checked", frozen=True):
+    """What the machine found about the accesses of a tape; lines are those of the file of each kernel.
+
+    `stopped` is the reason why a launch was not executed to its end, with `out_of_bounds` if an access was the reason;
+    no launch after it was executed.
+    """
+
+    memory: Annotated[tuple[MemoryReport, ...], msgspec.Meta(max_length=MOST_REPORTS)] = ()
+    stopped: Text = ""
+    out_of_bounds: OutOfBounds | None = None
 
 
 class TapeReplayed(Reply, tag="tape_replayed", frozen=True):

@@ -77,6 +77,14 @@ class DeviceBackend:
             outputs = tensors.part(self._blocks[command.arena.handle], command.arena.outputs)
         return DeviceReplayArena(command=command, memory=memory, storages=arguments, outputs=outputs)
 
+    def check_memory(self, command: protocol.CheckMemory, tape: Tape) -> protocol.MemoryChecked:
+        """Refuse: a device does not report the accesses of a kernel.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError("the accesses of kernels are checked in host memory only")
+
     def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         """Carry out a command of timing: the choice of a tape, or a command that a worker supports too.
 

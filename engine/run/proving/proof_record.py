@@ -51,6 +51,14 @@ class ProofRecord:
             tape=taped.tape,
         )
 
+    def case(self, name: str) -> ProvenCase | None:
+        """The proven case of this name; None if it was not added."""
+        return self._case_by_name.get(name)
+
+    def kernel(self, name: str) -> ProvenKernel:
+        """A kernel of a case that was added."""
+        return self._kernel_by_name[name]
+
     @property
     def cases(self) -> int:
         """Number of cases that were added."""

@@ -50,8 +50,8 @@ _T = TypeVar("_T")
 
 async def prove(
     lab: Lab, emitter: EventEmitter, processes: ReplayProcesses, artefacts: ArtefactStore
-) -> tuple[CaseProof, ...] | None:
-    """The proofs of the cases that passed, also stored as a proof file; None for problems that are not replayed."""
+) -> ProvingStage | None:
+    """The stage with the proofs of the cases that passed, also stored as a file; None for kernels in CUDA C."""
     if lab.native is not None:
         why = "kernels in CUDA C are not replayed, only those of Triton"
         emitter.report(LayerReport(layer=Layer.PROOF, by="replay", coverage=Coverage.NOT_AVAILABLE, why=why))
@@ -60,7 +60,7 @@ async def prove(
     await stage.run()
     if stage.record.cases:
         await _store(stage, lab, emitter, artefacts, target=processes.kernels.target)
-    return tuple(stage.proofs)
+    return stage
 
 
 async def _store(

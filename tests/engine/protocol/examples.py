@@ -210,6 +210,7 @@ COMMANDS: tuple[protocol.AnyCommand, ...] = (
     protocol.ReplayTape(
         id="i", tape=TAPE, kernels=("ab",), arena=ARENA, outputs="/o", max_output_bytes=1, most_bytes=2, without=(0,)
     ),
+    protocol.CheckMemory(id="i", tape=TAPE, kernels=("ab",), arena=ARENA, most_bytes=2, warp_threads=32, without=(0,)),
     protocol.Sanitize(
         id="i",
         sanitizer="/compute-sanitizer",
@@ -246,6 +247,7 @@ REPLIES: tuple[protocol.AnyReply, ...] = (
         id="i", runs=(protocol.SanitizedRun(tool="memcheck", report="========= 0", left_out_bytes=0, status=-9),)
     ),
     protocol.TapeReplayed(id="i", returned=(RETURNED,), moved_bytes=8, foreign=(0, 3), by_kernels=True),
+    protocol.MemoryChecked(id="i", stopped="k: out of bounds"),
     protocol.CorrectCounted(id="i", outputs=(protocol.CorrectCount(name="return", total=4, right=3, trivial=1),)),
     protocol.OutputsRepeated(id="i", returned=(RETURNED,)),
     protocol.ReadingCompared(id="i", outputs=(protocol.Difference(name="return", total=4, right=3, changed=None),)),

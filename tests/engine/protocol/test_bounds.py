@@ -42,6 +42,7 @@ LAUNCHED: dict[str, Any] = {
 
 
 FAILED: dict[str, Any] = {"type": "failed", "id": "i", "kind": "raised", "message": "m"}
+CHECKED: dict[str, Any] = {"type": "memory_checked", "id": "i"}
 ACCESS: dict[str, Any] = {
     "access": "load",
     "kernel": "k",
@@ -106,6 +107,7 @@ def launched(**fields: Any) -> dict[str, Any]:
         (FAILED, {"out_of_bounds": {**ACCESS, "program": [0, 0, 1]}},
          {"out_of_bounds": {**ACCESS, "program": [0, 0, HUGE]}}),
         (FAILED, {"out_of_bounds": {**ACCESS, "tensor": "x"}}, {"out_of_bounds": {**ACCESS, "tensor": "x" * 513}}),
+        (CHECKED, {"out_of_bounds": {**ACCESS, "tensor": "x"}}, {"out_of_bounds": {**ACCESS, "tensor": "x" * 513}}),
         (FAILED, {"out_of_bounds": {**ACCESS, "location": {"line": HUGE - 1}}},
          {"out_of_bounds": {**ACCESS, "location": {"line": HUGE}}}),
         (COMPILED, {"stages": many(16)}, {"stages": many(17)}),
