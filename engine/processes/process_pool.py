@@ -109,7 +109,7 @@ class ProcessPool:
         # One worker computes while another makes dry runs, to find what must be compiled or to lower it.
         self.worker = WarmPool(self._start_worker, depth=2)
         self.compiler = WarmPool(self._start_compiler, depth=1 if interpreted else self.most_compilers)
-        self.replayer = WarmPool(self._start_replayer)
+        self.replayer = WarmPool(self.start_replayer)
         self.references = References(
             start=self._start_reference,
             judge=self.judge,
@@ -132,9 +132,6 @@ class ProcessPool:
         """Path of compute-sanitizer; "" if it is missing."""
         self.start_sanitizer = partial(self._start, fork_servers.workers, "sanitizer", starts_tool=True)
         """Starts a process that runs compute-sanitizer, which the caller ends; raises EngineError."""
-        self.start_machine_replayer = partial(self._start_replayer, variables={MACHINE_VARIABLE: "1"})
-        """Starts a replayer that executes launches in host memory on every device, and that the caller ends; raises
-        EngineError."""
         self.launchers: Launchers | None = None
         if target is not None and not interpreted:
             self.launchers = Launchers(spare=self.compiler, cache_folder=directories.open_kernel_cache(), target=target)
@@ -326,8 +323,15 @@ class ProcessPool:
         if isinstance(reply, protocol.Failed) and reply.kind is protocol.FailureKind.UNSUPPORTED:
             self.share_no_more(reply.message)
 
-    async def _start_replayer(self, *, variables: Mapping[str, str] = MappingProxyType({})) -> PooledProcess:
-        """A replayer that can read only libraries, arenas and its own files; `variables` are set in its environment."""
+    async def start_replayer(self, *, on_machine: bool = False) -> PooledProcess:
+        """A replayer that can read only libraries, arenas and its own files; the caller ends it.
+
+        One `on_machine` executes launches in host memory, whatever the device is.
+
+        Raises:
+            EngineError: none could be started.
+        """
+        variables = {MACHINE_VARIABLE: "1"} if on_machine else {}
         process = await self._start(self._fork_servers.workers, "replayer", variables=variables)
         readable = (str(process.workspace.shared), str(process.workspace.folder))
         try:

@@ -97,7 +97,7 @@ class MemoryCheck:
             OSError: the process has no folder.
         """
         executed = _Executed()
-        process = await self._lab.process_pool.start_machine_replayer()
+        process = await self._lab.process_pool.start_replayer(on_machine=True)
         try:
             for case, proven in chosen:
                 with self._lab.profile.span("check memory"):

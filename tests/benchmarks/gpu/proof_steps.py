@@ -54,7 +54,7 @@ STEPS = Steps()
 
 def watch() -> None:
     """Note every binary and every replayer from now on."""
-    build, start = Binaries.build, ProcessPool._start_replayer
+    build, start = Binaries.build, ProcessPool.start_replayer
 
     async def noted_build(self: Binaries, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -70,7 +70,7 @@ def watch() -> None:
             STEPS.started_s.append(time.perf_counter() - began)
 
     Binaries.build = noted_build  # type: ignore[method-assign]  # the point of it
-    ProcessPool._start_replayer = noted_start  # type: ignore[method-assign]  # the point of it
+    ProcessPool.start_replayer = noted_start  # type: ignore[method-assign]  # the point of it
 
 
 async def replayed_file(engine: Engine, store: ArtefactStore, one: Inspected, operator: str) -> str:
