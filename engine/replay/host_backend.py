@@ -8,12 +8,11 @@ from engine import protocol
 from engine.errors import UnsupportedError
 from engine.machine.numerics import Array
 from engine.machine.reader import read_module
-from engine.protocol.proof.tape import Tape
+from engine.protocol.proof.tape import Tape, makes_pointers
 from engine.replay.addresses import bases_of
 from engine.replay.arena_files import arena_bytes, write_out
 from engine.replay.execution import KernelStoppedError, Replay, replay
 from engine.replay.host_memory import HostMemory, Kernel
-from engine.replay.launch_arguments import makes_pointers
 from engine.replay.memory_checks import MemoryChecks
 
 

@@ -1,4 +1,4 @@
-"""Arguments of a taped launch as a kernel takes them, and whether it reaches memory beyond them."""
+"""Arguments of a taped launch as a kernel takes them."""
 
 from __future__ import annotations
 
@@ -33,8 +33,3 @@ def float_of(spec: FloatSpec) -> float:
         return float.fromhex(spec.hex)
     except (ValueError, OverflowError) as error:
         raise UnsupportedError(f"the number {spec.hex[:40]!r}") from error
-
-
-def makes_pointers(ttir: str) -> bool:
-    """Whether a kernel makes pointers of integers, and so may access every storage of a tape."""
-    return "tt.int_to_ptr" in ttir

@@ -184,6 +184,11 @@ class ClaimedKernel(Message, frozen=True):
     arguments: Annotated[tuple[Word, ...], msgspec.Meta(max_length=MOST_ARGUMENTS)]
 
 
+def makes_pointers(ttir: str) -> bool:
+    """Whether a kernel makes pointers of integers, and so may access more storages than those of its arguments."""
+    return "tt.int_to_ptr" in ttir
+
+
 class HostRead(Message, frozen=True):
     """The host read content of a tensor: by `operator`, at a line of the candidate."""
 

@@ -15,12 +15,12 @@ from engine.machine.ir import Function
 from engine.machine.reader import read_module
 from engine.model import Launch
 from engine.protocol.proof.binaries import CompileOptions, KernelBinary, MapLayout
-from engine.protocol.proof.tape import Launched, Tape, TapedDescriptor, TapedView, view_behind
+from engine.protocol.proof.tape import Launched, Tape, TapedDescriptor, TapedView, makes_pointers, view_behind
 from engine.replay.device.descriptors import check_within, encode, spread
 from engine.replay.device.memory import AddressOf
 from engine.replay.device.parameters import address_bytes, packed
 from engine.replay.execution import KernelStoppedError, LaunchEffects
-from engine.replay.launch_arguments import makes_pointers, values_of
+from engine.replay.launch_arguments import values_of
 
 _SCRATCH_PARAMETERS = 2  # global scratch memory and profiling memory
 

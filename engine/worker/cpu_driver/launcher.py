@@ -28,7 +28,7 @@ from engine.machine.reader import read_module
 from engine.machine.results import Execution, Limits
 from engine.model import Launch, Traffic
 from engine.protocol.compiling import KeyedLaunch
-from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS, ClaimedKernel
+from engine.protocol.proof.tape import MOST_MODULE_CHARACTERS, ClaimedKernel, makes_pointers
 from engine.worker.cpu_driver import driver, findings
 from engine.worker.cpu_driver.allocations import Allocations
 from engine.worker.cpu_driver.frontend import Frontend, parse_options
@@ -277,7 +277,7 @@ class Launcher:
         self.signature: Mapping[str, Any] = source.signature
         self.names: Sequence[str] = source.fn.arg_names
         self.metadata = metadata
-        self.makes_pointers = "tt.int_to_ptr" in metadata.ttir
+        self.makes_pointers = makes_pointers(metadata.ttir)
         self.options = _options_of(metadata)
         self.warps = Warps(count=metadata.num_warps, threads=metadata.target.warp_size)
         self.refused: Exception | None = None

@@ -39,6 +39,7 @@ from engine.protocol.proof.tape import (
     TapedPlace,
     TapedValue,
     TapedView,
+    makes_pointers,
 )
 from engine.worker.frames import line_in
 from engine.worker.launches.plain_arguments import is_opaque, plain_number, tensor_of
@@ -384,5 +385,6 @@ class TapeRecorder:
 def _written_by(launch: PendingLaunch, steps: Sequence[Step]) -> Iterable[int] | None:
     """The storages that a launch, the last of these steps, may have written; None for all of the tape."""
     claimed, step = launch.claimed, steps[-1] if steps else None
-    makes_pointers = claimed is None or "tt.int_to_ptr" in claimed.ttir
-    return {view.storage for view in step.views} if isinstance(step, Launched) and not makes_pointers else None
+    if claimed is None or makes_pointers(claimed.ttir) or not isinstance(step, Launched):
+        return None
+    return {view.storage for view in step.views}
