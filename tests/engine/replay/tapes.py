@@ -37,6 +37,18 @@ module {
 }
 """
 """y[i] = 2 x[i] for i < n, by one program."""
+FIRST_OF = """
+module {
+  tt.func public @first_of(%table: !tt.ptr<i64>, %y: !tt.ptr<f32>) {
+    %address = tt.load %table : !tt.ptr<i64>
+    %x = tt.int_to_ptr %address : i64 -> !tt.ptr<f32>
+    %v = tt.load %x : !tt.ptr<f32>
+    tt.store %y, %v : !tt.ptr<f32>
+    tt.return
+  }
+}
+"""
+"""y[0] = the float at the address that table[0] holds."""
 
 
 def double() -> Kernel:

@@ -14,7 +14,18 @@ from engine.protocol.proof.tape import Addressed, Filled, Given, LookedUp, Moved
 from engine.replay.checks import TapeError, check_tape
 from engine.replay.execution import KernelStoppedError
 from engine.replay.host_memory import Kernel
-from tests.engine.replay.tapes import BYTES, ELEMENTS, content, double, launched, replay_on_host, tape, vector, zeros
+from tests.engine.replay.tapes import (
+    BYTES,
+    ELEMENTS,
+    FIRST_OF,
+    content,
+    double,
+    launched,
+    replay_on_host,
+    tape,
+    vector,
+    zeros,
+)
 
 
 def _replay(recorded, arguments=None):
@@ -29,20 +40,6 @@ def test_a_launch_computes_from_the_argument():
     state = _replay(tape(launched(vector(0), vector(1))))
     assert _floats(state, 1) == [0, 2, 4, 6, 8, 10]
     assert (state.launched, state.changed, state.moved_bytes) == ({1}, {1}, 0)
-
-
-FIRST_OF = """
-module {
-  tt.func public @first_of(%table: !tt.ptr<i64>, %y: !tt.ptr<f32>) {
-    %address = tt.load %table : !tt.ptr<i64>
-    %x = tt.int_to_ptr %address : i64 -> !tt.ptr<f32>
-    %v = tt.load %x : !tt.ptr<f32>
-    tt.store %y, %v : !tt.ptr<f32>
-    tt.return
-  }
-}
-"""
-"""y[0] = the float at the address that table[0] holds."""
 
 
 def test_addresses_are_as_large_as_those_of_a_process():

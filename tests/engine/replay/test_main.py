@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from engine import protocol
-from engine.protocol.proof.tape import Filled, Launched, Moved, Step, TapedView
+from engine.protocol.proof.tape import Addressed, Filled, Launched, Moved, Step, TapedPlace, TapedView
 from engine.replay import main
 from engine.replay.main import Replayer, are_stored_by_kernels, fractional_storages, is_filled
-from tests.engine.replay.tapes import DOUBLE, ELEMENTS, content, double, launched, replay_on_host, tape, vector, zeros
+from tests.engine.replay.tapes import (
+    DOUBLE,
+    ELEMENTS,
+    FIRST_OF,
+    content,
+    double,
+    launched,
+    replay_on_host,
+    tape,
+    vector,
+    zeros,
+)
 
 ARENA = protocol.ArenaSpec(storages=(protocol.StorageSpec(offset=0, bytes=24),), bytes=24, path="/nowhere/arena")
 
@@ -68,6 +83,22 @@ def test_tape_that_cannot_be_replayed_fails_with_reason(
     assert isinstance(failed, protocol.Failed)
     assert failed.kind is kind
     assert words in failed.message
+
+
+def test_kernel_that_makes_pointers_reaches_all_memory(tmp_path: Path) -> None:
+    replayer, arena, outputs = Replayer(limits_reading=False), tmp_path / "arena", tmp_path / "outputs"
+    arena.write_bytes(content().tobytes())
+    replayer.carry_out(protocol.HoldKernel(id="h", name="k", ttir=FIRST_OF, arguments=("x", "y")))
+    table = Addressed(storage=2, words=(TapedPlace(storage=0, offset_bytes=8),) * 3)
+    launch = launched(vector(2, elements=3, dtype="int64"), vector(1))
+    replied = replayer.carry_out(
+        protocol.ReplayTape(
+            id="r", tape=tape(table, launch, storages=3), kernels=("k",), arena=replace(ARENA, path=str(arena)),
+            outputs=str(outputs), max_output_bytes=100, most_bytes=1 << 20,
+        )
+    )  # fmt: skip
+    assert isinstance(replied, protocol.TapeReplayed), replied
+    assert np.frombuffer(outputs.read_bytes()[:4], np.float32).tolist() == [2.0]
 
 
 @pytest.mark.parametrize(

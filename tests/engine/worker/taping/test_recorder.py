@@ -33,14 +33,9 @@ from engine.worker.taping.recorder import TapeRecorder
 X = torch.arange(8.0)
 WHOLE = TapedView(storage=0, dtype="float32", offset_bytes=0, shape=(8,), strides=(1,))
 CLAIMED = ClaimedKernel(ttir="module {}", arguments=("x", "sizes.0", "sizes.1", "n", "eps", "flag"))
-COMPILED = SimpleNamespace(
-    asm={"ttir": "module {}"},
-    src=SimpleNamespace(
-        signature={
-            "x": "*fp32", "sizes": ("*fp32", "i32"), "n": "i32", "eps": "fp32", "flag": "i1", "block": "constexpr"
-        }
-    ),
-)  # fmt: skip
+SOURCE = SimpleNamespace(
+    signature={"x": "*fp32", "sizes": ("*fp32", "i32"), "n": "i32", "eps": "fp32", "flag": "i1", "block": "constexpr"}
+)
 
 
 @triton.jit
@@ -48,14 +43,14 @@ def kernel(x, sizes, n, eps, flag, block: tl.constexpr):
     pass
 
 
-def taken(*values):
+def taken(*values, ttir="module {}"):
     by_name = dict(zip(("x", "sizes", "n", "eps", "flag"), values, strict=True))
     return _Launch(
         function=kernel.fn,
         sizes=(2, 1, 1),
         values={**by_name, "block": 64},
         options={"num_warps": 8},
-        compiled=COMPILED,
+        compiled=SimpleNamespace(asm={"ttir": ttir}, src=SOURCE),
     )
 
 
@@ -212,6 +207,20 @@ def test_content_that_no_step_has_left_is_of_unknown_origin():
     assert (first.storage, first.operator, first.data[12:16]) == (0, "", bytes.fromhex("0000803f"))
     assert isinstance(launch, Launched) and isinstance(again, Launched)
     assert last.data[20:24] == bytes.fromhex("00004040")
+
+
+@pytest.mark.parametrize(
+    ("ttir", "kinds"),
+    [("module {}", [Launched, Given]), ("tt.int_to_ptr %address : i64 -> !tt.ptr<f32>", [Launched])],
+    ids=["arguments", "all memory"],
+)
+def test_launch_may_write_its_arguments_or_all_memory(ttir, kinds):
+    recorder, argument, other = TapeRecorder(), torch.zeros(8), torch.zeros(8)
+    with recorder.of_call((argument.view(torch.uint8), other.view(torch.uint8)), __file__):
+        with recorder.launching(taken(argument, (argument, 5), 7, 0.5, True, ttir=ttir)):
+            other.numpy()[4] = 2.0  # by the kernel
+        steps = read_tape(recorder.tape((other,))).steps
+    assert [type(step) for step in steps] == kinds
 
 
 def test_changes_of_large_memory_are_found():
