@@ -13,10 +13,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import DataTable
 
-from engine.errors import UsageError
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
-from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.screens.base.over_workbench import ScreenOverWorkbench, workbench_of
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.bench.benchmarks import NOT_RIGHT, bench_columns, bench_rows, current_headline, why_nothing
 from kgtui.state.bench.measurements import Trust
@@ -43,20 +42,17 @@ def make(host: Host) -> BenchScreen:
     Raises:
         UsageError: no file is open.
     """
-    if host.workbench is None:
-        raise UsageError("no file is open, so there is nothing to plot; enter on an operator opens its file")
-    return BenchScreen(host.workbench)
+    return BenchScreen(workbench_of(host, otherwise="there is nothing to plot"))
 
 
-class BenchScreen(KgtuiScreen):
+class BenchScreen(ScreenOverWorkbench):
     """The plot, over the workbench, which reports changes to it."""
 
     WHERE = Where.BENCH
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.BENCH)]
 
     def __init__(self, workbench: OpenWorkbench) -> None:
-        super().__init__()
-        self._workbench = workbench
+        super().__init__(workbench)
         self._plot_axes: PlotAxes | None = None
 
     @property
@@ -89,10 +85,6 @@ class BenchScreen(KgtuiScreen):
         self._draw_state()
         self._draw_table(scene)
         self._draw_plot(scene)
-
-    def workbench_changed(self) -> None:
-        """Redraw after new times or another run."""
-        self.draw()
 
     def tick(self) -> None:
         """Update the elapsed time of a run."""

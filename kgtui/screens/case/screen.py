@@ -5,7 +5,7 @@ always a new file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -17,7 +17,7 @@ from engine.problem_source import ProblemDescription
 from kgtui.files.new_file import create
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
-from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.screens.base.over_workbench import ScreenOverWorkbench, workbench_of
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
 from kgtui.state.format.lines import line, muted
@@ -30,9 +30,6 @@ from kgtui.widgets.controls.bars import Bar, Strip
 from kgtui.widgets.controls.too_small import TooSmall
 from kgtui.widgets.panes.cases import CasesPane
 from kgtui.widgets.text.toned import Lines
-
-if TYPE_CHECKING:
-    from kgtui.screens.base.open_workbench import OpenWorkbench
 
 PLACE = Place.OVER
 
@@ -48,21 +45,15 @@ def make(host: Host) -> CaseScreen:
     Raises:
         UsageError: no file is open.
     """
-    if host.workbench is None:
-        raise UsageError("no file is open, so no case has failed; enter on an operator opens its file")
-    return CaseScreen(host.workbench)
+    return CaseScreen(workbench_of(host, otherwise="no case has failed"))
 
 
-class CaseScreen(KgtuiScreen):
+class CaseScreen(ScreenOverWorkbench):
     """The case, over the workbench, which reports changes to it."""
 
     WHERE = Where.CASE
     CSS_PATH = "../../styles/case.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.CASE)]
-
-    def __init__(self, workbench: OpenWorkbench) -> None:
-        super().__init__()
-        self._workbench = workbench
 
     def compose(self) -> ComposeResult:
         """Create the widgets: state, and all facts on the case."""
@@ -101,10 +92,6 @@ class CaseScreen(KgtuiScreen):
     def on_resize(self) -> None:
         """Wrap the text for the new width."""
         self.call_after_refresh(self.draw)
-
-    def workbench_changed(self) -> None:
-        """Redraw after new events, or for another run."""
-        self.draw()
 
     def tick(self) -> None:
         """Update the elapsed time of a run."""

@@ -22,7 +22,7 @@ from kgtui.highlighting.kinds import TextKind
 from kgtui.ports.protocols import PastRun
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
-from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.screens.base.over_workbench import ScreenOverWorkbench, workbench_of
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.code.differences import Differences, differences
 from kgtui.state.code.forms import artefact_of, forms_line, forms_of
@@ -53,9 +53,7 @@ def make(host: Host) -> DifferencesScreen:
     Raises:
         UsageError: no file is open.
     """
-    if host.workbench is None:
-        raise UsageError("no file is open, so no two runs differ; enter on an operator opens its file")
-    return DifferencesScreen(host.workbench)
+    return DifferencesScreen(workbench_of(host, otherwise="no two runs differ"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +66,7 @@ class _Pair:
     forms: tuple[str, ...]
 
 
-class DifferencesScreen(KgtuiScreen):
+class DifferencesScreen(ScreenOverWorkbench):
     """The differences, over the workbench; read again when the screen is shown."""
 
     WHERE = Where.DIFFERENCES
@@ -76,8 +74,7 @@ class DifferencesScreen(KgtuiScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.DIFFERENCES)]
 
     def __init__(self, workbench: OpenWorkbench) -> None:
-        super().__init__()
-        self._workbench = workbench
+        super().__init__(workbench)
         self._runs: tuple[PastRun, ...] = ()
         self._against: int | None = None
         self._step = 0

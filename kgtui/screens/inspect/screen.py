@@ -22,7 +22,7 @@ from kgtui.files.new_file import create
 from kgtui.runner.run_environment import VERDICT_PACKAGES, versions
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
-from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.screens.base.over_workbench import ScreenOverWorkbench, workbench_of
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.workbench.inspect import inspection_of, page_rows
 from kgtui.state.workbench.strip import head
@@ -47,12 +47,10 @@ def make(host: Host) -> InspectScreen:
     Raises:
         UsageError: no file is open.
     """
-    if host.workbench is None:
-        raise UsageError("no file is open, so there is nothing to inspect; enter on an operator opens its file")
-    return InspectScreen(host.workbench)
+    return InspectScreen(workbench_of(host, otherwise="there is nothing to inspect"))
 
 
-class InspectScreen(KgtuiScreen):
+class InspectScreen(ScreenOverWorkbench):
     """The inspection, over the workbench, which reports changes to it."""
 
     WHERE = Where.INSPECT
@@ -60,8 +58,7 @@ class InspectScreen(KgtuiScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.INSPECT)]
 
     def __init__(self, workbench: OpenWorkbench) -> None:
-        super().__init__()
-        self._workbench = workbench
+        super().__init__(workbench)
         self._claim: Claim | None = None
         self._versions = {name: version for name, version in versions(VERDICT_PACKAGES).items() if version is not None}
 
@@ -94,10 +91,6 @@ class InspectScreen(KgtuiScreen):
     def on_resize(self) -> None:
         """Wrap the page for the new width."""
         self.call_after_refresh(self.draw)
-
-    def workbench_changed(self) -> None:
-        """Redraw after new events, or for another run."""
-        self.draw()
 
     def tick(self) -> None:
         """Update the elapsed time of a run."""

@@ -13,12 +13,11 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import DataTable
 
-from engine.errors import UsageError
 from engine.run.retarget import PORTABILITY_TARGETS
 from kgtui.ports.requests import RetargetRequest
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
-from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.screens.base.over_workbench import ScreenOverWorkbench, workbench_of
 from kgtui.settings.keys import Where, bindings_of
 from kgtui.state.format.lines import Line, line, muted, strong
 from kgtui.state.run.tables import nothing_launched
@@ -39,12 +38,10 @@ def make(host: Host) -> TargetsScreen:
     Raises:
         UsageError: no file is open.
     """
-    if host.workbench is None:
-        raise UsageError("no file is open, so nothing was launched; enter on an operator opens its file")
-    return TargetsScreen(host.workbench)
+    return TargetsScreen(workbench_of(host, otherwise="nothing was launched"))
 
 
-class TargetsScreen(KgtuiScreen):
+class TargetsScreen(ScreenOverWorkbench):
     """The targets, over the workbench, which reports changes to it."""
 
     WHERE = Where.TARGETS
@@ -52,8 +49,7 @@ class TargetsScreen(KgtuiScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(Where.TARGETS)]
 
     def __init__(self, workbench: OpenWorkbench) -> None:
-        super().__init__()
-        self._workbench = workbench
+        super().__init__(workbench)
         self._begun: tuple[int | None, str] | None = None
 
     def compose(self) -> ComposeResult:
@@ -89,10 +85,6 @@ class TargetsScreen(KgtuiScreen):
             {"read": not ports.asked, "retarget": bool(why_not) or self._is_compiling},
             labels={"leave": "stop"} if self._is_compiling else {},
         )
-
-    def workbench_changed(self) -> None:
-        """Redraw after new events of the run."""
-        self.draw()
 
     def action_retarget(self) -> None:
         """Compile for every target again."""

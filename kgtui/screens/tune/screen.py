@@ -17,7 +17,7 @@ from textual.widgets import DataTable, Input
 from engine.errors import UsageError
 from kgtui.screens import Place
 from kgtui.screens.base.host import Host
-from kgtui.screens.base.screen import KgtuiScreen
+from kgtui.screens.base.over_workbench import ScreenOverWorkbench, workbench_of
 from kgtui.screens.tune.tunables import TunablesEditor
 from kgtui.screens.tune.variants import Variants
 from kgtui.settings.keys import Where, bindings_of
@@ -42,12 +42,10 @@ def make(host: Host) -> TuneScreen:
     Raises:
         UsageError: no file is open.
     """
-    if host.workbench is None:
-        raise UsageError("no file is open, so there is nothing to tune; enter on an operator opens its file")
-    return TuneScreen(host.workbench)
+    return TuneScreen(workbench_of(host, otherwise="there is nothing to tune"))
 
 
-class TuneScreen(KgtuiScreen):
+class TuneScreen(ScreenOverWorkbench):
     """The grid of the workbench's saved file, over the workbench."""
 
     WHERE = Where.TUNE
@@ -56,8 +54,7 @@ class TuneScreen(KgtuiScreen):
     CONTROLLERS: ClassVar[Mapping[str, type[object]]] = {"variants": Variants}
 
     def __init__(self, workbench: OpenWorkbench) -> None:
-        super().__init__()
-        self._workbench = workbench
+        super().__init__(workbench)
         self.editor = TunablesEditor(self, workbench)
         self.variants = Variants(self, workbench)
 
