@@ -293,16 +293,16 @@ async def test_case_under_cursor_is_highlighted_in_plot(on_gpu: Any) -> None:
 
 
 async def test_plot_follows_running_run(on_gpu: Any) -> None:
-    bench = on_gpu("times_two_of_five")
+    bench = on_gpu("fails_before_it_is_timed")
     async with bench.app.run_test() as pilot:
-        await bench.until(pilot, lambda: len(workbench(bench).bench.view.benchmarks) == 2)
-        await pilot.press("B")
-        assert bench.app.screen.query_one(PlotView).text.count("●") == 2
-        bench.engine.script = timed_runs.all_timed
-        await pilot.press("b")
         await bench.settled(pilot)
+        await pilot.press("B")
+        bench.engine.script = timed_runs.times_two_of_five
+        await pilot.press("b")
+        await bench.until(pilot, lambda: len(bench.app.workbench.bench.view.benchmarks) == 2)
+        await pilot.pause()
         assert isinstance(bench.app.screen, BenchScreen)
-        assert bench.app.screen.query_one(PlotView).text.count("●") == 5
+        assert bench.app.screen.query_one(PlotView).text.count("●") == 2
 
 
 async def test_empty_plot_on_cpu_states_reason(on_gpu: Any) -> None:

@@ -41,10 +41,14 @@ async def test_page_states_result_and_unchecked_layers(make_bench: Any) -> None:
 
 
 async def test_page_of_running_run_grows_without_verdict(make_bench: Any) -> None:
-    bench = make_bench(fakes.stops_half_way)
+    bench = make_bench()
     async with bench.app.run_test() as pilot:
-        await bench.until(pilot, lambda: bench.app.workbench and len(bench.app.workbench.bench.view.cases) == 5)
+        await bench.settled(pilot)
         await pilot.press("I")
+        bench.engine.script = fakes.stops_half_way
+        await pilot.press("r")
+        await bench.until(pilot, lambda: len(bench.app.workbench.bench.view.cases) == 5)
+        await pilot.pause()
         assert text(bench)[0] == "aten::softmax: running"
         assert "no verdict yet: the run is in progress" in text(bench)
 
