@@ -1,4 +1,4 @@
-"""What functions return: an allocated tensor to which nothing was written, or what may be a part of the answer."""
+"""What functions return, if it is an allocated tensor to which nothing was written."""
 
 from __future__ import annotations
 
@@ -165,49 +165,4 @@ def _is_guarded(reading: Reading, value: ast.expr) -> bool:
             if in_else and any(isinstance(part, ast.Call) for part in parts):
                 return True  # `if x.numel(): ... else: return torch.zeros(...)`
         below = above
-    return False
-
-
-def returns_an_answer(reading: Reading, function: Function, known: set[Function] | None = None) -> bool:
-    """Whether what a function returns may be a part of the answer; not if callers only launch kernels with it.
-
-    `known` are functions that were followed before, each of which is followed once.
-    """
-    known = set() if known is None else known
-    if function in known:
-        return False
-    known.add(function)
-    is_helper = reading.parent(function) is reading.tree and not function.decorator_list
-    if reading.entry is None or function.name == reading.entry or not is_helper:
-        return True
-    used = [name for name in reading.host(ast.Name) if name.id == function.name and isinstance(name.ctx, ast.Load)]
-    return not used or any(_is_kept_for_the_answer(reading, name, known) for name in used)
-
-
-def _is_kept_for_the_answer(reading: Reading, used: ast.Name, known: set[Function]) -> bool:
-    """Whether a use of a function is no call, or one whose result may be a part of the answer."""
-    call, statement, caller = reading.parent(used), reading.statement(used), reading.function(used)
-    if not isinstance(call, ast.Call) or call.func is not used or statement is None or caller is None:
-        return True
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            loads = (one for one in reading.host(ast.Name) if one.id == name and isinstance(one.ctx, ast.Load))
-            here = [one for one in loads if reading.function(one) is caller]
-            return not all(_is_described(reading, one) or _is_launched_with(reading, one) for one in here)
-        case ast.Return():
-            return returns_an_answer(reading, caller, known)
-    return True
-
-
-def _is_described(reading: Reading, used: ast.Name) -> bool:
-    """Whether only the shape or another description of a tensor is read."""
-    above = reading.parent(used)
-    return isinstance(above, ast.Attribute) and (above.attr == "shape" or above.attr in DESCRIBING)
-
-
-def _is_launched_with(reading: Reading, used: ast.Name) -> bool:
-    """Whether a statement that only launches a kernel gets a variable."""
-    match reading.statement(used):
-        case ast.Expr(value=ast.Call(func=ast.Subscript())):
-            return True
     return False

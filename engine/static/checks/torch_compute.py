@@ -13,22 +13,15 @@ from collections.abc import Iterator
 
 from engine.model import Finding
 from engine.static.analysis import Reading
+from engine.static.analysis.answers import becomes_the_answer
 from engine.static.analysis.device_conditions import runs_on_a_gpu, runs_without_a_gpu
-from engine.static.analysis.outputs import returns_an_answer
-from engine.static.analysis.scopes import Function
-from engine.static.analysis.tensors import Origin, value_names
-from engine.static.analysis.vocabulary import (
-    DISTINCT_METHODS,
-    REDUCING,
-    Weight,
-    weight_of,
-    weight_of_method,
-)
+from engine.static.analysis.gradients import computes_gradients
+from engine.static.analysis.tensors import Origin
+from engine.static.analysis.vocabulary import DISTINCT_METHODS, Weight, weight_of, weight_of_method
 from engine.static.findings import hint
 
-_CASTS = ("to", "float", "double", "half", "bfloat16", "type")
-_GRADIENTS = frozenset({"backward", "jvp", "vjp"})
 _MOST_NUMBERS = 1024  # in a table whose arithmetic is not a part of the answer
+_UNVERIFIED = ": a GPU alone runs it, so a run on the CPU does not verify it"
 _LAUNCH = "import torch, triton\n@triton.jit\ndef k(x, y):\n    tl.store(y, 0)\n"
 
 STRICT = "PyTorch allocates, views and moves; it computes no part of the output."
@@ -154,18 +147,17 @@ def check(reading: Reading) -> Iterator[Finding]:
     """
     places: set[tuple[int, int]] = set()
     for node, spelled in _operators(reading):
-        if runs_without_a_gpu(reading, node) or _computes_gradients(reading, node):
+        if runs_without_a_gpu(reading, node) or computes_gradients(reading, node):
             continue
         place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
         if place not in places:
             places.add(place)
-            where = (
-                ": a GPU alone runs it, so a run on the CPU does not verify it" if runs_on_a_gpu(reading, node) else ""
-            )
-            yield hint("torch_compute", node, f"{spelled} is a PyTorch operator, not a kernel of this file{where}")
+            unverified = _UNVERIFIED if runs_on_a_gpu(reading, node) else ""
+            yield hint("torch_compute", node, f"{spelled} is a PyTorch operator, not a kernel of this file{unverified}")
 
 
 def _operators(reading: Reading) -> Iterator[tuple[ast.expr, str]]:
+    """Operators that may compute the answer, with their spelling: names, methods, and Python's own operators."""
     for node, names in reading.uses:
         weighed = {name: weight for name in names if (weight := weight_of(name))}
         if weighed and _counts(reading, node, max(weighed.values())):
@@ -177,10 +169,12 @@ def _operators(reading: Reading) -> Iterator[tuple[ast.expr, str]]:
     for operation in reading.host(ast.BinOp):
         if isinstance(operation.op, ast.MatMult):
             yield operation, "@"
-        elif reading.tensors.origin(operation) is not Origin.UNKNOWN and _counts(reading, operation, Weight.LIGHT):
-            if _is_of_numbers(reading, operation):
-                continue
+        elif _is_of_tensors(reading, operation) and _counts(reading, operation, Weight.LIGHT):
             yield operation, "arithmetic on tensors"
+
+
+def _is_of_tensors(reading: Reading, operation: ast.BinOp) -> bool:
+    return reading.tensors.origin(operation) is not Origin.UNKNOWN and not _is_of_numbers(reading, operation)
 
 
 def _is_of_numbers(reading: Reading, node: ast.expr) -> bool:
@@ -196,44 +190,6 @@ def _is_of_numbers(reading: Reading, node: ast.expr) -> bool:
     return isinstance(reading.names.value(node), int | float)
 
 
-def _computes_gradients(reading: Reading, node: ast.AST) -> bool:
-    """Whether it is in a method or a function that torch.autograd alone calls."""
-    inside: set[str] = set()
-    for above in reading.ancestors(node):
-        if isinstance(above, ast.FunctionDef):
-            inside.add(above.name)
-            if _is_registered_for_gradients(reading, above.name):
-                return not _writes_to_parameter(reading, node)
-        elif isinstance(above, ast.ClassDef):
-            is_operator = any(ast.unparse(base).rpartition(".")[2] == "Function" for base in above.bases)
-            if "setup_context" in inside:  # it runs in the forward pass, and is given the answer
-                return is_operator and not _writes_to_parameter(reading, node)
-            return is_operator and not inside.isdisjoint(_GRADIENTS)
-    return False
-
-
-def _writes_to_parameter(reading: Reading, node: ast.AST) -> bool:
-    function = reading.function(node)
-    if function is None or not isinstance(node, ast.expr):
-        return False
-    return _is_written_out(reading, node, set(reading.tensors.flow(function).parameters))
-
-
-def _is_registered_for_gradients(reading: Reading, name: str) -> bool:
-    """Whether the file uses a function only as a callback of `register_autograd`."""
-    uses = [used for used in reading.host(ast.Name) if used.id == name and isinstance(used.ctx, ast.Load)]
-    return bool(uses) and all(_is_callback(reading, used) for used in uses)
-
-
-def _is_callback(reading: Reading, used: ast.Name) -> bool:
-    call = reading.parent(used)
-    if isinstance(call, ast.keyword):
-        call = reading.parent(call)
-    if not isinstance(call, ast.Call) or call.func is used:
-        return False
-    return isinstance(call.func, ast.Attribute | ast.Name) and ast.unparse(call.func).endswith("register_autograd")
-
-
 def _method(reading: Reading, call: ast.Call, owner: ast.expr, attribute: str) -> Iterator[tuple[ast.expr, str]]:
     weight = weight_of_method(attribute)
     if weight is None or not _is_tensor(reading, owner, attribute):
@@ -243,6 +199,7 @@ def _method(reading: Reading, call: ast.Call, owner: ast.expr, attribute: str) -
 
 
 def _is_tensor(reading: Reading, owner: ast.expr, attribute: str) -> bool:
+    """Whether the owner of a method is a tensor, or may be one by a name of method that only tensors have."""
     if reading.tensors.origin(owner) is not Origin.UNKNOWN:
         return True
     names = reading.names.of(owner)
@@ -251,116 +208,9 @@ def _is_tensor(reading: Reading, owner: ast.expr, attribute: str) -> bool:
 
 
 def _counts(reading: Reading, node: ast.expr, weight: Weight) -> bool:
-    """Whether an operator of this weight counts here."""
+    """Whether an operator is reported: a heavy one always, mathematics on inputs, others if they make the answer."""
     if weight is Weight.HEAVY:
         return True
     if weight is Weight.MATH and reading.tensors.origin(node) is Origin.INPUT:
         return True
-    return _becomes_the_answer(reading, node)
-
-
-def _becomes_the_answer(reading: Reading, node: ast.expr) -> bool:
-    function, statement = reading.function(node), reading.statement(node)
-    if function is None or statement is None or _finishes_partial_results(reading, node):
-        return False
-    flow = reading.tensors.flow(function)
-    if _is_written_out(reading, node, flow.answer | set(flow.parameters)):
-        return True
-    if not _passes_upwards(reading, node, statement) or not returns_an_answer(reading, function):
-        return False
-    if isinstance(statement, ast.Return):
-        return True
-    if isinstance(statement, ast.Assign):
-        return any(isinstance(target, ast.Name) and target.id in flow.answer for target in statement.targets)
-    return False
-
-
-def _is_written_out(reading: Reading, node: ast.expr, outputs: set[str]) -> bool:
-    """Whether the result is written to a tensor that is the answer: out=y, y.copy_(...), y[...] = ..., y.mul_(2)."""
-    if isinstance(node, ast.Call):
-        out = [keyword.value for keyword in node.keywords if keyword.arg == "out"]
-        if any(name in outputs for value in out for name in value_names(value)):
-            return True
-        if isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_") and not node.func.attr.endswith("__"):
-            return any(name in outputs for name in value_names(node.func.value))
-    above = reading.parent(node)
-    if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and above.func.attr == "copy_":
-        return any(name in outputs for name in value_names(above.func.value))
-    if isinstance(above, ast.Assign) and above.value is node:
-        held = [target.value for target in above.targets if isinstance(target, ast.Subscript)]
-        return any(name in outputs for value in held for name in value_names(value))
-    return False
-
-
-def _passes_upwards(reading: Reading, node: ast.expr, statement: ast.stmt) -> bool:
-    """Whether the value of the statement depends on the value of the expression, and not only on its size."""
-    whole = getattr(statement, "value", None)
-    marked = "\0"
-    below: ast.AST = node
-    for above in reading.ancestors(node):
-        if above is statement:
-            return whole is below
-        keeps = ast.Name(id=marked, ctx=ast.Load())
-        if isinstance(above, ast.Lambda) or not _keeps(above, below, keeps):
-            return False
-        below = above
-    return False
-
-
-def _keeps(above: ast.AST, below: ast.AST, marked: ast.Name) -> bool:
-    match above:
-        case ast.BinOp() | ast.UnaryOp() | ast.IfExp() | ast.Tuple() | ast.List() | ast.Starred() | ast.BoolOp():
-            return not (isinstance(above, ast.IfExp) and above.test is below)
-        case ast.Subscript(value=value):
-            return value is below
-        case ast.Attribute(attr=attribute):
-            stand_in = ast.Attribute(value=marked, attr=attribute, ctx=ast.Load())
-            called = ast.Call(func=stand_in, args=[], keywords=[])
-            return marked.id in (*value_names(stand_in), *value_names(called))
-        case ast.Call(func=function):
-            if function is below:
-                return True
-            return marked.id in value_names(ast.Call(func=function, args=[marked], keywords=[]))
-        case ast.keyword():
-            return False
-    return False
-
-
-def _finishes_partial_results(reading: Reading, node: ast.expr) -> bool:
-    """Whether this is a small reduction of a tensor that a kernel wrote, or arithmetic on such results alone."""
-    function = reading.function(node)
-    return function is not None and _finishes(reading, function, node, set())
-
-
-def _finishes(reading: Reading, function: Function, node: ast.expr, known: set[str]) -> bool:
-    """As `_finishes_partial_results`; `known` are the variables already followed, each of which is followed once."""
-    parts: list[ast.expr] = []
-    match node:
-        case ast.Call(func=ast.Attribute(attr=attribute)) if attribute in REDUCING:
-            return _reduces_what_a_kernel_left(reading, function, node)
-        case ast.Call(func=ast.Attribute(value=held, attr=attribute)) if attribute in _CASTS:
-            parts = [held]
-        case ast.BinOp(left=left, right=right):
-            parts = [side for side in (left, right) if reading.tensors.origin(side) is not Origin.UNKNOWN]
-        case ast.IfExp(body=body, orelse=orelse):
-            parts = [body, orelse]
-        case ast.Name(id=name):
-            if name in known:
-                return True
-            known.add(name)
-            parts = [value for target, value in reading.tensors.flow(function).assignments if target == name]
-    return bool(parts) and all(_finishes(reading, function, part, known) for part in parts)
-
-
-def _reduces_what_a_kernel_left(reading: Reading, function: Function, node: ast.Call) -> bool:
-    if not isinstance(node.func, ast.Attribute):
-        return False
-    flow = reading.tensors.flow(function)
-    held = node.func.value if not reading.names.of(node.func.value) & {"torch"} else next(iter(node.args), None)
-    written = {
-        group
-        for site in reading.launches.by_function.get(function, ())
-        for item in site.written
-        for group in flow.groups(item)
-    }
-    return reading.tensors.origin(held) is Origin.OWN and bool(flow.groups(held) & written)
+    return becomes_the_answer(reading, node)
