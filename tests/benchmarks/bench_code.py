@@ -19,6 +19,7 @@ from pathlib import Path
 from kgtui.app.application import WorkbenchApp
 from kgtui.app.services import Services
 from kgtui.app.start import Settings, Start
+from kgtui.screens.workbench.screen import WorkbenchScreen
 from tests.kgtui import fakes
 
 LINES = 20_000
@@ -49,6 +50,7 @@ async def read_code() -> dict[str, list[float]]:
             while app.runs.busy:
                 await pilot.pause()
             gc.freeze()  # as `kgtui open` does once it has started
+            assert isinstance(app.screen, WorkbenchScreen)
             view = app.screen.code.seen.view
             began_s = time.perf_counter()
             await pilot.press("x")

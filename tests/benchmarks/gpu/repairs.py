@@ -25,7 +25,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
+from unittest.mock import patch
 
 from engine import protocol
 from engine.artefacts import ArtefactStore
@@ -328,31 +329,21 @@ def waiting_for_spares() -> list[str]:
     return waited
 
 
-@contextlib.contextmanager
-def let_clean_ups_run_on() -> Any:  # Any: of a context manager that gives nothing
-    """Runs end within before their processes are gone, as they did before."""
-    usual = pipeline.to_its_end
+def let_clean_ups_run_on() -> contextlib.AbstractContextManager[object]:
+    """Context in which runs end before their processes are gone."""
 
     async def shielded(task: asyncio.Task[None]) -> None:
         await asyncio.shield(task)
 
-    pipeline.to_its_end = shielded
-    try:
-        yield
-    finally:
-        pipeline.to_its_end = usual
+    return patch.object(pipeline, "to_its_end", shielded)
 
 
 async def compilers(table: Table, options: argparse.Namespace) -> None:
     """The same saves with fewer compilers: what more of them gain, and what it costs to keep them warm."""
-    usual = process_pool._most_compilers
     for count in (4, 8):
-        process_pool._most_compilers = lambda *, interpreted, count=count: count
-        try:
+        with patch.object(process_pool, "most_compilers", lambda *, interpreted, count=count: count):
             async with engine_on(options.device) as engine:
                 await saves(table, engine, f"{count} compilers", 3, [], target=engine.device.target)
-        finally:
-            process_pool._most_compilers = usual
 
 
 async def truth(table: Table, options: argparse.Namespace) -> None:
