@@ -99,7 +99,7 @@ def run_child(folder: Path) -> None:
             note(_ENDED)
 
         run_queue._deliver, run_queue._carry_out = delivering, carrying_out
-        from kgtui.__main__ import main as kgtui
+        from kgtui.cli.main import main as kgtui
 
         sys.exit(kgtui(["open", str(folder / "kernel.py"), "--op", "aten::softmax"]))
 

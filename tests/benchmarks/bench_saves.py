@@ -124,7 +124,7 @@ def run_child(folder: Path) -> None:
             return run(main, **options)
 
         asyncio.run = watched
-        from kgtui.__main__ import main as kgtui
+        from kgtui.cli.main import main as kgtui
 
         sys.exit(kgtui(["open", str(folder / "kernel.py"), "--op", "aten::softmax"]))
 

@@ -266,7 +266,7 @@ def run_child(folder: Path, engine: str) -> None:
         tracemalloc.start(int(os.environ["GROWTH_TRACE"]))
     if engine == "double":
         _use_double()
-    from kgtui.__main__ import main as kgtui
+    from kgtui.cli.main import main as kgtui
 
     sys.exit(kgtui(["open", str(folder / _KERNEL), "--op", "aten::softmax"]))
 

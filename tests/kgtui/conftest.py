@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import textual.pilot
 from textual._compositor import Compositor
+from textual._wait import wait_for_idle
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
@@ -41,7 +42,6 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pilot waits until the process has nothing to do; one that is kept from the processors has, and does nothing."""
     if not _SCHEDULED.exists():
         return
-    wait_for_idle = textual.pilot.wait_for_idle
 
     async def wait(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
         for _ in range(_MOST_WAITS):

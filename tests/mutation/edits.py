@@ -11,6 +11,7 @@ import ast
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 
 class Kind(enum.StrEnum):
@@ -143,20 +144,21 @@ def _of_operation(node: ast.BinOp, *, in_address: bool) -> Iterator[Edit]:
 
 def _swapped_factors(node: ast.BinOp) -> Iterator[Edit]:
     """i * a + j * b with the strides taken for each other: i * b + j * a."""
-    first = node.left.right if _is_sum(node.left) else node.left
+    left = node.left
+    first = left.right if _is_sum(left) else left
     if not (_is_sum(node) and _is_product(first) and _is_product(node.right)):
         return
     swapped = f"{ast.unparse(first.left)} * {ast.unparse(node.right.right)}"
     swapped += f" + {ast.unparse(node.right.left)} * {ast.unparse(first.right)}"
-    before = f"{ast.unparse(node.left.left)} + " if first is not node.left else ""
+    before = f"{ast.unparse(left.left)} + " if _is_sum(left) else ""
     yield Edit(kind=Kind.SWAP_ARGUMENTS, node=node, text=f"({before}{swapped})")
 
 
-def _is_sum(node: ast.expr) -> bool:
+def _is_sum(node: ast.expr) -> TypeGuard[ast.BinOp]:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
 
 
-def _is_product(node: ast.expr) -> bool:
+def _is_product(node: ast.expr) -> TypeGuard[ast.BinOp]:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
 
 

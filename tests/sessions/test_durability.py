@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import pytest
 
@@ -118,7 +119,7 @@ for path in sys.stdin:
 
 
 def test_processes_opening_new_file_at_once_succeed(tmp_path):
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     children = [subprocess.Popen([sys.executable, "-c", _OPEN_EACH], text=True, **pipes) for _ in range(PROCESSES)]
     assert [child.stdout.readline() for child in children] == ["ready\n"] * PROCESSES
     for file in range(FILES):

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
+import triton
 
 from engine.compiler import ttir
 from engine.compiler.ttir import compile_ttir, parameters_of
@@ -58,7 +59,7 @@ def test_scalars_have_parameters_of_their_size(tmp_path: Path) -> None:
 
 
 def test_text_that_the_reader_refuses_reaches_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(ttir.triton, "compile", lambda *_, **__: pytest.fail("compiled"))
+    monkeypatch.setattr(triton, "compile", lambda *_, **__: pytest.fail("compiled"))
     with pytest.raises(UnsupportedError, match="the TTIR of double is not read: line 1, column 10"):
         compile_ttir(request("module { what }"), tmp_path)
 
@@ -87,7 +88,7 @@ def test_launches_that_need_more_are_refused(
 ) -> None:
     fields = {"name": "double", "num_warps": 4, "shared": 0, "target": SimpleNamespace(warp_size=32), field: value}
     made = SimpleNamespace(metadata=SimpleNamespace(**fields), asm={"cubin": b"", "ptx": ".entry d()"})
-    monkeypatch.setattr(ttir.triton, "compile", lambda *_, **__: made)
+    monkeypatch.setattr(triton, "compile", lambda *_, **__: made)
     with pytest.raises(UnsupportedError, match=words):
         compile_ttir(request(), tmp_path)
 
@@ -96,7 +97,7 @@ def test_an_array_without_a_tensor_map_is_refused(monkeypatch: pytest.MonkeyPatc
     fields = {"name": "double", "num_warps": 4, "shared": 0, "target": SimpleNamespace(warp_size=32)}
     ptx = ".entry d(.param .align 64 .b8 d_param_0[128])"
     made = SimpleNamespace(metadata=SimpleNamespace(**fields), asm={"cubin": b"", "ptx": ptx})
-    monkeypatch.setattr(ttir.triton, "compile", lambda *_, **__: made)
+    monkeypatch.setattr(triton, "compile", lambda *_, **__: made)
     with pytest.raises(UnsupportedError, match="double: 1 tensor maps, of which 0 are described"):
         compile_ttir(request(), tmp_path)
 
@@ -120,7 +121,7 @@ def test_options_of_a_launch_reach_the_compiler(monkeypatch: pytest.MonkeyPatch,
         asked.update(options)
         raise ValueError("enough")
 
-    monkeypatch.setattr(ttir.triton, "compile", refuse)
+    monkeypatch.setattr(triton, "compile", refuse)
     record = launch_record()
     launch = type(record)(**{**vars_of(record), "options": {"maxnreg": "64", "enable_fp_fusion": "False"}})
     with pytest.raises(UnsupportedError, match="ValueError: enough"):

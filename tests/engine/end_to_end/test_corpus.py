@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from engine.model import Launch, Limits, Outcome, Tier
 from tests.candidates import DRAW_SEED, candidates, flags_of, mechanism, stated, words_of
@@ -36,7 +37,7 @@ SHARES = 5
 SHARES_OF_ONLY_FILES = 3
 
 
-def _files(kind: str) -> list[pytest.ParameterSet]:
+def _files(kind: str) -> list[ParameterSet]:
     return [pytest.param(path, id=path.stem) for path in candidates(kind)]
 
 

@@ -12,6 +12,7 @@ from engine.run import pipeline
 from engine.run.ahead import lowering
 from engine.run.ahead.lowering import LoweringAhead
 from engine.run.proving.kernels import LoweredKernels
+from engine.run.stages import load_stage
 from tests.engine.end_to_end.conftest import COPY_KERNEL, Evaluate
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -23,7 +24,7 @@ def published(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
     """What to replace in each module before it is published; all are published before the candidate is loaded."""
     replaced: dict[str, tuple[str, str]] = {}
     done = asyncio.Event()
-    run, publish, load = LoweringAhead.run, lowering.publish, pipeline.load
+    run, publish, load = LoweringAhead.run, lowering.publish, load_stage.load
 
     async def run_first(ahead):
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,8 @@ from engine.machine.numerics import decode, encode
 from tests.engine.machine.building import BF16, F16, F32, F64, I1, I8, I32, I64, compute
 
 I16 = Scalar.I16
-INTEGERS = {I8: np.int8, I16: np.int16, I32: np.int32, I64: np.int64}
-FLOATS = {F16: np.float16, BF16: np.uint16, F32: np.float32, F64: np.float64}
+INTEGERS: dict[Scalar, Any] = {I8: np.int8, I16: np.int16, I32: np.int32, I64: np.int64}
+FLOATS: dict[Scalar, Any] = {F16: np.float16, BF16: np.uint16, F32: np.float32, F64: np.float64}
 BINARY_INTEGERS = {
     "addi": lambda a, b: a + b,
     "subi": lambda a, b: a - b,

@@ -111,7 +111,7 @@ async def test_worker_is_ready_without_a_judge(employ: Employ) -> None:
 async def test_worker_death_on_memory_query_is_engine_error(employ: Employ) -> None:
     fake, process_pool = employ(target="sm_90")
 
-    def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+    def die(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes | None:
         if isinstance(command, protocol.OpenMemory):
             fake.die(fake.serving)
             return None

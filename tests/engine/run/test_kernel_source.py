@@ -57,7 +57,7 @@ class Child:
 
     alive, fault = True, None
 
-    def __init__(self, refuses: type | None = None) -> None:
+    def __init__(self, refuses: type[Any] | None = None) -> None:
         self.refuses = refuses
         self.asked: list[Any] = []
 
@@ -105,7 +105,7 @@ async def test_replayer_gets_kernels_and_tape(tmp_path: Path) -> None:
     ids=["call", "incomplete", "lowering", "module", "tape"],
 )
 async def test_cases_that_cannot_be_timed_have_a_reason(
-    tmp_path: Path, recorded: Tape | None, refused: str, refuses: type | None, words: str
+    tmp_path: Path, recorded: Tape | None, refused: str, refuses: type[Any] | None, words: str
 ) -> None:
     with pytest.raises(NotTimedError, match=words):
         await source(tmp_path, recorded, refused=refused, child=Child(refuses)).side(CASE, ARRANGED)

@@ -24,7 +24,12 @@ def head(bench: Any) -> str:
 async def test_passing_operators_are_counted_once_store_is_read(make_bench: Any) -> None:
     recording, can_read = fakes.MemoryRecording(), threading.Event()
     read = recording.last_runs
-    recording.last_runs = lambda: can_read.wait() and read()
+
+    def read_late() -> Any:
+        can_read.wait()
+        return read()
+
+    recording.last_runs = read_late
     bench = make_bench(opened=False, recording=recording)
     async with bench.app.run_test() as pilot:
         await bench.until(pilot, lambda: bool(bench.app.problems))

@@ -13,6 +13,7 @@ import tempfile
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,8 +41,8 @@ def environment(tmp_path, temporary):
 def run(tmp_path, environment):
     """Run the program to its end."""
 
-    def started(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-        defaults = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    def started(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        defaults: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.run(
             [*KGTUI, *arguments], cwd=tmp_path, env=environment, text=True, check=False, **{**defaults, **options}
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def test_file_in_unwritable_folder_is_written_in_place(tmp_path: Path, monkeypat
     def refuse(**_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(disk.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
     disk.write(path, b"new")
     assert (path.read_bytes(), path.stat().st_ino) == (b"new", node)
 
@@ -81,7 +82,7 @@ def test_a_full_disk_changes_nothing_and_leaves_nothing(tmp_path: Path, monkeypa
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(disk.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(UsageError, match=r"k\.py was not saved: No space left on device$"):
         disk.write(path, b"new")
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("k.py", b"old")]

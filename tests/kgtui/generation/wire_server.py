@@ -11,6 +11,7 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 PIECES = ("Here it is:\n", "```python\n", "def softmax(x):\n", "    return x\n", "```\n")
 TEXT = "".join(PIECES)
@@ -41,7 +42,7 @@ class Received:
 
     path: str
     headers: dict[str, str]
-    body: dict[str, object]
+    body: dict[str, Any]
 
 
 @dataclass

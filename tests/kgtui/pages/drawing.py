@@ -14,7 +14,7 @@ from itertools import groupby
 
 from rich.color import Color
 from rich.style import Style
-from textual._compositor import visible_screen_stack
+from textual._context import visible_screen_stack
 from textual.app import App
 
 _ATTRIBUTES = {"bold": "b", "dim": "d", "italic": "i", "underline": "u", "reverse": "r", "strike": "s"}

@@ -15,6 +15,7 @@ import pytest
 from engine.model import Candidate, Plan
 from engine.model.commands import CancelRun
 from engine.model.events import Event
+from engine.tuning.tunables import Variant
 from kgtui.cli.choices import SAMPLE
 from kgtui.cli.command_line import parse
 from kgtui.cli.commands import tune
@@ -86,7 +87,7 @@ def left(work: Work, *, after: int, times: int) -> tuple[bool, list[str], int]:
     Every generator is held on to, as a traceback or a debugger may do, so that none is closed by being forgotten.
     """
     complaints: list[str] = []
-    begun: list[AsyncGenerator[Any, None]] = []
+    begun: list[Any] = []  # the types of the library have no `ag_frame`
 
     async def scenario() -> tuple[bool, int]:
         asyncio.get_running_loop().set_exception_handler(
@@ -198,7 +199,7 @@ def test_a_run_of_check(console: Console, times: int) -> None:
 def test_a_run_of_tune(console: Console, times: int) -> None:
     typed = ["tune", str(SAMPLE), "--op", "aten::softmax", "--device", "cpu", "--cases", "smoke", "--no-store"]
     request = read_request(parse(typed).options, console)
-    grid = (tune.Variant(name="as it is", source=SAMPLE.read_bytes()),)
+    grid = (Variant(name="as it is", source=SAMPLE.read_bytes()),)
 
     def work() -> Awaitable[object]:
         engine: Any = LayeredEngine()  # it compares nothing

@@ -8,7 +8,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widget import Widget
 
-from engine.model.events import LogWritten, Stream
+from engine.model.events import LogWritten
+from engine.model.results import Stream
 from kgtui.screens import screen_ids
 from tests.kgtui import fakes
 

@@ -18,7 +18,7 @@ from kgtui.state.workbench.workbench import number_of
 from kgtui.widgets.controls.bars import Bar
 from kgtui.widgets.panes.cases import CasesPane
 from kgtui.widgets.panes.ir import IrPane
-from kgtui.widgets.text.toned import Grid
+from kgtui.widgets.text.toned import Grid, Lines
 from tests.kgtui import fakes
 
 BROKEN = b"# kgtui: op=aten::softmax\ndef softmax(:\n"
@@ -119,7 +119,8 @@ async def test_case_run_alone_stays_on_its_page(make_bench: Any) -> None:
         await bench.settled(pilot)
         assert isinstance(bench.app.screen, CaseScreen)
         assert workbench(bench).runs.cases.current_name == "127x128 f16"
-        assert plain_text(bench.app.screen.query_one("#case-whole").lines).startswith("127x128 f16  ✗ wrong value")
+        page = bench.app.screen.query_one("#case-whole", Lines)
+        assert plain_text(page.lines).startswith("127x128 f16  ✗ wrong value")
 
 
 async def test_cases_of_other_version_are_not_kept(make_bench: Any) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from engine.errors import UsageError
 from engine.model import CaseResult, Outcome, OutOfBounds
+from engine.model.parsing import parse
 from kgtui.standalone import inlining
 from kgtui.standalone.script import FailedCase, script_name, standalone_script
 from tests.forking import environment_of_scripts
@@ -55,7 +56,7 @@ def imported(node: ast.AST) -> Iterator[str]:
 
 
 # Of the modules that many operators share: their trees, and the names that their statements use.
-parsed = cache(inlining.parse)
+parsed = cache(parse)
 used = cache(inlining._used)
 
 
@@ -73,7 +74,7 @@ def test_candidate_is_unchanged_in_script():
     source = "x = '''a\\n'''\ny = \"\\\\\"\nz = 'ä'\n"
     tree = ast.parse(standalone_script(failed_case("aten::silu", "1000 f32", source.encode()), name="script.py"))
     (candidate,) = (
-        node.value.value
+        ast.literal_eval(node.value)
         for node in tree.body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CANDIDATE"
     )

@@ -26,6 +26,7 @@ def test_growth_prints_memory_after_each_save(
 def test_double_of_growth_forgets_its_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.engine, "Engine", engine.engine.Engine)  # the double takes its place until the end
     growth._use_double()
-    double: Any = engine.engine.Engine()
+    make: Any = engine.engine.Engine
+    double = make()
     double.evaluated.append(("candidate", "plan"))
     assert double.evaluated == []

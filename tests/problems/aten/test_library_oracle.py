@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ OTHER = torch.tensor([[0.5, 0.25, -1.0, 0.125], [2.0, 0.875, 0.5, -3.0]], dtype=
 SHARE = OTHER.sigmoid()
 SIGNS = torch.tensor([[1.0, -1.0, -1.0, 1.0], [1.0, 1.0, -1.0, -1.0]], dtype=torch.float64)
 ops = torch.ops.aten
-CALLS = {
+CALLS: dict[str, tuple[Callable[..., torch.Tensor], list[tuple[Any, ...]]]] = {
     "huber_loss": (ops.huber_loss, [(ROWS, OTHER, r, delta) for r in range(3) for delta in (0.5, 2.0)]),
     "soft_margin_loss": (ops.soft_margin_loss, [(ROWS, SIGNS, r) for r in range(3)]),
     "margin_ranking_loss": (ops.margin_ranking_loss, [(ROWS, OTHER, SIGNS, 0.5, r) for r in range(3)]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_file_that_cannot_be_used_refused(tmp_path: Path, path: str, reason: str
 
 
 def test_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blobs.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
 
     assert StoredFiles(tmp_path).refusal_of(["a"]) == "a is read with safetensors: pip install 'kgtui[suites]'"
     assert StoredFiles(tmp_path).refusal_of([]) == ""

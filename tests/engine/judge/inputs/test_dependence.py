@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from engine.judge.inputs import cases
+from engine.judge.inputs.copied_arena import CopiedArena
 from engine.judge.inputs.dependence import answer_table_bytes, right_for_other
 from engine.model import Determinism, ProblemDefinition
 from tests.engine.judge.probing.test_input_variants import CASE, CPU, Inputs, drawn, problem
@@ -42,7 +43,7 @@ def size_of_table(inputs: Inputs, reference: Callable[..., Any], determinism: De
 def prepared(judged: ProblemDefinition) -> cases.PreparedCase:
     """The case with the content of seed 7."""
     content = cases.Contents(CPU).make(judged, CASE, 7)
-    arena = cases.CopiedArena.__new__(cases.CopiedArena)  # never used
+    arena = CopiedArena.__new__(CopiedArena)  # never used
     return cases.PreparedCase(problem=judged, case=CASE, arena=arena, base=content, content=content)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+from typing import Any
 
 import pytest
 import triton
@@ -43,7 +44,7 @@ def shared_trees(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     share_trees()
     parse, parsed = ast.parse, []
 
-    def parse_noted(source: str, *rest: object, **named: object) -> ast.AST:
+    def parse_noted(source: str, *rest: Any, **named: Any) -> ast.AST:
         parsed.append(source)
         return parse(source, *rest, **named)
 

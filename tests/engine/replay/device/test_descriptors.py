@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -241,7 +241,7 @@ class _Device:
     def __init__(self, folder: Path) -> None:
         self.maps: list[tuple[TapedDescriptor, MapLayout, int]] = []
         self.launches = 0
-        self._kernels = DeviceKernels(torch.device("cpu"), load=lambda _: self, encoded=self._encode)
+        self._kernels = DeviceKernels(torch.device("cpu"), load=lambda _: cast(Any, self), encoded=self._encode)
         ttir = lowered("sm_90")
         self._kernels.hold("k", HeldKernel.of(ttir, tuple(SIGNATURE)))
         self._kernels.hold_binary("k", OPTIONS, compiled(ttir, "sm_90", folder))

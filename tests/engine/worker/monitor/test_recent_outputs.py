@@ -12,6 +12,7 @@ from engine import protocol
 from engine.judge.inputs.outputs import take
 from engine.protocol import tensors
 from engine.worker import main
+from engine.worker.memory import CallMemory
 from engine.worker.monitor.recent_outputs import OutputRepeater
 
 CPU = torch.device("cpu")
@@ -23,7 +24,7 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         self.worker = main._Worker.__new__(main._Worker)  # the whole one patches Triton for good
         self.worker._device = CPU
-        self.worker._memory = main.CallMemory(CPU)
+        self.worker._memory = CallMemory(CPU)
         self.worker._output_repeater = OutputRepeater(self.worker._memory)
         placed, size_bytes = tensors.place([16])
         self.spec = protocol.ArenaSpec(path=str(folder / "a"), storages=placed, bytes=size_bytes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ class Wrapped(torch.Tensor):
         return args[0].inner.exp()
 
 
-def taped(call: Callable[[torch.Tensor], torch.Tensor]) -> tuple[Tape, torch.Tensor, torch.Tensor]:
+def taped(call: Callable[[torch.Tensor], Any]) -> tuple[Tape, torch.Tensor, torch.Tensor]:
     """The tape of a call on a (4, 6) tensor, its argument as it was, and what it returned."""
     recorder, argument = TapeRecorder(), torch.arange(24.0)
     ledger = Ledger(recorder=recorder)

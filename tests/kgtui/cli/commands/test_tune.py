@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine.devices import Device
+from engine.errors import UsageError
 from engine.model import CacheState, Outcome, Plan
 from engine.model.benchmark import CANDIDATE, CaseBenchmark, Interval, Summary, Timing
 from engine.model.events import BenchmarkSummarised, CaseBenchmarked, Event
@@ -119,7 +120,7 @@ def test_a_file_that_changed_meanwhile_is_not_written(
 ) -> None:
     engine.timed = timed_by_turn(1.0, 1.5)
     engine.on_event = lambda event: tunable.write_text("# mine\n") and None
-    with pytest.raises(tune.UsageError, match="has changed since it was read, so nothing was written"):
+    with pytest.raises(UsageError, match="has changed since it was read, so nothing was written"):
         spoken(asked(console, terminal, "y\n"), engine, tunable, "--set", "BLOCK=64")
     assert tunable.read_text() == "# mine\n"
 

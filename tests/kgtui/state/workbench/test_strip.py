@@ -173,6 +173,7 @@ def test_strip_states_symptom_of_only_failure(candidate: Candidate, plan: Plan) 
     first = view.failed[0]
     wrong = replace(first, outputs=(replace(first.outputs[0], explanation=Explanation(diagnoses=(looks,))),))
     said = f"case {first.case} failed: {first.message}"
+    assert view.verdict is not None
     alone = replace(view, planned=1, cases=(wrong,), verdict=replace(view.verdict, sentence=said))
     assert plain_text((sentence(alone, CONTEXT),)) == "case 127x128 f32 failed: only the end is wrong"
 

@@ -102,7 +102,7 @@ def test_class_with_more_than_fields_refused(value: object, more: str) -> None:
 
 
 def test_two_classes_of_one_form_refused() -> None:
-    other: Any = namedtuple("Range", "low high")
+    other: Any = namedtuple("Range", "low high")  # type: ignore[name-match]
 
     with pytest.raises(UnavailableError, match="two classes Range with the same attributes"):
         TaskObjects().plain((Range(0.0), other(0.0, 1.0)))

@@ -72,7 +72,7 @@ def test_result_that_is_not_compared_unavailable(returned: object, reason: str) 
 
 
 def test_named_tuple_is_refused() -> None:
-    pair = namedtuple("Pair", "x n")(torch.ones(2), 3)
+    pair = namedtuple("Pair", "x n")(torch.ones(2), 3)  # type: ignore[call-arg]
 
     with pytest.raises(UnavailableError, match="an argument of type Pair cannot be moved to a candidate's process"):
         copied((pair,))
