@@ -131,7 +131,10 @@ def replay(
                 state.launched.discard(step.storage)
                 _note_derived(state, step.storage, depends=False, covers=True)
             case Launched():
-                _note_launched(state, memory.launch(step))
+                effects = memory.launch(step)
+                _note_launched(state, effects)
+                if rearranged is not None:
+                    rearranged.note_launch(step, effects.stored, state.launched)
         if state.origins is not None:
             state.origins.note(step)
         if rearranged is not None:

@@ -3,15 +3,16 @@
 A copy by the framework is allowed there if it keeps the order of a whole tensor, as `contiguous` of an argument does,
 and if its target does not get the answer itself, unless a kernel stored that.  If positions choose the places, moves of
 positions are allowed too: integers of arguments whose type is not that of an output.  Before a launch that gets such
-positions, and so has an answer that depends on them, torch may move elements of arguments freely: a copy of a view
-depends on none of the positions.  Constants have no elements of the arguments.  Any other move may have done the work
-of the kernel, and a kernel after it may only copy, or cast.
+positions, and so has an answer that depends on them, torch may move elements of arguments freely, and afterwards what
+the launch stored: a copy of a view depends on none of the positions.  If the elements themselves choose the places, as
+in a sort, the same holds for every launch.  Constants have no elements of the arguments.  Any other move may have done
+the work of the kernel, and a kernel after it may only copy, or cast.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import prod
 
 import msgspec
@@ -42,6 +43,9 @@ _INTEGERS = frozenset(("bool", "uint8", "int8", "int16", "int32", "int64"))
 _UNKNOWN = ""  # origin of elements that a kernel or another operator computed
 _CONSTANT = "constant"  # origin of content that is the same for all arguments, and so is none of their elements
 
+_Kind = tuple[str, bool]
+"""Origin of the elements of a move, and whether it is without index tensors."""
+
 
 def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -> Rearranged | None:
     """The rearrangement by the moves of a checked tape; None without any, or if the answer is not a rearrangement."""
@@ -50,7 +54,7 @@ def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -
         return None
     views = argument_views(tape, command.arguments)
     if command.rearrangement.is_certain:
-        return Rearranged(tape, views, by_positions=command.rearrangement is Rearrangement.BY_POSITIONS)
+        return Rearranged(tape, views, rearrangement=command.rearrangement)
     argument_of = [storage.argument for storage in tape.storages]
     held = [
         view_of(arguments[argument], view).copy()
@@ -81,55 +85,68 @@ class Rearranged:
         tape: Tape,
         arguments: Iterable[TapedView],
         *,
-        by_positions: bool = True,
+        rearrangement: Rearrangement = Rearrangement.BY_POSITIONS,
         elements: Sequence[Array] | None = None,
     ) -> None:
         """`arguments` are the tensors that the entry gets, as views of the tape.
 
-        Without `by_positions` no integers of them choose places, and all are elements.  With `elements`, their content
-        before the call, only an answer that consists of such elements is a rearrangement.
+        Unless it is a rearrangement by positions no integers of them choose places, and all are elements.  With
+        `elements`, their content before the call, only an answer that consists of such elements is a rearrangement.
         """
         self._tape = tape
         self._elements = elements
-        self._positions = _INTEGERS if by_positions else frozenset[str]()
+        self._positions = _INTEGERS if rearrangement is Rearrangement.BY_POSITIONS else frozenset[str]()
+        self._is_by_order = rearrangement is Rearrangement.BY_ORDER
         self._arguments = tuple(arguments)
         self._whole = {_place(view) for view in self._arguments}
         self._has_addresses = any(isinstance(step, Addressed) for step in tape.steps)
         self._origins: dict[int, set[str]] = {}  # by storage: dtypes of the arguments that moves copied into it
         for view in self._arguments:
             self._origins.setdefault(view.storage, set()).add(view.dtype)
-        self._moves: dict[int, dict[str, int]] = {}  # storage -> origin -> the first move that rearranged
+        self._moves: dict[int, dict[_Kind, int]] = {}  # storage -> the first move of each kind that rearranged
         self._moved_into: set[int] = set()  # by moves or operators, not by launches alone
         self._move_by_digest: dict[bytes, int] = {}
-        self._regardless: set[int] = set()  # moves without index tensors
+        self._placed: set[int] = set()  # storages with content that a launch by positions stored
+        self._maybe_placed: set[int] = set()  # those where integers of that launch may also be elements
         self._returned = {view.dtype for view in tape.returned if view is not None}
 
     def note(self, number: int, step: Step, content: Sequence[Array], launched: Collection[int]) -> None:
-        """Follow one step, which has been executed on `content`; `launched` are the storages that kernels stored to."""
+        """Follow a step other than a launch, which was executed on `content`; kernels stored to those `launched`."""
         if isinstance(step, Filled | Moved | LookedUp):
-            self._moved_into.add(step.target.storage)
+            self._note_written(step.target.storage, bytes_of(step.target))
         elif isinstance(step, Given):
-            self._moved_into.add(step.storage)
+            self._note_written(step.storage, self._tape.storages[step.storage].bytes)
         match step:
             case Filled():
                 self._note_move(number, step.target, None, content)
             case Moved():
                 self._note_origin(step.target, step.source)
-                if step.source.storage in launched and self._is_whole(step.source) and self._is_whole(step.target):
+                self._note_placed((step.target.storage,), (step.source.storage,))
+                is_whole = self._is_whole(step.source) and self._is_whole(step.target)
+                if step.source.storage in self._placed or (step.source.storage in launched and is_whole):
                     self._inherit((step.target.storage,), (step.source.storage,))
                 else:
-                    self._regardless.add(number)
                     self._note_move(number, step.target, step.source, content)
             case LookedUp():
                 self._note_origin(step.target, step.source)
-                self._note_rearranged(number, step.target.storage)
+                self._note_rearranged(number, step.target.storage, regardless=False)
+                self._inherit((step.target.storage,), (step.source.storage,))
             case Given():
                 self._origins.setdefault(step.storage, set()).add(_CONSTANT if step.data is not None else _UNKNOWN)
                 self._inherit((step.storage,), step.reads)
-            case Launched():
-                used = range(len(content)) if self._has_addresses else _storages_of(step)
-                placed = self._elements is None and self._takes_positions(step, launched)
-                self._inherit(used, used, without=self._regardless if placed else ())
+
+    def note_launch(self, step: Launched, stored: Collection[int], launched: Collection[int]) -> None:
+        """Follow a launch that may have written to the storages `stored`; kernels stored to those `launched`."""
+        used = range(len(self._tape.storages)) if self._has_addresses else _storages_of(step)
+        self._inherit(stored, used)
+        self._note_placed(stored, used)
+        if self._elements is None:
+            origins = [self._origins.get(number, set()) for number in _storages_of(step)]
+            answers = self._returned | {view.dtype for view in self._arguments if view.storage in launched}
+            if self._is_by_order or any(types and types <= self._positions - answers for types in origins):
+                self._placed.update(stored)
+            if any(types and types <= self._positions for types in origins):
+                self._maybe_placed.update(stored)
 
     def written(self, changed: Collection[int]) -> list[TapedView]:
         """The arguments whose storages have changed: outputs that are written in place."""
@@ -147,7 +164,7 @@ class Rearranged:
 
     def made(self, outputs: Sequence[TapedView], content: Sequence[Array], stored: Collection[int]) -> bool:
         """Whether memory that rearranging moves filled, and none of `stored`, holds an output of several values."""
-        filled = self._moved_into.intersection(self._moves)
+        filled = self._moved_into.intersection(self._moves) - self._maybe_placed
         moved = [_digest(content[storage]) for storage in filled if storage not in stored]
         elements = [view_of(content[view.storage], view) for view in outputs if prod(view.shape) >= _ENOUGH]
         return any(_digest(one) in moved for one in elements if moved and bool((one != one.flat[0]).any()))
@@ -157,8 +174,8 @@ class Rearranged:
         moves = [
             move
             for view in outputs
-            for origin, move in self._moves.get(view.storage, {}).items()
-            if origin != _CONSTANT and (origin in answers or origin not in self._positions)
+            for origin, move in self._moves_behind(view.storage)
+            if origin in answers or origin not in self._positions
         ]
         moves += [self._move_by_digest[one] for one in map(_digest, elements) if one in self._move_by_digest]
         return min(moves, default=None)
@@ -167,42 +184,53 @@ class Rearranged:
         """The first move into a storage whose whole content equals an output; None if there is none."""
         answers = {_digest(one) for one in elements if one.size >= _ENOUGH}
         held = [number for number in self._moves if answers and _digest(content[number]) in answers]
-        moves = (one for number in held for one in self._moves[number].items())
-        return min((move for origin, move in moves if origin != _CONSTANT), default=None)
+        return min((move for number in held for _, move in self._moves_behind(number)), default=None)
 
-    def _takes_positions(self, step: Launched, launched: Collection[int]) -> bool:
-        """Whether a launch gets integers of arguments that cannot be elements of an answer."""
-        answers = self._returned | {view.dtype for view in self._arguments if view.storage in launched}
-        origins = [self._origins.get(number, set()) for number in _storages_of(step)]
-        return any(types and types <= self._positions - answers for types in origins)
+    def _moves_behind(self, storage: int) -> Iterator[tuple[str, int]]:
+        """The moves of elements that may have computed what a storage holds, with their origins."""
+        is_placed = storage in self._placed
+        for (origin, regardless), move in self._moves.get(storage, {}).items():
+            if origin != _CONSTANT and not (is_placed and regardless):
+                yield origin, move
+
+    def _note_written(self, storage: int, size: int) -> None:
+        """Record that torch wrote `size` bytes of a storage; all of it replaces what a launch stored."""
+        self._moved_into.add(storage)
+        if size >= self._tape.storages[storage].bytes:
+            self._placed.discard(storage)
+            self._maybe_placed.discard(storage)
+
+    def _note_placed(self, storages: Collection[int], sources: Iterable[int]) -> None:
+        """Content of `sources`, which launches by positions may have stored, reaches `storages`."""
+        for placed in (self._placed, self._maybe_placed):
+            if not placed.isdisjoint(sources):
+                placed.update(storages)
 
     def _note_origin(self, target: TapedView, source: TapedView) -> None:
         self._origins.setdefault(target.storage, set()).update(self._origins.get(source.storage, {_UNKNOWN}))
 
     def _note_move(self, number: int, target: TapedView, source: TapedView | None, content: Sequence[Array]) -> None:
         is_whole = self._is_whole(target) or (source is not None and self._is_laid_out_as(target, source))
+        if source is not None:
+            self._inherit((target.storage,), (source.storage,))
         if not (is_whole and (source is None or self._is_whole(source))):
-            self._note_rearranged(number, target.storage)
+            self._note_rearranged(number, target.storage, regardless=True)
             return
         for view in (target, source):
             if view is not None:
                 self._move_by_digest.setdefault(_digest(view_of(content[view.storage], view)), number)
         self._move_by_digest.setdefault(_digest(content[target.storage]), number)  # in the order of its bytes
-        if source is not None:
-            self._inherit((target.storage,), (source.storage,))
 
-    def _note_rearranged(self, number: int, storage: int) -> None:
+    def _note_rearranged(self, number: int, storage: int, *, regardless: bool) -> None:
         for origin in self._origins.get(storage) or (_UNKNOWN,):
-            self._moves.setdefault(storage, {}).setdefault(origin, number)
+            self._moves.setdefault(storage, {}).setdefault((origin, regardless), number)
 
-    def _inherit(self, storages: Iterable[int], sources: Iterable[int], without: Collection[int] = ()) -> None:
-        """Content of `sources`, rearranged or not, reaches `storages`; moves `without` are ignored there."""
-        inherited: dict[str, int] = {}
+    def _inherit(self, storages: Iterable[int], sources: Iterable[int]) -> None:
+        """Content of `sources`, rearranged or not, reaches `storages`."""
+        inherited: dict[_Kind, int] = {}
         for source in sources:
             inherited |= {
-                origin: move
-                for origin, move in self._moves.get(source, {}).items()
-                if move not in without and move < inherited.get(origin, move + 1)
+                kind: move for kind, move in self._moves.get(source, {}).items() if move < inherited.get(kind, move + 1)
             }
         for storage in storages if inherited else ():
             self._moves[storage] = inherited | self._moves.get(storage, {})

@@ -119,7 +119,8 @@ def _of_operators(
 
     If the operator `may_copy`, an output of copied pieces is honest.  Arithmetic in a case that is `proven` is not part
     of its answer, which a replay without that arithmetic gave: it may be a check of the arguments.  Nor are numbers
-    from outside torch, which were the same for other inputs: they may be a table of addresses and sizes.
+    from outside torch, which were the same for other inputs: they may be a table of addresses and sizes.  Pieces were
+    joined there in the same way for other inputs.
     """
     large = [one for one in seen if one.case in sizes and sizes[one.case].total_elements >= _LEAST_ELEMENTS]
     unproven = {case: size for case, size in sizes.items() if case not in proven}
@@ -131,7 +132,7 @@ def _of_operators(
         ("computed by torch", _computed),
     ):
         found = [one for one in large if which(one, sizes[one.case]) and not (may_copy and which is _joined)]
-        if which in (_computed, _brought_in):
+        if which in (_computed, _brought_in, _joined):
             found = [one for one in found if one.case in unproven]
         if _is_preparation([one for one in found if _is_light_on_inputs(one)], sizes):
             found = [one for one in found if not _is_light_on_inputs(one)]

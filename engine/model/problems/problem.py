@@ -146,6 +146,8 @@ class ProblemContract:
         """Whether the answer is a rearrangement, so that moves by the framework can compute it."""
         if self.category in POSITIONED:
             return Rearrangement.BY_POSITIONS
+        if self.category is Category.SORT:
+            return Rearrangement.BY_ORDER
         if self.rearranges or self.category in REARRANGING:
             return Rearrangement.YES
         if self.suite is not None or self.category is Category.OTHER:

@@ -41,19 +41,20 @@ class ReturnedMemory(enum.StrEnum):
 class Rearrangement(enum.StrEnum):
     """Whether an answer consists only of the elements of the arguments in other places, or of copies of them.
 
-    BY_POSITIONS: integers of the arguments, such as indices, choose the places.  BY_CONTENT is for problems for which
-    only the content of an answer shows it.
+    BY_POSITIONS: integers of the arguments, such as indices, choose the places.  BY_ORDER: the elements themselves do.
+    BY_CONTENT is for problems for which only the content of an answer shows it.
     """
 
     YES = "yes"
     BY_POSITIONS = "by positions"
+    BY_ORDER = "by order"
     NO = "no"
     BY_CONTENT = "by content"
 
     @property
     def is_certain(self) -> bool:
         """Whether the answer is a rearrangement for any content."""
-        return self in (Rearrangement.YES, Rearrangement.BY_POSITIONS)
+        return self in (Rearrangement.YES, Rearrangement.BY_POSITIONS, Rearrangement.BY_ORDER)
 
 
 class FrameworkWork(enum.StrEnum):

@@ -271,17 +271,18 @@ def test_epsilon_is_step_after_one_or_zero() -> None:
         (Category.SHAPE_JOIN, False, Rearrangement.YES),
         (Category.COPY_CAST, False, Rearrangement.YES),
         (Category.INDEXING, False, Rearrangement.BY_POSITIONS),
+        (Category.SORT, False, Rearrangement.BY_ORDER),
         (Category.VISION, True, Rearrangement.YES),
         (Category.VISION, False, Rearrangement.NO),
         (Category.OTHER, False, Rearrangement.BY_CONTENT),
     ],
 )
-def test_category_decides_whether_integers_are_positions(
+def test_category_decides_what_chooses_the_places(
     category: Category, rearranges: bool, rearrangement: Rearrangement
 ) -> None:
     made = problem(category=category, rearranges=rearranges)
     assert made.rearrangement is rearrangement
-    assert rearrangement.is_certain is (rearrangement in (Rearrangement.YES, Rearrangement.BY_POSITIONS))
+    assert rearrangement.is_certain is (rearrangement not in (Rearrangement.NO, Rearrangement.BY_CONTENT))
 
 
 @pytest.mark.parametrize(

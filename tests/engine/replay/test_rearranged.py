@@ -159,7 +159,7 @@ def test_moves_of_constants_rearrange_no_elements(data, move):
     held = [np.arange(first, first + 12, dtype=np.float32).view(np.uint8) for first in range(4)]
     rearranged.note(0, given, held, ())
     rearranged.note(1, swapped, held, ())
-    rearranged.note(2, launched(wide(2), wide(3)), held, {3})
+    rearranged.note_launch(launched(wide(2), wide(3)), {3}, {3})
     assert rearranged.step_behind([wide(3)], held) == move
 
 
@@ -170,7 +170,7 @@ def test_argument_beside_a_rearranged_table_is_not_made_by_moves():
     answer, other = (np.arange(first, first + 12, dtype=np.float32).view(np.uint8) for first in (0, 5))
     held = [answer, other, answer.copy(), other]
     rearranged.note(0, swapped, held, ())
-    rearranged.note(1, launched(wide(0), wide(1)), held, {2})
+    rearranged.note_launch(launched(wide(0), wide(1)), {1}, {2})
     assert not rearranged.made((wide(2),), held, {2})
 
 
@@ -210,6 +210,18 @@ def placing(x: TapedView, y: TapedView) -> Launched:
     return msgspec.structs.replace(step, arguments=(*step.arguments, TapedArgument(name="at", value=AT)))
 
 
+SWAPPED_AGAIN = tuple(
+    Moved(
+        target=msgspec.structs.replace(step.target, storage=2), source=msgspec.structs.replace(step.source, storage=1)
+    )
+    for step in SWAPPED
+)
+BY_LOOK_UP = (
+    LookedUp(target=vector(2, elements=HALF), source=vector(0), positions=AT, dimension=0),
+    Moved(target=RIGHT, source=vector(2, elements=HALF)),
+)
+
+
 @pytest.mark.parametrize(
     ("steps", "output", "rearrangement", "move"),
     [
@@ -219,12 +231,47 @@ def placing(x: TapedView, y: TapedView) -> Launched:
         ((placing(vector(0), vector(2)), *SWAPPED), 1, Rearrangement.BY_POSITIONS, 1),
         ((LookedUp(target=LEFT, source=vector(0), positions=AT, dimension=0), placing(vector(1), vector(2))), 2,
          Rearrangement.BY_POSITIONS, 0),
+        ((*BY_LOOK_UP, placing(vector(1), vector(2))), 2, Rearrangement.BY_POSITIONS, 0),
+        ((*SWAPPED, placing(vector(1), vector(1))), 1, Rearrangement.BY_POSITIONS, None),
+        ((placing(vector(0), vector(1)), *SWAPPED_AGAIN), 2, Rearrangement.BY_POSITIONS, None),
+        ((placing(vector(0), vector(1)), *SWAPPED_AGAIN), 2, Rearrangement.YES, 1),
+        ((launched(vector(0), vector(1)), *SWAPPED_AGAIN), 2, Rearrangement.BY_POSITIONS, 1),
+        ((*BY_LOOK_UP, placing(vector(0), vector(1)), *SWAPPED_AGAIN), 2, Rearrangement.BY_POSITIONS, 0),
+        ((placing(vector(0), vector(1)), WHOLE, *SWAPPED_AGAIN), 2, Rearrangement.BY_POSITIONS, 2),
     ],
     ids=["before a launch by positions", "where integers are elements", "before another launch", "alone",
-         "a look-up by positions"],
+         "a look-up by positions", "a look-up that is moved", "in place", "after a launch by positions",
+         "after one that gets elements", "after another launch", "a look-up in place", "after what replaced it"],
 )  # fmt: skip
-def test_moves_before_a_launch_by_positions_are_allowed(steps, output, rearrangement, move):
+def test_moves_around_a_launch_by_positions_are_allowed(steps, output, rearrangement, move):
     assert move_before_placing(steps, output, rearrangement) == move
+
+
+@pytest.mark.parametrize(
+    ("steps", "output", "move"),
+    [
+        ((*SWAPPED, launched(vector(1), vector(1))), 1, None),
+        ((launched(vector(0), vector(1)), *SWAPPED_AGAIN), 2, None),
+        ((*SWAPPED,), 1, 0),
+    ],
+    ids=["before", "after", "alone"],
+)
+def test_moves_around_a_launch_by_order_are_allowed(steps, output, move):
+    assert first_move(steps, output, Rearrangement.BY_ORDER) == move
+
+
+@pytest.mark.parametrize(("rearrangement", "made"), [(Rearrangement.BY_POSITIONS, False), (Rearrangement.YES, True)])
+def test_launch_by_what_may_be_positions_is_no_certain_move(rearrangement, made):
+    elements, places, answer = (vector(storage, elements=8, dtype="int64") for storage in range(3))
+    halves = [vector(at, elements=4, offset_bytes=16 * at, dtype="int64") for at in (0, 2)]
+    storages = (TapedStorage(bytes=64, argument=0), TapedStorage(bytes=64, argument=1), TapedStorage(bytes=64))
+    recorded = msgspec.structs.replace(tape(returned=(answer,)), storages=storages)
+    rearranged = Rearranged(recorded, (elements, places), rearrangement=rearrangement)
+    held = [np.arange(8).view(np.uint8)] * 3
+    rearranged.note(0, Moved(target=halves[1], source=halves[0]), held, ())
+    rearranged.note_launch(launched(places, answer), {2}, {2})
+    assert rearranged.step_behind([answer], held) == 0
+    assert rearranged.made([answer], held, ()) is made
 
 
 def test_a_move_that_holds_the_answer_is_found():
@@ -247,7 +294,7 @@ def test_a_move_that_holds_the_answer_is_found():
         target=msgspec.structs.replace(rows.target, shape=(2, ELEMENTS), strides=(ELEMENTS, 1)), source=transposed
     )
     rearranged.note(0, move, values, ())
-    rearranged.note(1, placing(vector(1), vector(2)), values, (2,))
+    rearranged.note_launch(placing(vector(1), vector(2)), {2}, {2})
     output = vector(2, elements=2 * ELEMENTS)
     assert rearranged.step_behind([output], values) == 0
     values[1] = values[1][::-1].copy()
