@@ -6,7 +6,8 @@ in the same precision, must be right on that content with half of the tolerance.
 
 Errors of a few roundings in float32 at the usual scale of the case are allowed too.  For small inputs an honest kernel
 may lose digits by cancellation, as 1 - exp(-2x) does: its constants are not small, and neither are the errors of what
-it adds to them, while the answer is.
+it adds to them, while the answer is.  Answers may also be small beside terms as large as the usual answers, as where
+all numbers are negative, or as answers to other rows: there the errors that the largest of these may have are allowed.
 """
 
 from __future__ import annotations
@@ -37,6 +38,14 @@ _VANISHING = 2.0**-48
 _ROUNDINGS = 8  # units in the last place: some three operations, or approximations as exact as those of a GPU
 _HARMLESS = (protocol.Variant.ONE_ELEMENT, protocol.Variant.PERMUTED)
 """Variants without ties in an output of integers; the result of a tie is unspecified."""
+_OF_OTHER_TERMS = (
+    protocol.Variant.PERMUTED,
+    protocol.Variant.SCALED,
+    protocol.Variant.EVEN,
+    protocol.Variant.EQUAL,
+    protocol.Variant.ORDERED,
+)
+"""Variants of numbers as large as usual ones, or as others beside them, whose answers may be smaller."""
 
 
 class UnsuitableContentError(Exception):
@@ -115,7 +124,7 @@ class Variants:
         for part in changed:
             tensor = _without_repeats(tensors.view(part, storages[part.storage]))
             tensor.copy_(input_values.values_of(variant, tensor, rng))
-        return self._content(prepared, storages)
+        return self._content(prepared, variant, storages)
 
     def _with_another_element(
         self, prepared: cases.PreparedCase, free: tuple[protocol.TensorSpec, ...], rng: torch.Generator
@@ -125,7 +134,8 @@ class Variants:
         # An outlier makes the other answers of its row 0 and so ties, on which integer answers depend.
         in_range = any(map(_is_whole, before))
         # Doubled, since a stale output may itself be off by the tolerance and must still be detected.
-        doubled = _tolerances(prepared, factor=2.0)
+        variant = protocol.Variant.ONE_ELEMENT
+        doubled = _tolerances(prepared, _rounding(prepared, variant, before), factor=2.0)
         for factor in _FACTORS:
             for hidden in _PLACES:
                 storages = self._copied(prepared.content)
@@ -134,7 +144,7 @@ class Variants:
                 place = input_values.one_element(tensor, rng, factor=factor, hidden=hidden, in_range=in_range)
                 old = float(tensor[place.index])
                 tensor[place.index] = place.value
-                made = self._content(prepared, storages)
+                made = self._content(prepared, variant, storages)
                 if not _agree(before, made.expected, doubled):
                     name = next(name for name, spec in _floats(prepared) if spec == part)
                     where = ",".join(map(str, place.index))
@@ -160,7 +170,9 @@ class Variants:
         """The storages of a content, copied to the device of the judge."""
         return [storage.to(self._device, copy=True) for storage in content.storages]
 
-    def _content(self, prepared: cases.PreparedCase, storages: list[torch.Tensor]) -> cases.Content:
+    def _content(
+        self, prepared: cases.PreparedCase, variant: protocol.Variant, storages: list[torch.Tensor]
+    ) -> cases.Content:
         specs = prepared.base.specs
         inputs = tuple(tensors.value_of(spec, storages) for spec in specs)
         try:
@@ -170,7 +182,7 @@ class Variants:
             raise UnsuitableContentError(f"the reference fails on it: {type(error).__name__}") from error
         return cases.Content(
             seed=prepared.base.seed, inputs=inputs, specs=specs, storages=storages, make_expected=lambda: expected,
-            rounding=_rounding(prepared),
+            rounding=_rounding(prepared, variant, expected),
         )  # fmt: skip
 
     def _require_suitable(
@@ -187,14 +199,14 @@ class Variants:
         if any(not _is_whole(value) and _typical(value) < _VANISHING * _typical(usual) for value, usual in pairs):
             raise UnsuitableContentError("the answer is nearly zero, and so is its tolerance")
         zeros = tuple(map(torch.zeros_like, content.expected))
-        if _agree(zeros, content.expected, _tolerances(prepared)):
+        if _agree(zeros, content.expected, _tolerances(prepared, content.rounding)):
             raise UnsuitableContentError("a zero is within tolerance of the answer")
         try:
             with self._device:
                 witness = eager_outputs(prepared.problem, content.inputs)
         except Exception as error:  # the problem's own code, on unusual content
             raise UnsuitableContentError(f"eager fails on it: {type(error).__name__}") from error
-        if not _agree(witness, content.expected, _tolerances(prepared, factor=_MARGIN)):
+        if not _agree(witness, content.expected, _tolerances(prepared, content.rounding, factor=_MARGIN)):
             raise UnsuitableContentError("eager is not clearly correct on it")
 
 
@@ -228,16 +240,27 @@ def _drawn(weights: list[int], rng: torch.Generator) -> int:
     return int(torch.multinomial(odds, 1, generator=rng))
 
 
-def _tolerances(prepared: cases.PreparedCase, *, factor: float = 1.0) -> tuple[Tolerance, ...]:
-    """The tolerance of each output, `factor` times that of the problem, and a few roundings."""
+def _tolerances(
+    prepared: cases.PreparedCase, rounding: tuple[float, ...], *, factor: float = 1.0
+) -> tuple[Tolerance, ...]:
+    """The tolerance of each output, `factor` times that of the problem, and the errors of `rounding`."""
     own = prepared.problem.tolerance(prepared.case)
     own = replace(own, relative=factor * own.relative, absolute=factor * own.absolute)
-    return tuple(allowing(own, error) for error in _rounding(prepared))
+    return tuple(allowing(own, error) for error in rounding)
 
 
-def _rounding(prepared: cases.PreparedCase) -> tuple[float, ...]:
-    """Errors of a few roundings at the scale of each output of the case; kernels add in float32 at least."""
-    return tuple(_ROUNDINGS * _unit_of(value) * _typical(value) for value in prepared.base.expected)
+def _rounding(prepared: cases.PreparedCase, variant: protocol.Variant, expected: Outputs) -> tuple[float, ...]:
+    """Errors at the scale of each output of the case: of a few roundings, since kernels add in float32 at least.
+
+    Beside other terms it is the error that the largest answer, usual or in the variant, may have by the tolerance.
+    """
+    usual = prepared.base.expected
+    few = (_ROUNDINGS * _unit_of(value) * _typical(value) for value in usual)
+    if variant not in _OF_OTHER_TERMS:
+        return tuple(few)
+    absolute = prepared.problem.tolerance(prepared.case).absolute
+    largest = (absolute * max(map(_largest, pair)) for pair in zip(usual, expected, strict=True))
+    return tuple(map(max, few, largest))
 
 
 def _unit_of(value: torch.Tensor) -> float:
@@ -247,9 +270,18 @@ def _unit_of(value: torch.Tensor) -> float:
 
 def _typical(value: torch.Tensor) -> float:
     """The root mean square of the finite values, which the tolerance is scaled to."""
-    sizes = value.double() if value.dtype == torch.bool else computable(value).abs().double()
-    finite = sizes[sizes.isfinite()]
+    finite = _finite_sizes(value)
     return float(typical(finite, finite.numel())) if finite.numel() else 0.0
+
+
+def _largest(value: torch.Tensor) -> float:
+    finite = _finite_sizes(value)
+    return float(finite.max()) if finite.numel() else 0.0
+
+
+def _finite_sizes(value: torch.Tensor) -> torch.Tensor:
+    sizes = value.double() if value.dtype == torch.bool else computable(value).abs().double()
+    return sizes[sizes.isfinite()]
 
 
 def _is_whole(value: torch.Tensor) -> bool:

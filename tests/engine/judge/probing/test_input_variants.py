@@ -318,6 +318,28 @@ def test_cancellation_in_small_answers_is_right(judge: Judge) -> None:
     assert right_counts(replace(call, rounding=()))[0] < 10
 
 
+def gated(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return weight * torch.sigmoid(4 * x)
+
+
+def gated_by_difference(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """The same with errors as large as those of the weight, whatever the answer."""
+    return 7 * weight - (6 * weight + weight / (1 + torch.exp(4 * x)))
+
+
+def test_cancellation_among_usual_numbers_is_right(judge: Judge) -> None:
+    def inputs(rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.randn(400, generator=rng), 2 * torch.randn(400, generator=rng) + 1
+
+    judge.prepare(replace(problem(inputs, gated), tolerance=lambda case: ALLOWED))
+    assert judge.vary(Variant.ORDERED).dismissed == ""
+    arguments = judge.input(0), judge.input(1)
+    call = cases.finished_call(judge.prepared, [gated_by_difference(*arguments)])
+    assert right_counts(call) == (400,)
+    assert right_counts(replace(call, rounding=()))[0] < 400
+    assert right_counts(cases.finished_call(judge.prepared, [torch.zeros(400)]))[0] < 200
+
+
 def test_small_answers_left_out_are_wrong(judge: Judge) -> None:
     judge.prepare(replace(problem(drawn(40), torch.tanh), tolerance=lambda case: ALLOWED))
     judge.vary(Variant.TINY)
