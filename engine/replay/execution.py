@@ -75,7 +75,8 @@ class Replay:
     depend on the arguments.  `looks_up_foreign` is whether a look-up read elements or positions from a Given step, and
     `looks_up_table` whether one read elements that depend on no argument, as fills or a kernel had written them, at
     positions that do.  `fractional` are the storages with fractions of arguments, or their bits, that no kernel has
-    worked on, and `looks_up_by_fractions` whether positions of a look-up were such.
+    worked on, and `looks_up_by_fractions` whether positions of a look-up were such.  `truncated_by` is the first move
+    whose cast dropped fractions of content that may depend on the arguments.
     """
 
     content: Sequence[Array]
@@ -89,6 +90,7 @@ class Replay:
     looks_up_table: bool = False
     fractional: set[int] = field(default_factory=set)
     looks_up_by_fractions: bool = False
+    truncated_by: int | None = None
     origins: Origins | None = None
 
 
@@ -114,6 +116,8 @@ def replay(
                 _note_written(tape, state, step.target, ())
             case Moved():
                 memory.move(step.target, step.source)
+                if step.drops_fractions and step.source.storage in state.derived and state.truncated_by is None:
+                    state.truncated_by = number
                 _note_written(tape, state, step.target, (step.source.storage,))
             case LookedUp():
                 _look_up(tape, state, step, memory)

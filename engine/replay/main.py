@@ -160,6 +160,7 @@ class Replayer:
             looks_up_foreign=state.looks_up_foreign,
             looks_up_table=state.looks_up_table,
             looks_up_by_fractions=state.looks_up_by_fractions,
+            truncated_by=state.truncated_by,
         )
 
 

@@ -140,7 +140,8 @@ class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
     it.  `rearranged_by` is the move that may have computed an answer that is a rearrangement, `made_by_moves` whether
     memory that mostly moves filled holds it, and `looks_up_foreign` whether a look-up needed a Given step.
     `looks_up_table` is whether one read what depends on no argument, at positions that do, and `looks_up_by_fractions`
-    whether positions were fractions of arguments.
+    whether positions were fractions of arguments.  `truncated_by` is the first move whose cast dropped fractions of
+    content that may depend on the arguments.
     """
 
     returned: Returned
@@ -152,3 +153,4 @@ class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
     looks_up_foreign: bool = False
     looks_up_table: bool = False
     looks_up_by_fractions: bool = False
+    truncated_by: Count | None = None

@@ -210,8 +210,7 @@ def of_match(case: str, tape: Tape, replayed: Replayed, used: Collection[Given],
         move, may = _move(tape.steps[replayed.rearranged_by]), "" if replayed.made_by_moves else "may have "
         gap = Gap.TORCH if replayed.made_by_moves else Gap.TORCH_LIGHT
         return CaseProof(case=case, gap=gap, reason=f"the answer is a rearrangement, and {move} {may}made it")
-    cast = next((step for step in tape.steps if isinstance(step, Moved) and step.drops_fractions), None)
-    if cast is not None:
+    if replayed.truncated_by is not None and isinstance(cast := tape.steps[replayed.truncated_by], Moved):
         reason = f"torch drops the fractions of elements: a cast of {cast.source.dtype} to {cast.target.dtype}"
         return CaseProof(case=case, gap=Gap.TORCH_LIGHT, reason=reason)
     if replayed.looks_up_table:

@@ -31,7 +31,8 @@ class Replayed:
     `rearranged_by` is the step of a move that may have computed an answer that is a rearrangement; `made_by_moves` is
     whether memory that moves alone filled holds it, which is allowed where the framework may copy.  `looks_up_foreign`
     is whether a look-up needed memory of a Given step, `looks_up_table` whether one read what depends on no argument,
-    at positions that do, and `looks_up_by_fractions` whether positions were fractions, or the bits of them.  `seed`
+    at positions that do, and `looks_up_by_fractions` whether positions were fractions, or the bits of them.
+    `truncated_by` is the step of a cast that dropped fractions of content that may depend on the arguments.  `seed`
     made the inputs, `digests` are the judge's of the call, and `answer_bytes` is the size of all outputs.
     `table_bytes` is the least size of constants that can hold half of the answer, 0 where that is any size or was not
     requested.  With `no_content` no argument has an element, though some are tensors.  `answers_other` is whether at
@@ -47,6 +48,7 @@ class Replayed:
     looks_up_foreign: bool = False
     looks_up_table: bool = False
     looks_up_by_fractions: bool = False
+    truncated_by: int | None = None
     seed: int = 0
     answer_bytes: int = 0
     digests: protocol.ContentDigests | None = None
@@ -178,6 +180,7 @@ class Replays:
             looks_up_foreign=reply.looks_up_foreign,
             looks_up_table=reply.looks_up_table,
             looks_up_by_fractions=reply.looks_up_by_fractions,
+            truncated_by=reply.truncated_by,
             seed=seed,
             answer_bytes=sum(report.total * ELEMENT_BYTES.get(report.dtype, 1) for report in compared.reports),
             digests=compared.digests,

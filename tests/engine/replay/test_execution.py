@@ -140,6 +140,27 @@ def test_look_ups_at_positions_of_fractions_are_found(steps, fractional, looks_u
     assert state.looks_up_by_fractions is looks_up
 
 
+CAST = Moved(target=vector(2, dtype="int32"), source=vector(1))
+
+
+@pytest.mark.parametrize(
+    ("steps", "cast"),
+    [
+        ((Moved(target=vector(1), source=vector(0)), CAST), 1),
+        ((launched(vector(0), vector(1)), CAST), 1),
+        ((Given(storage=1), CAST), 1),
+        ((Given(storage=1, data=bytes(BYTES)), CAST), None),
+        ((FILLED, CAST), None),
+        ((Moved(target=vector(2), source=vector(0)),), None),
+    ],
+    ids=["argument", "kernel", "unknown", "constant", "filled", "without a cast"],
+)
+def test_casts_that_drop_fractions_of_arguments_are_found(steps, cast):
+    small = np.zeros(ELEMENTS, np.float32).view(np.uint8)
+    recorded = tape(*steps, storages=3)
+    assert replay_on_host(recorded, [small], {0: double()}, poison=zeros).truncated_by == cast
+
+
 @pytest.mark.parametrize(
     ("steps", "moved"),
     [

@@ -328,7 +328,7 @@ def test_an_answer_that_operators_moved_is_not_proven():
         ),
         (
             (Moved(target=vector(1, dtype="int64"), source=vector(0)), LAUNCH),
-            {},
+            {"truncated_by": 0},
             Gap.TORCH_LIGHT,
             "torch drops the fractions of elements: a cast of float32 to int64",
         ),
