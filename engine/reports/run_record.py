@@ -173,6 +173,11 @@ class RunRecord:
         return heavy or (self.verdict is not None and self.verdict.flagged)
 
     @property
+    def kernels_left_out(self) -> int:
+        """Number of launched kernels that a finished run did not compile, for a case did not pass or it was ended."""
+        return 0 if self.running else max(self.kernels_planned - len(self.kernels), 0)
+
+    @property
     def benchmark_report(self) -> Benchmarks:
         """Timed cases, without the numbers of wrong ones, and whether they count."""
         return Benchmarks(

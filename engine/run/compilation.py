@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from engine.model import Artefact, CompiledKernel, Launch, Plan, events
 from engine.run.compile_queue import Builder
@@ -68,6 +68,14 @@ class Compilation:
         if self._stage is not None and self.ahead is self._builder:
             return self._stage.add(launch, specialisation)
         return self.ahead.add(launch, specialisation)
+
+    def leave_out_rest(self, wanted: Iterable[Launch]) -> None:
+        """Not all cases passed: compile for another target only one specialisation of each kernel, and these launches.
+
+        The verdict is known by then, and its reader should not wait for the rest.
+        """
+        if self._builder is not None and self._builder is not self.ahead:
+            self._builder.leave_out_rest(wanted)
 
     def release(self) -> None:
         """Compile what was held while cases ran."""

@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import math
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from engine.artefacts import ArtefactStore
 from engine.errors import EngineError
@@ -22,7 +22,6 @@ from engine.profile import Profile
 from engine.run.compile_turns import END, FIRST, REST, Job, Turn, Turns
 from engine.run.launch_compiler import Attempt, Binary, CompiledLaunch, LaunchCompiler
 from engine.run.publication import Publication
-from engine.verdict.decide import Stop
 
 # Far above the grid of an autotuner; launches beyond it are compiled by the worker, as without a dry run.
 _MOST_JOBS = 2048
@@ -81,6 +80,7 @@ class Builder:
         self._expects = True
         self._over = False
         self.unfinished = 0
+        self.left_out = 0
         self.overfull = False
         self.kernels: list[CompiledKernel] = []
 
@@ -107,11 +107,6 @@ class Builder:
                 self._passed_over -= 1
                 self._enqueue(job)
         return [job.done, *self._launcher(specialisation)]
-
-    @property
-    def trouble(self) -> Stop | None:
-        """Why no more launches can be compiled; None while they can."""
-        return self._compiler.trouble
 
     @property
     def unkept(self) -> str:
@@ -188,6 +183,14 @@ class Builder:
         """Drop expected launches whose compilation has not begun; observed launches are still compiled."""
         self._expects = False
 
+    def leave_out_rest(self, wanted: Iterable[Launch]) -> None:
+        """Compile only the first specialisation of each kernel and these launches; `left_out` counts the others."""
+        needed = {specialisation_of(launch) for launch in wanted}
+        for job in self._turns.take_out(lambda job: specialisation_of(job.launch) not in needed):
+            _settle(job)
+            self.unfinished -= 1
+            self.left_out += 1
+
     async def is_done_within(self, budget_s: float, ahead: asyncio.Task[None]) -> bool:
         """Whether the task that adds and compiles expected launches ends in time; otherwise they are dropped."""
         _, late = await asyncio.wait([ahead], timeout=budget_s)
@@ -205,7 +208,7 @@ class Builder:
             await asyncio.wait(waiting)
 
     async def run(self) -> None:
-        """Compile until `finish`.  If the file does not load here, `trouble` is set and its kernels are UNSUPPORTED."""
+        """Compile until `finish`.  If the file does not load here, its kernels are UNSUPPORTED, with the reason."""
         try:
             await self._released.wait()
             self._compiler.begin()

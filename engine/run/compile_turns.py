@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from engine.model import Launch
@@ -76,6 +77,14 @@ class Turns:
         """Wait until every turn is taken, or all are dropped."""
         while self._turns:
             await self._changed.wait()
+
+    def take_out(self, unwanted: Callable[[Job], bool]) -> list[Job]:
+        """Remove the turns of rank REST with such a job; returns their jobs."""
+        removed = [turn for turn in self._turns if turn.rank == REST and turn.job is not None and unwanted(turn.job)]
+        self._turns = [turn for turn in self._turns if turn not in removed]
+        heapq.heapify(self._turns)
+        self._wake()
+        return [turn.job for turn in removed if turn.job is not None]
 
     def drop(self) -> None:
         """Drop all turns."""

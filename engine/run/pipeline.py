@@ -257,6 +257,8 @@ class Run:
             cases, self._results, launches=verifier.launches, tapes=verifier.tapes, digests=verifier.digests
         )
         failed = next((result for result in self._results if result.outcome is not Outcome.PASS), None)
+        if stop is not None or failed is not None:
+            self._compilation.leave_out_rest(verifier.launches.get(failed.case, ()) if failed is not None else ())
         outcome = stop.outcome if stop else failed.outcome if failed else Outcome.PASS
         self._emitter.end(Stage.VERIFY, began, outcome, stop.message if stop else failed.message if failed else "")
         return stop

@@ -65,7 +65,8 @@ class CompilingStage:
             message = "no expected kernel builds, and none was launched"
             self._emitter.end(Stage.COMPILE, began, Outcome.UNSUPPORTED, message)
         else:
-            self._emitter.end(Stage.COMPILE, began)
+            left_out = counted(builder.left_out, "kernel") if builder.left_out else ""
+            self._emitter.end(Stage.COMPILE, began, message=left_out and f"{left_out} left out: not all cases passed")
 
 
 def narrow_offsets(kernels: Iterable[CompiledKernel], *, has_fixed_sizes: bool = False) -> tuple[Finding, ...]:

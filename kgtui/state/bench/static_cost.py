@@ -13,6 +13,7 @@ from kgtui.state.format import numbers
 from kgtui.state.format.glyphs import Glyphs
 from kgtui.state.format.lines import Column, Line, Row, Span, line, muted
 from kgtui.state.run.resources import kernel_lines, resource_words
+from kgtui.state.run.tables import left_out_note
 from kgtui.state.run.traffic import traffic_lines
 
 COLUMNS = (
@@ -43,7 +44,8 @@ def static_lines(view: RunRecord) -> tuple[Line, ...]:
     for kernel in view.kernels:
         launch = kernel.launch
         alike.setdefault((launch.kernel, launch.num_warps, launch.num_stages, kernel.target), []).append(kernel)
-    return tuple(one for kernels in alike.values() for one in _specialisations(kernels))
+    note = left_out_note(view)
+    return (*(one for kernels in alike.values() for one in _specialisations(kernels)), *((note,) if note else ()))
 
 
 def _specialisations(kernels: Sequence[CompiledKernel]) -> Iterator[Line]:

@@ -4,7 +4,7 @@ Model, tokens and price are shown if the store has them; they are empty for a ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from engine.devices.hardware.occupancy import occupancy
 from engine.model import CompiledKernel, Finding, Launch, Outcome, Severity
@@ -20,6 +20,7 @@ from kgtui.state.run.resources import resource_words
 _HEAVIEST_FIRST = (Severity.PROOF, Severity.SUSPECT, Severity.HINT, Severity.NOTE)
 _TONES = {Severity.PROOF: Tone.BAD, Severity.SUSPECT: Tone.WARN, Severity.HINT: Tone.BUSY, Severity.NOTE: Tone.MUTED}
 _LINES_NAMED = 3
+_UNKNOWN = "unknown"
 _Kernels = tuple[CompiledKernel | None, ...]
 
 
@@ -58,27 +59,27 @@ def resources_table(sides: Sequence[Side], *, glyphs: Glyphs) -> Table:
     about: dict[str, tuple[Line, ...]] = {}
     for number, kernels in enumerate(matched(sides)):
         known = next(kernel for kernel in kernels if kernel is not None)
-        cells = [_resource_cell(kernel, glyphs) for kernel in kernels]
-        about[str(number)] = tuple(
-            _kernel_words(side, kernel, known) for side, kernel in zip(sides, kernels, strict=True)
-        )
+        beside = tuple(zip(sides, kernels, strict=True))
+        cells = [_resource_cell(kernel, side, glyphs) for side, kernel in beside]
+        about[str(number)] = tuple(_kernel_words(side, kernel, known) for side, kernel in beside)
         row = (
             Span(known.launch.kernel),
             *cells,
-            _only([side.name for side, one in zip(sides, kernels, strict=True) if one is not None], of=sides)
+            _unknown(side for side, one in beside if one is None)
+            or _only([side.name for side, one in beside if one is not None], of=sides)
             or _same([cell.text for cell in cells]),
             muted(_specialised(known.launch)),
         )
         rows.append(Row(key=str(number), cells=row))
     place = 1 + len(sides)
-    rows.sort(key=lambda row: row.cells[place].text == SAME)
+    rows.sort(key=lambda row: row.cells[place].text in (SAME, _UNKNOWN))
     columns = (
         Column(label="kernel", width=19),
         *(Column(label=f"{title} regs spill shared occ.", width=26 + len(title) - 2) for title in _titles(sides)),
         Column(label="change", width=9),
         Column(label="specialised on", width=50, least=16, rank=1),
     )
-    differing = sum(row.cells[place].text != SAME for row in rows)
+    differing = sum(row.cells[place].text not in (SAME, _UNKNOWN) for row in rows)
     return Table(
         columns=columns,
         rows=tuple(rows),
@@ -170,13 +171,18 @@ def _only(names: Sequence[str], *, of: Sequence[Side]) -> Span | None:
     return Span(f"only {names[0]}", Tone.BUSY) if len(names) == 1 < len(of) else None
 
 
+def _unknown(lacking: Iterable[Side]) -> Span | None:
+    """The change of a kernel that a side may have launched without compiling it; None if no such side lacks it."""
+    return muted(_UNKNOWN) if any(side.view.kernels_left_out for side in lacking) else None
+
+
 def _same(texts: Sequence[object]) -> Span:
     return muted(SAME) if all(text == texts[0] for text in texts) else Span(DIFFERS, Tone.BUSY)
 
 
-def _resource_cell(kernel: CompiledKernel | None, glyphs: Glyphs) -> Span:
+def _resource_cell(kernel: CompiledKernel | None, side: Side, glyphs: Glyphs) -> Span:
     if kernel is None:
-        return muted(glyphs.dash)
+        return muted("not compiled" if side.view.kernels_left_out else glyphs.dash)
     if kernel.outcome is not Outcome.PASS:
         return Span("does not build", Tone.BAD)
     occupied = occupancy(kernel)
@@ -196,7 +202,9 @@ def _kernel_words(side: Side, kernel: CompiledKernel | None, known: CompiledKern
     if kernel is None:
         others = dict.fromkeys(one.target for one in side.view.kernels if one.launch.kernel == known.launch.kernel)
         elsewhere = known.target not in others and ", ".join(others)
-        words = f"compiled for {elsewhere}, not for {known.target}" if elsewhere else "no such kernel"
+        lacking = f"not compiled: {side.view.kernels_left_out} kernels were left out"
+        missing = lacking if side.view.kernels_left_out else "no such kernel"
+        words = f"compiled for {elsewhere}, not for {known.target}" if elsewhere else missing
         return line(strong(f"{side.name:<5} "), muted(words))
     return line(strong(f"{side.name:<5} "), muted(f"{_specialised(kernel.launch)}  "), *resource_words(kernel))
 

@@ -12,7 +12,7 @@ from engine.model import CompiledKernel, Outcome
 from engine.reports.run_record import RunRecord
 from kgtui.state.format.lines import Line, line
 from kgtui.state.run.resources import resource_words
-from kgtui.state.run.tables import kernel_columns, kernel_note, kernel_rows
+from kgtui.state.run.tables import kernel_columns, kernel_note, kernel_rows, left_out_note
 from kgtui.state.run.traffic import traffic_lines
 from kgtui.widgets.panes.base.code_pane import CodePane
 from kgtui.widgets.panes.base.pane import Followed, Pane, Scene
@@ -82,7 +82,9 @@ class IrPane(Pane):
         if current is not None:
             grid.go_to(current)
         self.set_class(not scene.kernels, "-empty")
-        self.query_one("#kernels-note", Lines).show((kernel_note(view),))
+        note = left_out_note(view) if scene.kernels and not scene.foreign_target else kernel_note(view)
+        self.set_class(bool(scene.kernels and note), "-partial")
+        self.query_one("#kernels-note", Lines).show((note,))
         self._show_resources()
 
     def step_back(self) -> bool:

@@ -120,6 +120,20 @@ async def test_every_kernel_is_compiled_once_before_further_specialisations(
     assert site.compiled == [1, 3, 2, 4]
 
 
+async def test_rest_of_specialisations_is_left_out_on_request(
+    employ: Employ, directories: EngineDirectories, tmp_path: Path
+) -> None:
+    site = Site(employ, directories, tmp_path, own=False, held=True)
+    added = (warps(1), warps(2), warps(8), replace(warps(3), kernel="second"), replace(warps(4), kernel="second"))
+    futures = [future for launch in added for future in site.builder.add(launch)]
+    site.builder.leave_out_rest([warps(8), warps(32)])
+    await site.run()
+    assert site.compiled == [1, 3, 8]
+    assert (site.builder.left_out, site.builder.unfinished) == (2, 0)
+    assert [future.done() for future in futures] == [True] * len(added)
+    assert site.emitted == [(1, 5, "pass"), (2, 5, "pass"), (3, 5, "pass")]
+
+
 async def test_kernels_for_the_own_device_keep_their_order(site: Site) -> None:
     for launch in (warps(1), warps(2), replace(warps(3), kernel="second")):
         site.builder.add(launch)

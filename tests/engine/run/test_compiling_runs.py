@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from engine import protocol
-from engine.model import (
-    Outcome,
-    Stage,
-    events,
-)
+from engine.model import Outcome, OutputReport, Stage, events
 from engine.processes.directories import EngineDirectories
-from tests.engine.run.device_run import CASES, DeviceRun, listen, verdict
-
-if TYPE_CHECKING:
-    pass
+from tests.engine.run.device_run import CASES, LAUNCH, DeviceRun, listen, verdict
 
 
 async def test_device_run_compiles_kernels_before_first_call(device_run: DeviceRun) -> None:
@@ -150,3 +143,25 @@ async def test_held_kernel_failing_to_build_fails_run(device_run: DeviceRun) -> 
     device_run.process_pool.compiles_beside_cases = False
     device_run.changes = refuse
     assert verdict(await device_run.run(*CASES, target="gfx942")) is Outcome.COMPILE_ERROR
+
+
+async def test_failed_case_leaves_out_other_kernels(device_run: DeviceRun) -> None:
+    launched = iter([(4, 8), (16,)])
+
+    def answer(kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | None:
+        wrong = OutputReport(name="return", outcome=Outcome.WRONG_VALUE, shape=(4,), dtype="float32", total=4)
+        match command:
+            case protocol.Call():
+                launches = tuple(replace(LAUNCH, num_warps=warps) for warps in next(launched, (16,)))
+                return protocol.Called(id=command.id, returned=(), launches=launches, elapsed_s=0.0)
+            case protocol.Compare() | protocol.CompareSnapshot():
+                return protocol.Compared(id=command.id, reports=(wrong,), repeated=None, mutated=None)
+        return None
+
+    device_run.process_pool.compiles_beside_cases = False
+    device_run.changes = answer
+    emitted = await device_run.run(*CASES, target="gfx942")
+    assert verdict(emitted) is Outcome.WRONG_VALUE
+    compiled = [event.kernel.launch.num_warps for event in emitted if isinstance(event, events.KernelCompiled)]
+    assert compiled == [4, 8]
+    assert compiling(emitted) == [(Outcome.PASS, "1 kernel left out: not all cases passed")]

@@ -311,6 +311,14 @@ class TestFacts:
         assert cells(table, "1")[1:4] == ["–", "90 64 B 16 B 31%", "only #2"]
         assert about(table, "1")[0] == "#1    no such kernel"
 
+    def test_kernel_left_out_on_a_side_is_unknown(self, runs: Any) -> None:
+        one = runs.side(runs.add(fakes.all_pass))
+        partial = replace(one, view=replace(one.view, kernels=(), kernels_planned=3))
+        table = resources_table((partial, one), glyphs=UNICODE)
+        assert cells(table, "0")[1:4] == ["not compiled", "40 0 B 16 B 75%", "unknown"]
+        assert about(table, "0")[0] == "#1    not compiled: 3 kernels were left out"
+        assert table.differing == 0
+
     def test_kernel_for_another_target_names_the_targets(self, runs: Any) -> None:
         one = runs.side(runs.add(fakes.all_pass))
         other = replace(one.view.kernels[0], target="sm_80")
