@@ -133,9 +133,9 @@ def left_out_note(view: RunRecord) -> Line:
     """How many kernels the run did not compile; empty if it compiled all of them."""
     if not view.kernels_left_out:
         return ()
-    why = "cancelled" if view.cancelled else "not all cases passed" if view.failed else "the run ended early"
-    count = f"{view.kernels_left_out} of {view.kernels_planned} kernels were not compiled"
-    return line(muted(f"{count}: {why}; T compiles all of them"))
+    why = "cancelled" if view.cancelled else "cases failed" if view.failed else "the run ended early"
+    count = f"{view.kernels_left_out} of {view.kernels_planned} kernels not compiled"
+    return line(muted(f"{count}: {why}; T compiles all"))
 
 
 def nothing_launched(view: RunRecord) -> str:

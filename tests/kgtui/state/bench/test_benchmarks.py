@@ -453,7 +453,7 @@ def test_specialisations_are_grouped_by_resources_largest_first(timed: Any) -> N
 def test_kernels_left_out_are_counted_below(timed: Any) -> None:
     view = replace(timed("verified_only"), kernels_planned=35)
     assert plain_text(static_lines(view)).splitlines()[-1] == (
-        "34 of 35 kernels were not compiled: the run ended early; T compiles all of them"
+        "34 of 35 kernels not compiled: the run ended early; T compiles all"
     )
 
 
