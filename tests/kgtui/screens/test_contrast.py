@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from textual.app import App, ComposeResult
 from textual.color import Color
 from textual.theme import Theme
+from textual.widgets import Input, TextArea
 
 from kgtui.highlighting.inks import INK_STYLES, Ink
 from kgtui.screens.base.themes import themes
@@ -94,6 +96,34 @@ def test_every_tone_and_ink_is_readable(theme: Theme) -> None:
         found = contrast(ground + Color.parse(known[colour]).with_alpha(share), ground)
         if found < LEAST:
             low[name, background] = round(found, 2)
+    assert low == {}
+
+
+class Typing(App[None]):
+    """Textual's own widgets for text, with the style sheet of every screen."""
+
+    CSS_PATH = STYLES / "app.tcss"
+
+    def compose(self) -> ComposeResult:
+        yield Input(placeholder="what to type")
+        yield TextArea("x = 1\n", show_line_numbers=True)
+
+
+@pytest.mark.parametrize("theme", SHADED, ids=lambda theme: theme.name)
+async def test_placeholders_and_line_numbers_are_readable(theme: Theme) -> None:
+    app = Typing()
+    app.register_theme(theme)
+    app.theme = theme.name
+    parts = ((Input, "input--placeholder"), (TextArea, "text-area--gutter"), (TextArea, "text-area--cursor-gutter"))
+    async with app.run_test():
+        low = {}
+        for widget, part in parts:
+            style = app.query_one(widget).get_component_rich_style(part)
+            assert style.color is not None
+            assert style.bgcolor is not None
+            found = contrast(Color.from_rich_color(style.color), Color.from_rich_color(style.bgcolor))
+            if found < LEAST:
+                low[part] = round(found, 2)
     assert low == {}
 
 
