@@ -74,8 +74,8 @@ def money_text(progress: GenerationProgress) -> str:
     return f"{usd_text(spent.microusd)}{of}" + (f" ({spent.unpriced} of unknown cost)" if spent.unpriced else "")
 
 
-def ending_text(progress: GenerationProgress) -> str:
-    """Summary of the ended batch in one line."""
+def ending_text(progress: GenerationProgress, *, advice: str = "") -> str:
+    """Summary of the ended batch in one line; the text of an error, which may be long, is last."""
     ended = progress.ended
     words = {
         None: "cancelled",
@@ -84,12 +84,15 @@ def ending_text(progress: GenerationProgress) -> str:
         Ending.CANCELLED: "cancelled",
         Ending.FAILED: "ended with errors",
     }[ended.ending if ended else None]
-    reason = f": {ended.message}" if ended is not None and ended.message else ""
+    reason = ended.message if ended is not None else ""
     counts = (
         f"{counted(progress.answered, 'answer')}, {progress.passed} passed, {progress.flagged} flagged, "
         f"{progress.without_code} without code"
     )
-    return f"batch {progress.number} {words}{reason}: {counts}, {money_text(progress)}"
+    start, end = f"batch {progress.number} {words}", f"{counts}, {money_text(progress)}{advice}"
+    if ended is not None and ended.ending is Ending.FAILED and reason:
+        return f"{start}: {end}; first error: {reason}"
+    return f"{start}: {reason}: {end}" if reason else f"{start}: {end}"
 
 
 def resumable_text(progress: GenerationProgress) -> str:
@@ -98,7 +101,7 @@ def resumable_text(progress: GenerationProgress) -> str:
     if ending is Ending.FINISHED:
         return ending_text(progress)
     budget = " and a larger --budget" if ending is Ending.BUDGET else ""
-    return f"{ending_text(progress)}; the same command with --resume{budget} continues"
+    return ending_text(progress, advice=f"; the same command with --resume{budget} continues")
 
 
 def _rest(progress: GenerationProgress, *, now_s: float) -> str:

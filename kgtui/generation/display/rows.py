@@ -36,7 +36,8 @@ def progress_lines(progress: GenerationProgress, *, now_s: float) -> tuple[Line,
     if progress.number is None:
         return ()
     if progress.ended is not None:
-        return (line(strong(ending_text(progress))),)
+        summary, _, error = ending_text(progress).partition("; first error: ")
+        return (line(strong(summary)), *([line(error)] if error else []))
     left = left_text(progress, now_s=now_s)
     counts = (
         f"batch {progress.number}: {progress.answered}/{progress.total} answers, {progress.verified} verified, "

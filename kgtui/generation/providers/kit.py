@@ -27,6 +27,8 @@ _ADVICE = {
     503: "try again later",
     529: "try again later",
 }
+_NO_QUOTA = "insufficient_quota"  # with the status of a rate limit, but a later request is refused, too
+_QUOTA_ADVICE = "check the plan and the balance of the account"
 _UNKNOWN_SERVICE = "check the base URL: the error has no message, so this may be another kind of service"
 
 
@@ -90,12 +92,18 @@ class Service:
     def refused(self, error: Any) -> ProviderError:  # Any: the status error of either client has the same members
         """The error for a response that is not an answer."""
         status, headers = error.status_code, error.response.headers
-        said = shortened(redacted(_message_in(error.body), self.key))
+        said = shortened(redacted(_field_of(error.body, "message"), self.key))
         advice = _ADVICE.get(status, "" if said else _UNKNOWN_SERVICE).format(variable=self.variable)
+        is_quota = _field_of(error.body, "code") == _NO_QUOTA
+        if is_quota:
+            advice = _QUOTA_ADVICE
+        sentence = f"{self.name} answered {status}"
+        if said:
+            sentence += (f" ({advice})" if advice else "") + f": {said}"
         return ProviderError(
-            f"{self.name} answered {status}" + (f": {said}" if said else "") + (f"; {advice}" if advice else ""),
+            sentence if said or not advice else f"{sentence}; {advice}",
             status=status,
-            retries=status in _RETRIED_STATUS,
+            retries=status in _RETRIED_STATUS and not is_quota,
             retry_after_s=retry_after_seconds(headers.get("retry-after"), date=headers.get("date")),
         )
 
@@ -104,8 +112,9 @@ class Service:
         if exchange.is_open:
             return ConnectionCutError(f"the answer of {self.name} broke off: {detail}")
         if exchange.is_accepted:
-            return ProviderError(f"{self.name} sent a stream without a valid event: {detail}; check the base URL")
-        sentence = f"{self.name} cannot be reached or does not answer: {detail}; check the base URL"
+            return ProviderError(f"{self.name} sent a stream without a valid event (check the base URL): {detail}")
+        server = urllib.parse.urlsplit(self.base_url).netloc.rpartition("@")[2]
+        sentence = f"{self.name} at {server} cannot be reached or does not answer (check the base URL): {detail}"
         return ProviderError(sentence, retries=True)
 
 
@@ -141,11 +150,11 @@ def refuse_other_content(content_type: str, *, provider: str) -> None:
         raise ProviderError(f"{provider} answered with {kind} instead of a stream of events; check the base URL")
 
 
-def _message_in(body: object) -> str:
-    """The sentence in a JSON error of either service, {"error": {"message": ...}} or its inner part; "" without one."""
+def _field_of(body: object, name: str) -> str:
+    """A text of a JSON error of either service, {"error": {"message": ...}} or its inner part; "" without one."""
     inner = body.get("error", body) if isinstance(body, dict) else None
-    message = inner.get("message") if isinstance(inner, dict) else None
-    return message if isinstance(message, str) else ""
+    text = inner.get(name) if isinstance(inner, dict) else None
+    return text if isinstance(text, str) else ""
 
 
 def retry_after_seconds(value: str | None, *, date: str | None = None) -> float | None:

@@ -34,12 +34,17 @@ class Fault:
 
 FAULTS = {
     "none": Fault(replies=(Reply(),), spent=PAID_ONCE, reads="finished: 1 answer, 1 passed"),
-    "429 once": Fault(replies=(BUSY, Reply()), requests=2, spent=PAID_ONCE, reads="{name} answered 429: slow down"),
+    "429 once": Fault(
+        replies=(BUSY, Reply()),
+        requests=2,
+        spent=PAID_ONCE,
+        reads="{name} answered 429 (lower --concurrency, or try again later): slow down",
+    ),
     "500 once": Fault(
         replies=(Reply(status=500, body="{}"), Reply()), requests=2, spent=PAID_ONCE, reads="{name} answered 500"
     ),
     "429 always": Fault(
-        replies=(BUSY,), requests=6, reads="ended with errors: openai:alpha on aten::softmax: {name} an"
+        replies=(BUSY,), requests=6, reads="; first error: openai:alpha on aten::softmax: {name} an"
     ),
     "wrong key": Fault(
         replies=(Reply(status=401, body="{}"),), reads="{name} answered 401; check the key in {variable}"

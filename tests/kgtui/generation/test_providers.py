@@ -31,6 +31,11 @@ from tests.kgtui.generation.wire_server import PIECES, TEXT, Reply, WireServer
 
 KEY = "sk-test-0123456789abcdef"
 ENVIRONMENT = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+NO_QUOTA = Reply(
+    status=429,
+    content_type="application/json",
+    body='{"error": {"message": "no credit", "code": "insufficient_quota"}}',
+)
 REQUEST = CompletionRequest(
     model="m",
     messages=(Message(role=Role.SYSTEM, text="be brief"), Message(role=Role.USER, text="a kernel")),
@@ -140,9 +145,10 @@ async def test_an_answer_that_breaks_off_keeps_its_text(protocol, reply):
         (Reply(status=529, body="{}"), 529, True, None, "answered 529"),
         (Reply(status=401, body="{}"), 401, False, None, "check the key in"),
         (Reply(status=404, body="{}"), 404, False, None, "check the name of the model"),
+        (NO_QUOTA, 429, False, None, "answered 429 (check the plan and the balance of the account): no credit"),
         (Reply(content_type="text/html", body="<html>"), None, False, None, "check the base URL"),
     ],
-    ids=["429", "500", "529", "wrong key", "unknown model", "HTML"],
+    ids=["429", "500", "529", "wrong key", "unknown model", "no quota", "HTML"],
 )
 async def test_refusal_states_next_step(protocol, reply, status, retries, retry_after_s, words):
     error = (await outcome_of(protocol, reply)).error

@@ -266,6 +266,6 @@ def test_key_repeated_by_service_is_stored_nowhere(provider, console, engine, ho
     left = b"".join(path.read_bytes() for place in (home, folder) for path in place.rglob("*") if path.is_file())
     shown = keyed.out.getvalue() + keyed.err.getvalue()
     assert b"Your key is [key]" in left
-    assert "answered 401: " in shown
+    assert "answered 401 (check the key in " in shown
     assert SECRET.encode() not in left
     assert SECRET not in shown
