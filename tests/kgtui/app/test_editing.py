@@ -64,6 +64,34 @@ async def test_keys_in_one_piece_have_their_effect_in_order(make_bench: Any) -> 
         assert bench.app.screen is workbench(bench)
 
 
+async def test_save_right_after_a_letter_writes_it(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e")
+        editor = workbench(bench).source.editor
+        editor.insert("#x\n", (0, 0))  # its message is still on the way as the file is saved
+        workbench(bench).file.action_save()
+        await bench.settled(pilot)
+        assert bench.path.read_bytes() == b"#x\n" + fakes.SOURCE
+        assert [note.message for note in bench.app._notifications] == []
+        assert not workbench(bench).bench.unsaved
+
+
+async def test_save_restores_a_deleted_file(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e", "ctrl+s")
+        assert [note.message for note in bench.app._notifications] == [
+            "nothing to save: the file already has this text"
+        ]
+        bench.path.unlink()
+        await pilot.press("ctrl+s")
+        await bench.settled(pilot)
+        assert bench.path.read_bytes() == fakes.SOURCE
+
+
 async def test_key_without_effect_in_the_editor_is_reported_once(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:

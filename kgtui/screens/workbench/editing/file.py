@@ -106,10 +106,11 @@ class FileKeeper:
         If another program wrote the file since it was read, a question comes first, and both texts are kept.
         """
         context = self._context
-        if not context.bench.unsaved:
+        content, path = context.source.content, context.bench.path
+        # Not `unsaved`: the message about the last letter may be on its way.
+        if content == context.bench.saved and not context.bench.unsaved and path.exists():
             context.notify("nothing to save: the file already has this text")
             return True
-        content, path = context.source.content, context.bench.path
         rival = self._rival(content)
         if rival is not None and rival != self._settled:
             context.bench = replace(context.bench, content_on_disk=rival)
