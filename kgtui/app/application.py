@@ -256,7 +256,7 @@ class WorkbenchApp(TerminalApp):
         if workbench is None:
             self.opened = workbench_on(problem, path, content, settings=self._settings)
         elif (workbench.bench.problem, workbench.bench.path) != (problem, path):
-            if workbench.bench.unsaved:
+            if workbench.file.has_unsaved:
                 words = f"{workbench.bench.path.name} has unsaved text: save it with ctrl+s, then open {path.name}"
                 self.notify(words, severity="warning", markup=False)
             else:
@@ -323,7 +323,7 @@ class WorkbenchApp(TerminalApp):
     async def action_quit(self) -> None:
         """Quit; with unsaved text ask once.  Textual's own key for this action remains when ours is remapped."""
         workbench = self.workbench
-        if workbench is not None and workbench.bench.unsaved and not workbench.file.asked_to_leave:
+        if workbench is not None and workbench.file.has_unsaved and not workbench.file.asked_to_leave:
             self.action_show("workbench")
             workbench.file.ask_to_leave()
         else:

@@ -78,6 +78,17 @@ async def test_save_right_after_a_letter_writes_it(make_bench: Any) -> None:
         assert not workbench(bench).bench.unsaved
 
 
+async def test_quit_right_after_a_letter_asks_first(make_bench: Any) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e")
+        workbench(bench).source.editor.insert("#x\n", (0, 0))
+        await bench.app.action_quit()
+        await pilot.pause()
+        assert workbench(bench).file.asked_to_leave
+
+
 async def test_save_restores_a_deleted_file(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:

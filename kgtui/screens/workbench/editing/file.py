@@ -42,6 +42,12 @@ class FileKeeper:
         self._settled = None
         self._unsaved.offer()
 
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether the editor has unsaved text, also a letter typed just now."""
+        bench = self._context.bench
+        return bench.unsaved or (bench.old is None and self._context.source.is_changed)
+
     def saved(self, content: bytes, *, siblings_changed: bool = False) -> None:
         """Show and run the new content of the file, or of a file that it imports.
         If the editor has unsaved text, both are kept: the file's new content is run, and the user chooses.
@@ -51,8 +57,8 @@ class FileKeeper:
             return
         named_before = context.bench.named
         context.bench = replace(context.bench, saved=content, notice="")
-        if context.bench.unsaved:
-            context.bench = replace(context.bench, content_on_disk=content)
+        if self.has_unsaved:
+            context.bench = replace(context.bench, content_on_disk=content, unsaved=True)
             self._tell_overtaken()
         elif context.bench.old is None:
             context.source.load(content)
@@ -107,8 +113,7 @@ class FileKeeper:
         """
         context = self._context
         content, path = context.source.content, context.bench.path
-        # Not `unsaved`: the message about the last letter may be on its way.
-        if content == context.bench.saved and not context.bench.unsaved and path.exists():
+        if not self.has_unsaved and path.exists():
             context.notify("nothing to save: the file already has this text")
             return True
         rival = self._rival(content)
@@ -177,7 +182,7 @@ class FileKeeper:
     def leave_for(self, problem: ProblemDescription) -> None:
         """Open another operator's file, after the question about unsaved text."""
         self._next_problem = problem
-        if self._context.bench.unsaved:
+        if self.has_unsaved:
             question = f"{self._context.bench.path.name} has unsaved text."
             self._ask(_SWITCH, question, _UNSAVED)
         else:

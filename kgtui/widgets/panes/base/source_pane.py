@@ -67,6 +67,11 @@ class SourcePane(Titled):
         return disk.encoded(self.editor.text, like=self._like)
 
     @property
+    def is_changed(self) -> bool:
+        """Whether the text differs from the loaded one; `Edited` arrives later than the letter."""
+        return self.editor.text != self._loaded
+
+    @property
     def read(self) -> bytes:
         """The loaded content."""
         return self._like
@@ -177,7 +182,7 @@ class SourcePane(Titled):
             self.post_message(self.CursorMoved(self._line))
 
     def _post_unsaved(self) -> None:
-        unsaved = self.editor.text != self._loaded
+        unsaved = self.is_changed
         if unsaved != self._unsaved:
             self._unsaved = unsaved
             self.post_message(self.Edited(unsaved=unsaved))
