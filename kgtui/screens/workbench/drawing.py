@@ -18,7 +18,7 @@ from kgtui.state.operators import rail_rows
 from kgtui.state.run.error_notes import error_notes
 from kgtui.state.workbench.next_step import next_step
 from kgtui.state.workbench.status import CandidateStage, Mode, is_stale, status_of
-from kgtui.state.workbench.strip import head, pressed, progress_within, sentence
+from kgtui.state.workbench.strip import head, pressed, progress_within, sentence, sentence_within
 from kgtui.widgets.controls.bars import Strip
 from kgtui.widgets.panes.base.pane import Scene
 from kgtui.widgets.panes.ir import IrPane
@@ -59,9 +59,9 @@ class Drawing:
         strip = self._context.screen.query_one("#verdict", Strip)
         numbers = current_headline(view, self._context.bench.measurements, glyphs=glyphs)
         best = best_line(self._history.best, shown=strip_context.number, glyphs=glyphs)
-        first, words, step = head(view, strip_context, glyphs), sentence(view, strip_context), self._step()
+        first, step = head(view, strip_context, glyphs), self._step()
         if self._context.screen.has_class("-low"):
-            strip.show((first, (words, numbers or step)))
+            strip.show((first, (sentence(view, strip_context), numbers or step)))
         else:
             narrow, timing = self._context.screen.has_class("-narrow"), self._context.bench.can_time
             right = numbers or best
@@ -74,6 +74,7 @@ class Drawing:
             shows_times = not (right and narrow)
             stages = progress_within(room, view, glyphs, short=is_crowded, timed=shows_times, first=began)
             also = (*best, Span("  ")) if numbers and best else ()
+            words = sentence_within(strip.room_beside((*also, *step)), view, strip_context)
             strip.show((first, (stages, right), (words, (*also, *step))))
         tone = TONES[status_of(view, strip_context).state]
         for other in Tone:

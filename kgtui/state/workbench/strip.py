@@ -94,6 +94,15 @@ def progress_within(
     return stages
 
 
+def sentence_within(room: int, view: RunRecord, strip_context: StripContext) -> Line:
+    """`sentence`; if that needs more than `room` cells, without the count of failed cases, which the second line has."""
+    words = sentence(view, strip_context)
+    if cell_len(plain_text((words,))) <= room:
+        return words
+    count = f"{len(view.failed)} of {view.planned} cases failed, first "
+    return tuple(span._replace(text=span.text.replace(count, "first ", 1)) for span in words)
+
+
 def sentence(view: RunRecord, strip_context: StripContext) -> Line:
     """The third line: the result of the run, or the next step."""
     if strip_context.notice:

@@ -30,7 +30,7 @@ from kgtui.state.format.glyphs import ASCII, UNICODE, State
 from kgtui.state.format.lines import plain_text
 from kgtui.state.run.error_notes import error_notes
 from kgtui.state.workbench.status import Mode, is_stale, status_of
-from kgtui.state.workbench.strip import head, progress, progress_within, sentence
+from kgtui.state.workbench.strip import head, progress, progress_within, sentence, sentence_within
 from tests.kgtui import fakes
 from tests.kgtui.fakes import timed_runs
 from tests.kgtui.state.strip_lines import CONTEXT, started, view_of
@@ -163,6 +163,15 @@ def test_strip_states_symptom_of_first_failure(candidate: Candidate, plan: Plan)
     assert plain_text((sentence(running, CONTEXT),)) == "2 of 8 cases failed, first 127x128 f32: only the end is wrong"
     halfway = replace(running, cases=running.cases[:-1])
     assert "failed so far, first 127x128 f32: only the end is wrong" in plain_text((sentence(halfway, CONTEXT),))
+
+
+def test_long_sentence_loses_the_count_of_failed_cases(candidate: Candidate, plan: Plan) -> None:
+    view = view_of(fakes.some_fail(candidate, plan))
+    whole = plain_text((sentence(view, CONTEXT),))
+    assert plain_text((sentence_within(len(whole), view, CONTEXT),)) == whole
+    assert whole.startswith("2 of 8 cases failed, first 127x128 f32: ")
+    narrow = plain_text((sentence_within(len(whole) - 1, view, CONTEXT),))
+    assert narrow == whole.removeprefix("2 of 8 cases failed, ")
 
 
 def test_strip_states_symptom_of_only_failure(candidate: Candidate, plan: Plan) -> None:
