@@ -43,9 +43,7 @@ FAULTS = {
     "500 once": Fault(
         replies=(Reply(status=500, body="{}"), Reply()), requests=2, spent=PAID_ONCE, reads="{name} answered 500"
     ),
-    "429 always": Fault(
-        replies=(BUSY,), requests=6, reads="; first error: openai:alpha on aten::softmax: {name} an"
-    ),
+    "429 always": Fault(replies=(BUSY,), requests=6, reads="; first error: openai:alpha on aten::softmax: {name} an"),
     "wrong key": Fault(
         replies=(Reply(status=401, body="{}"),), reads="{name} answered 401; check the key in {variable}"
     ),
