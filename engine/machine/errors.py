@@ -4,12 +4,13 @@
     |- MalformedError   the text is not TTIR, or breaks its rules
     '- LimitError       more steps, memory or nesting than the limits allow
 
-An operation, type or form that the machine does not execute is an `engine.errors.UnsupportedError`.
+An operation, type or form that the machine does not execute is an `engine.errors.UnsupportedError`, and so is a program
+that waits for one that has not begun.
 """
 
 from __future__ import annotations
 
-from engine.errors import KgtuiError
+from engine.errors import KgtuiError, UnsupportedError
 
 
 class MachineError(KgtuiError):
@@ -22,3 +23,7 @@ class MalformedError(MachineError):
 
 class LimitError(MachineError):
     """Executing would take more than a limit allows; the message names the limit and the amount."""
+
+
+class WaitError(UnsupportedError):
+    """A program waits for one that runs later; programs run one after the other."""

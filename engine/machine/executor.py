@@ -2,11 +2,13 @@
 
 The programs of a chunk run in lockstep.  The interleaving of their memory accesses is therefore one of the possible
 orders; a kernel whose result depends on it has a finding.  A kernel that may wait for another program, in a loop or a
-poll, runs its programs one at a time, in ascending order, so that locks and flags of earlier programs are released.
+poll, runs its programs one at a time, so that locks and flags of earlier programs are released; if one of them does
+wait in another order, all run in ascending order.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -16,7 +18,7 @@ from engine.machine.accesses import Accesses, StopLaunchError
 from engine.machine.conflicts.checks import ConflictChecks
 from engine.machine.conflicts.warps import ONE_WARP, Warps
 from engine.machine.descriptor_fields import fields_of
-from engine.machine.errors import LimitError
+from engine.machine.errors import LimitError, WaitError
 from engine.machine.frame import Frame, FunctionPlan, Meter, Services, as_array
 from engine.machine.ir import Descriptor, Function, Module, Pointer, Scalar, Tensor, Type, Value
 from engine.machine.memory import Address, Argument, DescriptorArgument, Memory
@@ -27,6 +29,7 @@ from engine.machine.results import AccessKind, Execution, FindingKind, Limits, M
 from engine.machine.values import Pointers, TensorDescriptor, Val
 
 DEFAULT_LIMITS = Limits()
+_MOST_IDLE_TURNS = 1000  # of a loop in another order, after which all programs run in ascending order
 _REORDERED_CHUNKS = 16  # fewest chunks of a launch whose programs are reordered
 
 
@@ -44,15 +47,28 @@ def execute(
     """Run the kernel for every program of `grid`; storages of `memory` change in place.
 
     `arguments` are those of the kernel's function, in order.  With seed 0 programs run in ascending order, with a
-    negative one in descending order, with any other in a permutation determined by the seed.  Unless it `measures`, the
-    numbers of accesses are 0, and operations are not counted.  Programs with several `warps` are checked for data that
-    these exchange.
+    negative one in descending order, with any other in a permutation determined by the seed; in ascending order, too,
+    if one of them waits for another that has not run.  Unless it `measures`, the numbers of accesses are 0, and
+    operations are not counted.  Programs with several `warps` are checked for data that these exchange.
 
     Raises:
         UnsupportedError: an operation, type or form that the machine does not execute; memory is unchanged.
         LimitError: executing would take more than `limits` allows; memory is unchanged.
         UsageError: the arguments are not those of the kernel.
     """
+    try:
+        return _executed(module, grid, arguments, memory, limits, seed, measures=measures, warps=warps)
+    except WaitError:
+        if not seed:
+            raise
+        return _executed(module, grid, arguments, memory, limits, 0, measures=measures, warps=warps)
+
+
+def _executed(
+    module: Module, grid: tuple[int, int, int], arguments: Sequence[Argument], memory: Memory, limits: Limits,
+    seed: int, *, measures: bool, warps: Warps,
+) -> Execution:  # fmt: skip
+    """The result in the order that the seed chooses."""
     kernel = module.kernel
     programs = grid[0] * grid[1] * grid[2]
     if min(grid) < 0 or programs > limits.programs:
@@ -65,7 +81,10 @@ def execute(
     meter = Meter(limits=limits, counts_operations=measures)
     for finding in _false_claims(kernel, arguments, memory):
         accesses.journal.note(finding)
-    services = Services(memory=accesses, grid=grid, functions=plan.functions, call=_call)
+    most_idle_turns = _MOST_IDLE_TURNS if seed and plan.waits else math.inf
+    services = Services(
+        memory=accesses, grid=grid, functions=plan.functions, call=_call, most_idle_turns=most_idle_turns
+    )
     is_complete = False
     try:
         with np.errstate(all="ignore"):
@@ -87,17 +106,18 @@ def execute(
         accesses=accesses.journal.facts,
         elements_by_operation=dict(meter.elements_by_operation),
         printed=tuple(meter.printed),
+        is_reordered=bool(seed) and programs > 1,
     )
 
 
 def _chunks(plan: ModulePlan, programs: int, limits: Limits, seed: int) -> Iterator[Array]:
     """Programs that run together; small enough that a block of each of them stays in a cache."""
     order = np.arange(programs)
+    if seed:
+        order = order[::-1] if seed < 0 else np.random.default_rng(seed).permutation(programs)
     if plan.waits:
         yield from order[:, None]
         return
-    if seed:
-        order = order[::-1] if seed < 0 else np.random.default_rng(seed).permutation(programs)
     together = max(1, limits.chunk_elements // plan.largest_elements)
     if seed:  # small chunks, so that the order has an effect
         together = min(together, max(1, programs // _REORDERED_CHUNKS))

@@ -6,6 +6,7 @@ branch: it reads values of its parent for its programs alone, on first use.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
@@ -171,12 +172,16 @@ Handler: TypeAlias = Callable[[Frame, Step, list[Val]], "Val | tuple[Val, ...]"]
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True):
-    """Services of a launch for operations, other than values."""
+    """Services of a launch for operations, other than values.
+
+    A loop that repeats more often than `most_idle_turns` without a change of memory waits for another program.
+    """
 
     memory: MemoryAccess
     grid: tuple[int, int, int]
     functions: Mapping[str, FunctionPlan]
     call: Callable[[Frame, FunctionPlan, list[Val]], list[Val]]
+    most_idle_turns: float = math.inf
 
 
 class MemoryAccess(Protocol):
@@ -245,7 +250,7 @@ def where(operation: Operation) -> str:
 def located(error: UnsupportedError, operation: Operation) -> UnsupportedError:
     """The error with the name of the operation and its line, once."""
     text = str(error)
-    return error if operation.name in text else UnsupportedError(f"{where(operation)}{operation.name}: {text}")
+    return error if operation.name in text else type(error)(f"{where(operation)}{operation.name}: {text}")
 
 
 def as_array(value: Val) -> Array:

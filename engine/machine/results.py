@@ -104,7 +104,10 @@ class AccessFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a launch; when `is_complete` is false the last finding stopped it and memory is unchanged."""
+    """The result of a launch; when `is_complete` is false the last finding stopped it and memory is unchanged.
+
+    `is_reordered` is whether its programs ran in another than the ascending order.
+    """
 
     is_complete: bool
     programs: int
@@ -112,6 +115,7 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
     accesses: tuple[AccessFacts, ...]
     elements_by_operation: Mapping[str, int]
     printed: tuple[str, ...]
+    is_reordered: bool
 
 
 def kernel_line(location: SourceLocation | None) -> SourceLocation | None:

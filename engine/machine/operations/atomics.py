@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.errors import UnsupportedError
+from engine.machine.errors import WaitError
 from engine.machine.frame import Frame, Handler, Step, Update, as_array
 from engine.machine.ir import Scalar, Type
 from engine.machine.numerics import Array, decode, dtype_of, encode, is_coded, unsigned
@@ -121,7 +122,7 @@ def _poll(frame: Frame, step: Step, operands: list[Val]) -> Val:
     kind = step.operation.operands[1].type
     matches = _values_of(frame, step, operands[0], kind, None) == full(as_array(operands[1]), shape_of(kind))
     if len(operands) < 3 and not matches.all():
-        raise UnsupportedError("it waits for a program that runs later; programs run one after the other")
+        raise WaitError("it waits for a program that runs later; programs run one after the other")
     return np.asarray(matches)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.errors import UnsupportedError
-from engine.machine.errors import LimitError
+from engine.machine.errors import LimitError, WaitError
 from engine.machine.frame import Frame, FunctionPlan, Handler, Step, as_array, where
 from engine.machine.numerics import Array
 from engine.machine.values import Val, arrays_of, merge, select, shape_of, take
@@ -106,7 +106,7 @@ def _for_divergent(
 
 def _while(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
     left, active, carried = Departures(), np.arange(frame.count), list(operands)
-    scope = frame.child()
+    scope, idle_turns = frame.child(), 0
     before, after = step.regions[0][0], step.regions[1][0]
     while True:
         frame.meter.work(1, step.operation)
@@ -122,8 +122,10 @@ def _while(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
             forwarded, active = [select(value, kept) for value in forwarded], active[kept]
             scope = frame.child(active)
         following = scope.child().run(after, forwarded)
-        if choice is True and frame.services.memory.changes == changes and _same(carried, following):
-            raise UnsupportedError(
+        idle_turns = idle_turns + 1 if frame.services.memory.changes == changes else 0
+        is_longest = idle_turns > frame.services.most_idle_turns
+        if choice is True and idle_turns and (is_longest or _same(carried, following)):
+            raise WaitError(
                 f"{where(step.operation)}scf.while: the loop waits for a program that runs later; "
                 "programs run one after the other"
             )

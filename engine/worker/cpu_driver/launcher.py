@@ -23,7 +23,6 @@ from engine.machine.errors import MachineError
 from engine.machine.executor import execute
 from engine.machine.ir import Module
 from engine.machine.memory import Argument, Memory
-from engine.machine.plan import waits_for_programs
 from engine.machine.reader import read_module
 from engine.machine.results import Execution, Limits
 from engine.model import Launch, Traffic
@@ -245,15 +244,15 @@ class Launches:
         """
         if launcher.refused is None and self._uses_machine:
             try:
-                seed = self._program_order.seed_of(launch.grid, waits=launcher.waits)
                 execution = execute(
                     launcher.module, launch.grid, launch.arguments, launch.memory,
-                    limits=LIMITS, seed=seed, measures=measures, warps=launcher.warps,
+                    limits=LIMITS, seed=self._program_order.seed, measures=measures, warps=launcher.warps,
                 )  # fmt: skip
             except (UnsupportedError, MachineError) as error:
                 launcher.refused = error
             else:
                 printed += execution.printed
+                self._program_order.note_launch(is_reordered=execution.is_reordered)
                 self._report_execution(launch, execution)
                 return execution
         self.reports.note_interpreted(launch.kernel, str(launcher.refused))
@@ -292,11 +291,6 @@ class Launcher:
             MachineError: it exceeds a limit of the machine.
         """
         return read_module(self.metadata.ttir)
-
-    @functools.cached_property
-    def waits(self) -> bool:
-        """Whether programs may wait for each other."""
-        return waits_for_programs(self.module)
 
     def __call__(
         self,

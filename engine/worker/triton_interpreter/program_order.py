@@ -8,7 +8,6 @@ the order; it never reads an output.
 from __future__ import annotations
 
 import contextlib
-import math
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -51,12 +50,16 @@ class ProgramOrder:
         """Number of launches of the last block that had several programs and ran in another order."""
         return self._launches
 
-    def seed_of(self, grid: tuple[int, int, int], *, waits: bool) -> int:
-        """The machine's seed for a launch over `grid`; programs that wait for each other keep their order."""
-        if self._program_order is None or waits:
+    @property
+    def seed(self) -> int:
+        """The machine's seed for a launch."""
+        if self._program_order is None:
             return 0
-        self._launches += math.prod(grid) > 1
         return -1 if self._program_order.seed is None else self._program_order.seed + 1
+
+    def note_launch(self, *, is_reordered: bool) -> None:
+        """Count a launch of the machine if its programs ran in another order."""
+        self._launches += is_reordered
 
     def moving(self, set_place: Callable[..., None]) -> Callable[..., None]:
         """The interpreter's step to the next program, changed to another one while the order is not the default."""

@@ -95,7 +95,7 @@ def progress_within(
 
 
 def sentence_within(room: int, view: RunRecord, strip_context: StripContext) -> Line:
-    """`sentence`; if that needs more than `room` cells, without the count of failed cases, which is in the second line."""
+    """`sentence`; without the count of failed cases, which the second line has, where more than `room` cells are needed."""
     words = sentence(view, strip_context)
     if cell_len(plain_text((words,))) <= room:
         return words

@@ -27,13 +27,15 @@ N = 4
 BLOCK, POINTERS = tensor(I32, N), tensor(pointer(I32), N)
 
 
-def run(kernel: FunctionBuilder, programs: int, *arrays: np.ndarray, unwritten: bool = False) -> Execution:
+def run(
+    kernel: FunctionBuilder, programs: int, *arrays: np.ndarray, unwritten: bool = False, seed: int = 0
+) -> Execution:
     storages = [
         storage("xyz"[place], array, I32, base=(place + 1) << 12, written=not unwritten)
         for place, array in enumerate(arrays)
     ]
     arguments = [Address(storage=place) for place in range(len(arrays))]
-    return execute(module(kernel.build()), (programs, 1, 1), arguments, Memory(storages))
+    return execute(module(kernel.build()), (programs, 1, 1), arguments, Memory(storages), seed=seed)
 
 
 def kernel_of(count: int) -> tuple[FunctionBuilder, Builder]:
@@ -156,6 +158,12 @@ def chained(*, later: bool) -> FunctionBuilder:
 def test_program_that_polls_an_earlier_one_sees_its_stores() -> None:
     flags, sums = np.array([1, 0, 0, 0, 0], np.int32), np.zeros(5, np.int32)
     assert run(chained(later=False), 4, flags, sums).findings == ()
+    assert (flags.tolist(), sums.tolist()) == ([1] * 5, [0, 1, 2, 3, 4])
+
+
+def test_programs_that_poll_earlier_ones_keep_their_order() -> None:
+    flags, sums = np.array([1, 0, 0, 0, 0], np.int32), np.zeros(5, np.int32)
+    assert not run(chained(later=False), 4, flags, sums, seed=-1).is_reordered
     assert (flags.tolist(), sums.tolist()) == ([1] * 5, [0, 1, 2, 3, 4])
 
 

@@ -272,6 +272,48 @@ def test_program_waiting_for_later_one_is_refused():
     assert x[0] == 0
 
 
+@pytest.mark.parametrize(("seed", "order"), [(0, [0, 1, 2, 3]), (-1, [3, 2, 1, 0])])
+def test_programs_that_may_wait_run_in_any_order(seed: int, order: list[int]):
+    kernel = FunctionBuilder(pointer(I32), pointer(F32))
+    e = kernel.entry
+    before, after = e.block(), e.block()
+    lock = before.op("tt.atomic_rmw", e.arguments[0], before.constant(I32, 0), to=I32, kind="add")
+    before.add("scf.condition", (before.op("arith.cmpi", lock, before.constant(I32, -1), to=I1, predicate="eq"),), ())
+    after.add("scf.yield", (), ())
+    e.many("scf.while", to=(), regions=(before.region(), after.region()))
+    ticket = e.op("tt.atomic_rmw", e.arguments[0], e.constant(I32, 1), to=I32, kind="add")
+    e.op("tt.store", scalar_at(e, e.arguments[1], ticket), e.op("arith.sitofp", program(e), to=F32))
+    ran = np.zeros(4, np.float32)
+    done = run(kernel, 4, np.zeros(1, np.int32), ran, seed=seed)
+    assert (ran.tolist(), done.is_reordered) == (order, seed != 0)
+
+
+@pytest.mark.parametrize("seed", [-1, 1, 2])
+def test_programs_that_wait_for_earlier_ones_keep_their_order(seed: int):
+    x = np.zeros(1, np.int32)
+    done = run(spin_kernel(-1), 20, x, seed=seed)
+    assert (done.is_complete, done.is_reordered, x[0]) == (True, False, 20)
+
+
+def test_program_that_counts_while_it_waits_keeps_its_order():
+    kernel = FunctionBuilder(pointer(I32))
+    e = kernel.entry
+    before, after = e.block(I64), e.block(I64)
+    seen = before.op("tt.atomic_rmw", e.arguments[0], before.constant(I32, 0), to=I32, kind="add")
+    waits = before.op("arith.cmpi", seen, program(e), to=I1, predicate="ne")
+    before.add("scf.condition", (waits, before.arguments[0]), ())
+    after.add("scf.yield", (after.op("arith.addi", after.arguments[0], after.constant(I64, 1), to=I64),), ())
+    e.many("scf.while", e.constant(I64, 0), to=(I64,), regions=(before.region(), after.region()))
+    e.op("tt.atomic_rmw", e.arguments[0], e.constant(I32, 1), to=I32, kind="add")
+    x = np.zeros(1, np.int32)
+    done = run(kernel, 3, x, seed=-1, limits=Limits(steps=100_000))
+    assert (done.is_reordered, x[0]) == (False, 3)
+
+
+def test_launch_of_one_program_has_no_other_order():
+    assert not run(spin_kernel(-1), 1, np.zeros(1, np.int32), seed=-1).is_reordered
+
+
 def test_endless_loop_reaches_the_step_limit():
     kernel = FunctionBuilder(pointer(I32))
     e = kernel.entry

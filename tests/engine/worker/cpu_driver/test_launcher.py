@@ -197,6 +197,11 @@ def test_poll_waits_for_an_earlier_program_only(scenarios: Scenarios) -> None:
     assert error.startswith("InterpreterLimitError('tl.atomic_poll waits for a program that runs later; ")
 
 
+@pytest.mark.skipif(not hasattr(tl, "atomic_poll"), reason="this Triton has no tl.atomic_poll")
+def test_programs_that_wait_run_in_no_other_order(launched: Scenarios) -> None:
+    assert launched["launches_in_another_order"]["value"] == [0, 1]
+
+
 def test_witness_names_conflicting_programs_and_lines(launched: Scenarios, interpreted: Scenarios) -> None:
     line = LINES["wide"]
     low, high = ({"stores": True, "program": [number, 0, 0], "line": line} for number in (1, 2))

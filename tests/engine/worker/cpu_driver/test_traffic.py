@@ -29,7 +29,13 @@ FACTS = AccessFacts(
 
 def execution(*accesses, operations=None):
     return Execution(
-        is_complete=True, programs=3, findings=(), accesses=accesses, elements_by_operation=operations or {}, printed=()
+        is_complete=True,
+        programs=3,
+        findings=(),
+        accesses=accesses,
+        elements_by_operation=operations or {},
+        printed=(),
+        is_reordered=False,
     )
 
 

@@ -54,6 +54,16 @@ def a_program_polls_a_later_one() -> Any:
     return _handed_on(1)
 
 
+@scenario
+def launches_in_another_order() -> Any:
+    counts = []
+    for flags in ([1, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1]):
+        with PROGRAM_ORDER.during(protocol.ProgramOrder()):
+            hand_on[(4,)](torch.tensor(flags, dtype=torch.int32), torch.zeros(6, dtype=torch.int32), -1)
+        counts.append(PROGRAM_ORDER.launches)
+    return counts
+
+
 @triton.jit
 def store_twice_as_wide(y, block: tl.constexpr):
     at = tl.program_id(0) * block + tl.arange(0, 2 * block)
