@@ -7,6 +7,7 @@ import numpy as np
 from engine import protocol
 from engine.errors import UnsupportedError
 from engine.machine.numerics import Array
+from engine.machine.plan import waits_for_programs
 from engine.machine.reader import read_module
 from engine.protocol.proof.tape import Tape, makes_pointers
 from engine.replay.addresses import bases_of
@@ -30,10 +31,12 @@ class HostBackend:
             UnsupportedError: an operation, type or form that the machine does not have.
             MachineError: it is malformed, or exceeds a limit.
         """
+        module = read_module(command.ttir)
         self._kernels[command.name] = Kernel(
-            module=read_module(command.ttir),
+            module=module,
             arguments=command.arguments,
             makes_pointers=makes_pointers(command.ttir),
+            waits=waits_for_programs(module),
         )
 
     def hold_binary(self, command: protocol.HoldBinary) -> None:
@@ -77,7 +80,11 @@ class HostBackend:
         arguments = arena_bytes(command.arena)
         offsets = [storage.offset for storage in command.arena.storages]
         bases = bases_of(tape, offsets, lambda below: int(self._random.integers(below)))
-        return HostMemory(tape, arguments, kernels, bases=bases, poison=self._poison, checks=checks), arguments
+        backwards = isinstance(command, protocol.ReplayTape) and command.backwards
+        memory = HostMemory(
+            tape, arguments, kernels, bases=bases, poison=self._poison, checks=checks, backwards=backwards
+        )
+        return memory, arguments
 
     def time(self, command: protocol.AnyCommand) -> protocol.AnyReply:
         """Refuse: a time in host memory is not the speed of a kernel.
@@ -102,6 +109,11 @@ class HostReplayArena:
         self.memory = memory
         self.arguments = arguments
         self._command = command
+
+    @property
+    def may_wait(self) -> bool:
+        """See `ReplayArena`."""
+        return self.memory.may_wait
 
     def leave(self, state: Replay) -> tuple[protocol.ReturnedSpec, ...]:
         """Write the outputs to the file of the command; arguments are in the arena already."""

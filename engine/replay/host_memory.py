@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,19 +36,22 @@ from engine.replay.memory_checks import MemoryChecks
 class Kernel:
     """The module of a specialisation, and the names of the parameters that its function takes, in order.
 
-    A kernel that makes pointers of integers may access every storage of a tape.
+    A kernel that makes pointers of integers may access every storage of a tape.  `waits` is whether programs may wait
+    for each other.
     """
 
     module: Module
     arguments: tuple[str, ...]
     makes_pointers: bool = False
+    waits: bool = False
 
 
 class HostMemory:
     """The storages of one tape, at the addresses `bases` for kernels.
 
     `poison(bytes)` makes the content of memory that no step of the tape has written.  With `checks` the accesses of
-    launches are checked.
+    launches are checked; with `backwards` the programs of kernels that may wait run in descending order, unless one of
+    them does wait.
     """
 
     def __init__(
@@ -59,8 +63,10 @@ class HostMemory:
         bases: Sequence[int],
         poison: Callable[[int], Array],
         checks: MemoryChecks | None = None,
+        backwards: bool = False,
     ) -> None:
         self._tape = tape
+        self._backwards = backwards
         self._kernels = kernels
         self._poison = poison
         self._bases = bases
@@ -69,6 +75,12 @@ class HostMemory:
             poison(storage.bytes) if storage.argument is None else arguments[storage.argument]
             for storage in tape.storages
         ]
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether the tape launches several programs of a kernel that may wait for each other."""
+        several = (step for step in self._tape.launches if math.prod(step.grid) > 1)
+        return any(self._kernels[step.specialisation].waits for step in several)
 
     def fill(self, target: TapedView, element: bytes) -> None:
         """See `TapeMemory`."""
@@ -118,7 +130,8 @@ class HostMemory:
         x, y, z = step.grid
         arguments = [_argument(value, used) for value in values]
         warps = self._checks.warps_of(specialisation) if self._checks is not None else ONE_WARP
-        execution = execute(kernel.module, (x, y, z), arguments, memory, measures=False, warps=warps)
+        seed = -1 if self._backwards and kernel.waits else 0
+        execution = execute(kernel.module, (x, y, z), arguments, memory, seed=seed, measures=False, warps=warps)
         if self._checks is not None:
             names = _parameters(kernel.arguments, values)
             self._checks.note(execution, specialisation, step, kernel.module, names)

@@ -40,6 +40,11 @@ class ReplayArena(Protocol):
         """The bytes of each storage of the arena."""
         ...
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether programs may wait for each other, and others would run backwards."""
+        ...
+
     def leave(self, state: Replay) -> tuple[protocol.ReturnedSpec, ...]:
         """Write the outputs of the tape, returned or in place, for the judge."""
         ...
@@ -161,6 +166,7 @@ class Replayer:
             looks_up_table=state.looks_up_table,
             looks_up_by_fractions=state.looks_up_by_fractions,
             truncated_by=state.truncated_by,
+            may_wait=arena.may_wait,
         )
 
 

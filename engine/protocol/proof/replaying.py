@@ -68,7 +68,8 @@ class ReplayTape(Command, tag="replay_tape", frozen=True):
 
     `kernels` are the names of held modules, one for each specialisation of the tape.  `without` are the numbers of
     Given steps whose data is not used.  A tape that needs more than `most_bytes` of memory is refused.  `arguments` are
-    those of the entry, and `rearrangement` is whether its answer is a rearrangement of them.
+    those of the entry, and `rearrangement` is whether its answer is a rearrangement of them.  `backwards` is whether
+    the programs of a kernel with locks or flags run in descending order, unless one waits for another: in host memory.
     """
 
     tape: Tape
@@ -80,6 +81,7 @@ class ReplayTape(Command, tag="replay_tape", frozen=True):
     without: tuple[Count, ...] = ()
     arguments: tuple[ValueSpec, ...] = ()
     rearrangement: Rearrangement = Rearrangement.NO
+    backwards: bool = False
 
 
 class TapeSlot(Command, tag="tape_slot", frozen=True):
@@ -141,7 +143,8 @@ class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
     memory that mostly moves filled holds it, and `looks_up_foreign` whether a look-up needed a Given step.
     `looks_up_table` is whether one read what depends on no argument, at positions that do, and `looks_up_by_fractions`
     whether positions were fractions of arguments.  `truncated_by` is the first move whose cast dropped fractions of
-    content that may depend on the arguments.
+    content that may depend on the arguments.  `may_wait` is whether programs may wait for each other, so that others
+    would run `backwards`.
     """
 
     returned: Returned
@@ -154,3 +157,4 @@ class TapeReplayed(Reply, tag="tape_replayed", frozen=True):
     looks_up_table: bool = False
     looks_up_by_fractions: bool = False
     truncated_by: Count | None = None
+    may_wait: bool = False

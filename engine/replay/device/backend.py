@@ -164,6 +164,11 @@ class DeviceReplayArena:
         """The bytes of the arena's storages, copied to the host when they are indexed."""
         return HostCopies(self._storages)
 
+    @property
+    def may_wait(self) -> bool:
+        """False: programs of a device have no order."""
+        return False
+
     def leave(self, state: Replay) -> tuple[protocol.ReturnedSpec, ...]:
         """Copy the outputs to the judge's memory, or else to files, and wait for the device.
 

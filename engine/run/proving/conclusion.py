@@ -116,6 +116,12 @@ def of_other_inputs(case: str, mismatch: str) -> CaseProof:
     return CaseProof(case=case, gap=Gap.OTHER_INPUTS, reason=reason)
 
 
+def of_one_order(case: str, mismatch: str) -> CaseProof:
+    """Why a case is not proven whose kernels are right in one order of their programs only, which none guarantees."""
+    reason = f"right with the programs of each grid in ascending order, but wrong backwards: {mismatch}"
+    return CaseProof(case=case, gap=Gap.OTHER_INPUTS, reason=reason)
+
+
 def of_other_outputs(case: str) -> CaseProof:
     """Why a case is not proven whose replays on the inputs of a call agree, but not with the outputs of that call."""
     reason = "the call returned other bits than its recorded launches and moves give on the same inputs"

@@ -201,6 +201,24 @@ async def _of_answer_in_scratch(
     return None
 
 
+async def refuted_backwards(replays: Replays, taped: TapedCase, replayed: Replayed) -> CaseProof | None:
+    """Why a case is not proven whose kernels take locks, but give the answer only if programs run in ascending order.
+
+    The content is that of the replay, which gave the right answer.  A replay that is not executed refutes nothing.
+
+    Raises:
+        EngineError: judge or replayer failed.
+    """
+    if not replayed.may_wait:
+        return None
+    again = await replays.replay(
+        taped.case, taped.tape, taped.kernels, without=taped.varying, seed=replayed.seed, backwards=True
+    )
+    if isinstance(again, NotReplayed) or not again.mismatch:
+        return None
+    return conclusion.of_one_order(taped.case.name, again.mismatch)
+
+
 async def refuted_by(replays: Replays, executed: TapedCase, *, own_seed: int) -> CaseProof | None:
     """Why a case is not proven whose worker executed these kernels, which are not those of the file.
 

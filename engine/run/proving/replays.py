@@ -36,7 +36,8 @@ class Replayed:
     made the inputs, `digests` are the judge's of the call, and `answer_bytes` is the size of all outputs.
     `table_bytes` is the least size of constants that can hold half of the answer, 0 where that is any size or was not
     requested.  With `no_content` no argument has an element, though some are tensors.  `answers_other` is whether at
-    least half of the elements are right for another content and not for this one, where that was requested.
+    least half of the elements are right for another content and not for this one, where that was requested.  `may_wait`
+    is whether programs may wait for each other, and could run backwards.
     """
 
     mismatch: str
@@ -55,6 +56,7 @@ class Replayed:
     table_bytes: int = 0
     no_content: bool = False
     answers_other: bool = False
+    may_wait: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,11 +115,13 @@ class Replays:
         seed: int | None = None,
         tables: bool = False,
         other_seed: int | None = None,
+        backwards: bool = False,
     ) -> Replayed | NotReplayed:
         """Replay a tape on content of `case`, the data of the Given steps `without` replaced by noise.
 
         The content is new each time unless a `seed` is given.  With `tables` the judge finds out how large a table
-        of answers would be, with `other_seed` whether the answer is that to the content of that seed.
+        of answers would be, with `other_seed` whether the answer is that to the content of that seed.  With
+        `backwards` programs of kernels that may wait run in descending order.
 
         Raises:
             EngineError: judge or replayer failed.
@@ -143,6 +147,7 @@ class Replays:
                     arena=prepared.arena, outputs=str(arena.with_suffix(".out")),
                     max_output_bytes=self._limits.output_bytes, most_bytes=self._limits.memory_bytes // 2,
                     without=without, arguments=prepared.arguments, rearrangement=self._problem.rearrangement_in(case),
+                    backwards=backwards,
                 )  # fmt: skip
                 return await self._executed(command, place=place, seed=seed, tables=tables, other_seed=other_seed)
         finally:
@@ -187,6 +192,7 @@ class Replays:
             table_bytes=compared.table_bytes or 0,
             no_content=_has_no_content(command),
             answers_other=_answers_other(compared),
+            may_wait=reply.may_wait,
         )
 
 

@@ -31,6 +31,7 @@ from engine.run.proving.proof_of_tape import (
     answers_other_inputs,
     computed_elsewhere,
     refuted_as_called,
+    refuted_backwards,
     refuted_by,
     try_on_other_inputs,
     try_to_prove,
@@ -227,6 +228,9 @@ class ProvingStage:
         if tried.proof.proven:
             called = taped if self._replays.on_device else replace(taped, tape=calls.called)
             refuted = await refuted_as_called(self._replays, called, calls.outputs)
+            tried = replace(tried, proof=refuted or tried.proof)
+        if tried.proof.proven and tried.replayed is not None:
+            refuted = await refuted_backwards(self._replays, taped, tried.replayed)
             tried = replace(tried, proof=refuted or tried.proof)
         if records and tried.proof.proven and tried.replayed is not None and tried.replayed.digests is not None:
             self.record.add(taped, seed=tried.replayed.seed, digests=tried.replayed.digests)

@@ -51,6 +51,30 @@ module {
 """y[0] = the float at the address that table[0] holds."""
 
 
+TAKE_TICKET = """
+module {
+  tt.func public @take_ticket(%counter: !tt.ptr<i32>, %tickets: !tt.ptr<i32>) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %true = arith.constant true
+    scf.while : () -> () {
+      %seen = tt.atomic_rmw add, acq_rel, gpu, %counter, %zero, %true : (!tt.ptr<i32>, i32, i1) -> i32
+      %is_taken = arith.cmpi slt, %seen, %zero : i32
+      scf.condition(%is_taken)
+    } do {
+      scf.yield
+    }
+    %ticket = tt.atomic_rmw add, acq_rel, gpu, %counter, %one, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    %program = tt.get_program_id x : i32
+    %at = tt.addptr %tickets, %ticket : !tt.ptr<i32>, i32
+    tt.store %at, %program : !tt.ptr<i32>
+    tt.return
+  }
+}
+"""
+"""tickets[i] = the program that was the i-th to count, after a loop that could wait."""
+
+
 def double() -> Kernel:
     """The kernel as a module of the machine."""
     return Kernel(module=read_module(DOUBLE), arguments=("x", "y", "n"))

@@ -12,12 +12,13 @@ from engine.errors import UnsupportedError
 from engine.machine.reader import read_module
 from engine.protocol.proof.tape import Addressed, Filled, Given, LookedUp, Moved, TapedPlace, TapedStorage
 from engine.replay.checks import TapeError, check_tape
-from engine.replay.execution import KernelStoppedError
-from engine.replay.host_memory import Kernel
+from engine.replay.execution import KernelStoppedError, replay
+from engine.replay.host_memory import HostMemory, Kernel
 from tests.engine.replay.tapes import (
     BYTES,
     ELEMENTS,
     FIRST_OF,
+    TAKE_TICKET,
     content,
     double,
     launched,
@@ -58,6 +59,27 @@ def test_kernel_reads_through_pointer_array(at, value):
     launch = launched(vector(2, elements=3, dtype="int64"), vector(1))
     state = replay_on_host(tape(table, launch, storages=3), [content()], {0: kernel}, poison=zeros)
     assert (_floats(state, 1)[0], state.foreign, state.launched) == (value, {1: {0}, 2: {0}}, {1})
+
+
+@pytest.mark.parametrize(
+    ("waits", "backwards", "programs"), [(True, True, [2, 1, 0]), (True, False, [0, 1, 2]), (False, True, [0, 1, 2])]
+)
+def test_kernels_that_may_wait_run_backwards(programs: list[int], *, waits: bool, backwards: bool):
+    kernel = Kernel(module=read_module(TAKE_TICKET), arguments=("x", "y"), waits=waits)
+    launch = msgspec.structs.replace(launched(vector(0, dtype="int32"), vector(1, dtype="int32")), grid=(3, 1, 1))
+    memory = HostMemory(
+        tape(launch), [zeros(BYTES)], {0: kernel}, bases=[4096, 8192], poison=zeros, backwards=backwards
+    )
+    replay(tape(launch), memory)
+    assert memory.content[1].view(np.int32)[:3].tolist() == programs
+
+
+@pytest.mark.parametrize(("waits", "grid", "may_wait"), [(True, 3, True), (True, 1, False), (False, 3, False)])
+def test_several_programs_may_wait_for_each_other(grid: int, *, waits: bool, may_wait: bool):
+    kernel = Kernel(module=read_module(TAKE_TICKET), arguments=("x", "y"), waits=waits)
+    launch = msgspec.structs.replace(launched(vector(0), vector(1)), grid=(grid, 1, 1))
+    memory = HostMemory(tape(launch), [zeros(BYTES)], {0: kernel}, bases=[4096, 8192], poison=zeros)
+    assert memory.may_wait is may_wait
 
 
 def test_operation_reaching_all_memory_depends_on_all():

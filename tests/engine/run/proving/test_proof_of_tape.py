@@ -17,6 +17,7 @@ from engine.run.proving.proof_of_tape import (
     ProofAttempt,
     TapedCase,
     refuted_as_called,
+    refuted_backwards,
     refuted_by,
     try_on_other_inputs,
     try_to_prove,
@@ -293,6 +294,41 @@ async def test_tape_must_give_the_answer_as_it_was_called(
     refuted = await refuted_as_called(cast("Replays", replays), taped, CALL)
     assert ((refuted and refuted.gap), replays.without) == (gap, without)
     assert refuted is None or reason in refuted.reason
+
+
+class _Backwards:
+    """Replays in descending order, which give this result."""
+
+    def __init__(self, result: Replayed | NotReplayed) -> None:
+        self._result = result
+        self.asked: list[tuple[int, bool]] = []
+
+    async def replay(self, *_: object, without: tuple[int, ...], seed: int, backwards: bool) -> Replayed | NotReplayed:
+        assert without == TAPED.varying
+        self.asked.append((seed, backwards))
+        return self._result
+
+
+RIGHT = Replayed(mismatch="", moved_bytes=0, foreign=(), by_kernels=True, seed=5)
+
+
+@pytest.mark.parametrize(
+    ("may_wait", "result", "gap", "asked"),
+    [
+        (False, replace(RIGHT, mismatch=MISMATCH), None, []),
+        (True, RIGHT, None, [(5, True)]),
+        (True, replace(RIGHT, mismatch=MISMATCH), Gap.OTHER_INPUTS, [(5, True)]),
+        (True, NotReplayed(reason="it took 30 s"), None, [(5, True)]),
+    ],
+    ids=["no lock", "right in both orders", "wrong backwards", "late"],
+)
+async def test_kernels_with_locks_must_be_right_backwards(
+    result: Replayed | NotReplayed, gap: Gap | None, asked: list[tuple[int, bool]], *, may_wait: bool
+) -> None:
+    replays = _Backwards(result)
+    refuted = await refuted_backwards(cast("Replays", replays), TAPED, replace(RIGHT, may_wait=may_wait))
+    assert ((refuted and refuted.gap), replays.asked) == (gap, asked)
+    assert refuted is None or refuted.reason.endswith(f"in ascending order, but wrong backwards: {MISMATCH}")
 
 
 @pytest.mark.parametrize(
