@@ -85,7 +85,7 @@ def _sentence(report: MemoryReport) -> str:
         where, program = f"{report.kernel}{_line(report.access)}", report.access.program
         return f"false hint in {where}: {report.detail} in program {program}; a GPU may access other elements"
     element, access, other = f"{report.tensor}[{report.index}]", report.access, report.other
-    more = f" ({report.count:,} elements)" if report.count > 1 else ""
+    more = f" ({report.count:,} elements)" if report.count > 1 and report.tensor else ""
     cause = f": {report.detail}" if report.detail else ""
     if other is None:
         return f"{_alone(report, element)}{more}"
@@ -130,6 +130,9 @@ def _alone(report: MemoryReport, element: str) -> str:
     where = f"{access.access} of {element} in {report.kernel}{_line(access)} by program {access.program}"
     if report.fault is MemoryFault.UNINITIALIZED:
         return f"uninitialized memory: {where}, which was never written"
+    if not report.tensor:
+        where = f"in {report.kernel}{_line(access)} by program {access.program}"
+        return f"misaligned tensor descriptor {where}: {report.detail}; on a GPU it needs multiples of 16 bytes"
     return f"misaligned {where}: {report.detail}; a GPU stops the kernel there"
 
 

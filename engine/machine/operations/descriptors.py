@@ -12,6 +12,7 @@ from engine.machine.frame import Frame, Handler, Step, as_array
 from engine.machine.ir import Descriptor, Scalar
 from engine.machine.numerics import Array, constant, encode, round_to_tf32
 from engine.machine.operations.atomics import update_of
+from engine.machine.results import FindingKind
 from engine.machine.values import (
     BlockPointer,
     Pointers,
@@ -23,6 +24,7 @@ from engine.machine.values import (
 )
 
 NAN_PADDING = 2  # of Triton's PaddingOption: 1 pads with zeros
+_ALIGNED_BYTES = 16  # of bases and strides of descriptors, by Triton's documentation
 
 
 def nan_pattern(scalar: Scalar) -> int:
@@ -81,12 +83,28 @@ def _make_descriptor(frame: Frame, step: Step, operands: list[Val]) -> Val:
     base, numbers = operands[0], [as_array(operand) for operand in operands[1:]]
     assert isinstance(base, Pointers)
     rank = len(numbers) // 2
-    return TensorDescriptor(
-        base=base,
-        shape=tuple(numbers[:rank]),
-        strides=tuple(numbers[rank:]),
-        padding_is_nan=step.operation.attributes.get("padding") == NAN_PADDING,
-    )
+    shape, strides = tuple(numbers[:rank]), tuple(numbers[rank:])
+    _check_alignment(frame, step, base, shape, strides)
+    padding_is_nan = step.operation.attributes.get("padding") == NAN_PADDING
+    return TensorDescriptor(base=base, shape=shape, strides=strides, padding_is_nan=padding_is_nan)
+
+
+def _check_alignment(
+    frame: Frame, step: Step, base: Pointers, shape: Sequence[Array], strides: Sequence[Array]
+) -> None:
+    """Record a base, or a stride between elements, that a GPU with tensor maps does not take."""
+    address = frame.services.memory.bases(base.origin) + base.index * base.unit + base.start
+    checked = [("its base is at byte {} behind a multiple of {}", address % _ALIGNED_BYTES)]
+    for axis, (length, stride) in enumerate(zip(shape[:-1], strides[:-1], strict=True)):
+        width = np.where(length > 1, stride.astype(np.int64) * base.unit, 0)
+        checked.append((f"the stride of dimension {axis} is {{:,}} bytes, not a multiple of {{}}", width))
+    for text, numbers in checked:
+        wrong = np.flatnonzero(np.broadcast_to(numbers.reshape(-1) % _ALIGNED_BYTES != 0, (frame.count,)))
+        if wrong.size:
+            first = int(np.broadcast_to(numbers.reshape(-1), (frame.count,))[wrong[0]])
+            detail = text.format(first, _ALIGNED_BYTES)
+            frame.services.memory.find_claim(FindingKind.MISALIGNED, frame, step, wrong, detail)
+            return
 
 
 def _block_of(descriptor: Val, indices: list[Array], block: tuple[int, ...]) -> tuple[Pointers, Array | None]:

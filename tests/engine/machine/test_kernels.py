@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 import triton
 import triton.language as tl
 
+from engine.machine.results import FindingKind
 from tests.engine.machine.launching import launching
 
 
@@ -54,6 +56,33 @@ def test_reduction_of_descriptor_compares_by_its_sign():
         with launching():
             least_of_blocks[(2,)](x, y, N=4)
         assert y.view(torch.int32).tolist() == [least]
+
+
+@triton.jit
+def first_row(x_ptr, y_ptr, rows, cols, N: tl.constexpr):
+    x = tl.make_tensor_descriptor(x_ptr, [rows, cols], [cols, 1], [1, N])
+    tl.store(y_ptr + tl.arange(0, N), tl.reshape(x.load([0, 0]), (N,)))
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols", "offset", "details"),
+    [
+        (2, 8, 0, []),
+        (2, 6, 0, ["the stride of dimension 0 is 24 bytes, not a multiple of 16"]),
+        (1, 6, 0, []),
+        (2, 8, 2, ["its base is at byte 8 behind a multiple of 16"]),
+        (2, 6, 4, ["the stride of dimension 0 is 24 bytes, not a multiple of 16"]),
+    ],
+    ids=["aligned", "stride", "one row", "base", "stride behind an aligned base"],
+)
+def test_descriptor_needs_aligned_base_and_strides(rows: int, cols: int, offset: int, details: list[str]):
+    x = torch.arange(24, dtype=torch.float32)
+    y = torch.zeros(4)
+    with launching() as launched:
+        first_row[(2,)](x[offset:], y, rows, cols, N=4)
+    assert y.tolist() == x[offset : offset + 4].tolist()
+    found = [finding for finding in launched.executions[0].findings if finding.kind is FindingKind.MISALIGNED]
+    assert [(finding.detail, finding.count) for finding in found] == [(detail, 2) for detail in details]
 
 
 def test_programs_that_diverge_compute_their_own():

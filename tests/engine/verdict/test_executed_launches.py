@@ -63,6 +63,8 @@ FALSE_HINT = replace(ASSUMPTION, fault=MemoryFault.FALSE_HINT, detail="tl.multip
          "never written"),
         (MISALIGNED, "misaligned store of out[8] in k by program (1, 0, 0): address 0x41 is odd; "
          "a GPU stops the kernel there"),
+        (replace(MISALIGNED, tensor="", count=3), "misaligned tensor descriptor in k by program (1, 0, 0): address "
+         "0x41 is odd; on a GPU it needs multiples of 16 bytes"),
         (ASSUMPTION, "false assumption in k at line 7: the condition of tl.assume is false in 3 programs, the first is "
          "(1, 0, 0); code compiled for a GPU may rely on it"),
         (ONE_ASSUMPTION, "false assumption in k: the condition of tl.assume is false in program (1, 0, 0); "
@@ -72,7 +74,7 @@ FALSE_HINT = replace(ASSUMPTION, fault=MemoryFault.FALSE_HINT, detail="tl.multip
     ],
     ids=[
         "writes", "two lanes", "late read", "late write", "warps load", "warps store",
-        "scoped writes", "scoped read", "unwritten", "misaligned",
+        "scoped writes", "scoped read", "unwritten", "misaligned", "descriptor",
         "assumption", "one program", "hint",
     ],
 )  # fmt: skip
