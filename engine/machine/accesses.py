@@ -47,9 +47,7 @@ class Accesses:
         self.changes = 0
         self._shadows: dict[int, Shadow] = {}
         self._views: dict[tuple[object, ...], Array] = {}
-        self._races = Races(
-            self.journal, programs=programs, tracked=checks.written, relaxed_orders=checks.relaxed_orders
-        )
+        self._races = Races(self.journal, programs=programs, tracked=checks.written, has_barrier=checks.has_barrier)
         self._exchanges = Exchanges(
             self.journal, programs=programs, watched=checks.written & checks.read, warps=checks.warps
         )

@@ -158,7 +158,7 @@ def _from_block(frame: Frame, plan: FunctionPlan, place: int, arguments: list[Va
 def _conflict_checks(plan: ModulePlan, arguments: Sequence[Argument], memory: Memory, warps: Warps) -> ConflictChecks:
     """The conflicts to look for in a launch with these arguments."""
     written, read = (_storages(places, arguments, memory) for places in (plan.accessed.written, plan.accessed.read))
-    return ConflictChecks(written=written, read=read, relaxed_orders=plan.has_barrier, warps=warps)
+    return ConflictChecks(written=written, read=read, has_barrier=plan.has_barrier, warps=warps)
 
 
 def _storages(places: frozenset[int] | None, arguments: Sequence[Argument], memory: Memory) -> frozenset[int]:

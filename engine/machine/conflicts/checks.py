@@ -10,11 +10,11 @@ from engine.machine.conflicts.warps import ONE_WARP, Warps
 class ConflictChecks(msgspec.Struct, frozen=True, kw_only=True):
     """The storages that a kernel may write and those that it may read; the rest of them cannot have a conflict.
 
-    An atomic with sem="relaxed" orders other accesses if `relaxed_orders`.  Accesses of one program are checked against
-    each other if it has several `warps`.
+    In a kernel that `has_barrier`, every atomic orders the accesses before and after it.  Accesses of one program are
+    checked against each other if it has several `warps`.
     """
 
     written: frozenset[int]
     read: frozenset[int]
-    relaxed_orders: bool = True
+    has_barrier: bool = True
     warps: Warps = ONE_WARP

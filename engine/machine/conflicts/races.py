@@ -45,21 +45,21 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
         """The lane of each granule, from 0 in each program."""
         return np.resize(np.repeat(self.access.lanes.places(), self.per), self.granules.size)
 
-    def conflict(self, atomics: Array | None) -> Conflict | None:
-        """Conflicts with writes of other programs that `atomics` do not order before this access."""
-        return self.shadow.writes_of_others(self.granules, self.programs, atomics)
+    def conflict(self, order: AtomicOrder | None) -> Conflict | None:
+        """Conflicts with writes of other programs that `order` does not put before this access."""
+        return self.shadow.writes_of_others(self.granules, self.programs, order)
 
 
 class Races:
     """Finds accesses of different programs that nothing orders.
 
     `tracked` are the storages that the kernel may write: reads of others can never conflict, and are not kept.  An
-    atomic with sem="relaxed" orders other accesses if `relaxed_orders`.
+    atomic orders other accesses by its sem, or whatever that is if the kernel `has_barrier`.
     """
 
-    def __init__(self, journal: Journal, *, programs: int, tracked: frozenset[int], relaxed_orders: bool) -> None:
+    def __init__(self, journal: Journal, *, programs: int, tracked: frozenset[int], has_barrier: bool) -> None:
         self._journal = journal
-        self._order = AtomicOrder(programs=programs, relaxed_orders=relaxed_orders)
+        self._order = AtomicOrder(programs=programs, has_barrier=has_barrier)
         self._tracked = tracked
 
     def tracks(self, place: int) -> bool:
@@ -69,11 +69,11 @@ class Races:
     def order(self, frame: Frame, step: Step, event: int) -> None:
         """Let an atomic or a volatile load order the accesses before and after it, unless its scope is "cta"."""
         if not _is_of_one_program(step):
-            self._order.note(frame.programs, event, is_relaxed=step.operation.attributes.get("sem") == "relaxed")
+            self._order.note(frame.programs, event, sem=step.operation.attributes.get("sem"))
 
     def check_read(self, touched: Touched, event: int, *, writes: bool) -> None:
         """Check a load, or an atomic that `writes`, against writes of other programs; keep the readers of a load."""
-        conflict = touched.conflict(self._order.latest)
+        conflict = touched.conflict(self._order)
         if conflict is not None and touched.access.kind is AccessKind.ATOMIC:
             self._check_mixed(touched, conflict, writes=writes)
         elif conflict is not None:
@@ -83,10 +83,9 @@ class Races:
 
     def check_write(self, touched: Touched, view: Array, written: Array) -> None:
         """Check the elements of `view` that a store is about to change to `written` against other programs."""
-        latest = self._order.latest
-        writes, reads = touched.conflict(latest), None
+        writes, reads = touched.conflict(self._order), None
         if self.tracks(touched.access.place):
-            reads = touched.shadow.reads_of_others(touched.granules, touched.programs, latest)
+            reads = touched.shadow.reads_of_others(touched.granules, touched.programs, self._order)
         if writes is None and reads is None:
             return
         differs = unsigned(view[touched.access.lanes.flat]) != unsigned(written)
@@ -137,7 +136,7 @@ class Races:
         self._find_scoped(kind, touched, conflict, real=scoped)
 
     def _find(self, kind: FindingKind, touched: Touched, conflict: Conflict, *, real: Array) -> None:
-        """Record the `real` ones of the conflicts, and whether a relaxed atomic would have ordered them."""
+        """Record the `real` ones of the conflicts, and whether atomics with another sem would have ordered them."""
         cause = self._order.cause(touched.programs, conflict)
         self._journal.find_conflict(kind, touched.access, touched.programs, conflict, real, touched.per, cause)
 

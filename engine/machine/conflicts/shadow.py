@@ -2,8 +2,9 @@
 
 A stamp is `event << 32 | program`; events number the executed memory operations.  Two accesses by different programs
 are ordered when both programs performed an atomic operation (or a volatile load) after the first one: locks, tickets
-and flags order the accesses that they guard.  Relaxed ones order nothing in a kernel without a barrier.  This may
-overlook a race between programs that synchronise elsewhere; it reports no false race.
+and flags order the accesses that they guard.  In a kernel without a barrier the one of the first program has to release
+what it did before, and that of the second one to acquire that; relaxed ones do neither.  This may overlook a race
+between programs that synchronise elsewhere; it reports no false race.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from engine.machine.numerics import Array, word_of, words
 NEVER = -1
 _BY_GRANULE = ("written", "writers", "first_readers", "last_readers", "write_lanes", "last_reads", "read_lanes")
 """Arrays of a shadow with an entry per granule."""
+_RELAXED = 'atomic operations with sem="relaxed" order no other accesses'
+_ONE_SIDED = 'an atomic operation with sem="acquire" orders no access before it, one with sem="release" none after it'
 _PROGRAM_BITS = np.int64(0xFFFFFFFF)
 
 
@@ -44,36 +47,47 @@ def event_of(stamps: Array) -> Array:
     return stamps >> 32
 
 
-@dataclass(kw_only=True)
 class AtomicOrder:
-    """The last atomic operation of each program that orders other accesses, as an event; -1 without one.
+    """The last atomic operations of each program, as events: those that order accesses before, and after them.
 
-    Relaxed ones do so if `relaxed_orders`; else they are kept to explain a conflict.
+    In a kernel with a barrier every atomic operation orders both.
     """
 
-    programs: int
-    relaxed_orders: bool
-    latest: Array | None = None
-    relaxed: Array | None = None
+    def __init__(self, *, programs: int, has_barrier: bool) -> None:
+        self._programs = programs
+        self._has_barrier = has_barrier
+        self._weak: set[str] = set()
+        self._every: Array | None = None
+        self._acquired: Array | None = None
+        self._released: Array | None = None
 
-    def note(self, programs: Array, event: int, *, is_relaxed: bool = False) -> None:
-        """Record that these programs have performed an atomic operation, or a volatile load."""
-        if is_relaxed and not self.relaxed_orders:
-            self.relaxed = self._with(self.relaxed, programs, event)
-        else:
-            self.latest = self._with(self.latest, programs, event)
+    def note(self, programs: Array, event: int, *, sem: object = None) -> None:
+        """Record that these programs have performed an atomic operation, or a volatile load without a `sem`."""
+        self._every = self._with(self._every, programs, event)
+        if self._has_barrier or sem not in ("relaxed", "release"):
+            self._acquired = self._with(self._acquired, programs, event)
+        if self._has_barrier or sem not in ("relaxed", "acquire"):
+            self._released = self._with(self._released, programs, event)
+        if not self._has_barrier and isinstance(sem, str):
+            self._weak.add(sem)
+
+    def orders(self, programs: Array, stamps: Array) -> Array | None:
+        """Whether each access by these programs is ordered after the earlier one of a stamp; None if none is."""
+        if self._acquired is None or self._released is None:
+            return None
+        return _is_ordered(programs, stamps, acquired=self._acquired, released=self._released)
 
     def cause(self, programs: Array, conflict: Conflict) -> str:
-        """The reason of a conflict that a relaxed operation would have ordered; "" for others."""
-        if self.relaxed is None:
+        """The reason of a conflict that atomic operations with another `sem` would have ordered; "" for others."""
+        every = self._every
+        if every is None:
             return ""
-        every = self.relaxed if self.latest is None else np.maximum(self.relaxed, self.latest)
-        if not _is_ordered(programs[conflict.at], conflict.stamps, every).all():
+        if not _is_ordered(programs[conflict.at], conflict.stamps, acquired=every, released=every).all():
             return ""
-        return 'atomic operations with sem="relaxed" order no other accesses'
+        return _RELAXED if "relaxed" in self._weak else _ONE_SIDED
 
     def _with(self, events: Array | None, programs: Array, event: int) -> Array:
-        events = np.full(self.programs, -1, np.int64) if events is None else events
+        events = np.full(self._programs, -1, np.int64) if events is None else events
         events[programs] = event
         return events
 
@@ -144,18 +158,18 @@ class Shadow:
         missing = ~self.written[granules]
         return np.flatnonzero(missing) if missing.any() else None
 
-    def writes_of_others(self, granules: Array, programs: Array, atomics: Array | None) -> Conflict | None:
+    def writes_of_others(self, granules: Array, programs: Array, order: AtomicOrder | None) -> Conflict | None:
         """Unordered writes by other programs to the accessed elements; None if there are none."""
         if self.writers is None:
             return None
-        return _clashes(self.writers[granules], programs, atomics)
+        return _clashes(self.writers[granules], programs, order)
 
-    def reads_of_others(self, granules: Array, programs: Array, atomics: Array | None) -> Conflict | None:
+    def reads_of_others(self, granules: Array, programs: Array, order: AtomicOrder | None) -> Conflict | None:
         """Unordered reads by other programs of the written elements; None if there are none."""
         if self.first_readers is None or self.last_readers is None:
             return None
-        first = _clashes(self.first_readers[granules], programs, atomics)
-        return first or _clashes(self.last_readers[granules], programs, atomics)
+        first = _clashes(self.first_readers[granules], programs, order)
+        return first or _clashes(self.last_readers[granules], programs, order)
 
     def note_write(self, granules: Array, stamps: Array) -> None:
         """Record that these programs have written these granules."""
@@ -211,25 +225,26 @@ class Shadow:
         self.granule = 1
 
 
-def _clashes(earlier: Array, programs: Array, atomics: Array | None) -> Conflict | None:
+def _clashes(earlier: Array, programs: Array, order: AtomicOrder | None) -> Conflict | None:
     """The conflict with earlier accesses of another program that are not ordered before this one."""
     if earlier.size == 0 or int(earlier.max()) == NEVER:
         return None
     owners = program_of(earlier)
     clash = (earlier != NEVER) & (owners != programs)
-    if atomics is not None and clash.any():
-        clash &= ~_is_ordered(programs, np.where(clash, earlier, 0), atomics)
+    ordered = order.orders(programs, np.where(clash, earlier, 0)) if order is not None and clash.any() else None
+    if ordered is not None:
+        clash &= ~ordered
     if not clash.any():
         return None
     at = np.flatnonzero(clash)
     return Conflict(at=at, stamps=earlier[at])
 
 
-def _is_ordered(programs: Array, earlier: Array, atomics: Array) -> Array:
-    """Whether both programs, that of an access and that of an earlier one, performed an atomic since the earlier one.
+def _is_ordered(programs: Array, earlier: Array, *, acquired: Array, released: Array) -> Array:
+    """Whether since an earlier access its program has released what it did, and that of the later one acquired that.
 
-    `atomics` are the last events of atomics by program.
+    Both are the last events of such atomics by program.
     """
     events = event_of(earlier)
-    ordered: Array = (atomics[programs] >= events) & (atomics[program_of(earlier)] >= events)
+    ordered: Array = (acquired[programs] >= events) & (released[program_of(earlier)] >= events)
     return ordered

@@ -183,7 +183,7 @@ def test_poll_that_times_out_is_false() -> None:
     assert seen.tolist() == [1, 0, 0, 1]
 
 
-def looked_back(*, sem: str, barrier: bool = False) -> tuple[MemoryFinding, ...]:
+def looked_back(*, sem: str, sets: str = "", barrier: bool = False) -> tuple[MemoryFinding, ...]:
     """Findings of programs that each raise a flag after a store, and read what the one before has stored."""
     kernel, e = kernel_of(2)
     mine, one = program(e), e.constant(I32, 1)
@@ -194,7 +194,7 @@ def looked_back(*, sem: str, barrier: bool = False) -> tuple[MemoryFinding, ...]
     e.op("tt.store", element(e, 1, mine), e.op("arith.addi", seen, one, to=I32))
     if barrier:
         e.add("tt.debug_barrier", (), ())
-    e.op("tt.atomic_rmw", element(e, 0, mine), one, to=I32, kind="exch", sem=sem, scope="gpu")
+    e.op("tt.atomic_rmw", element(e, 0, mine), one, to=I32, kind="exch", sem=sets or sem, scope="gpu")
     flags, carries = np.zeros(3, np.int32), np.zeros(3, np.int32)
     storages = [storage("xy"[at], array, I32, base=(at + 1) << 12) for at, array in enumerate((flags, carries))]
     memory = Memory(storages)
@@ -213,7 +213,26 @@ def test_relaxed_flag_orders_no_other_accesses() -> None:
 
 def test_flag_with_an_order_or_a_barrier_orders_other_accesses() -> None:
     assert looked_back(sem="acq_rel") == ()
+    assert looked_back(sem="acquire", sets="release") == ()
     assert looked_back(sem="relaxed", barrier=True) == ()
+    assert looked_back(sem="release", sets="acquire", barrier=True) == ()
+
+
+ONE_SIDED = 'an atomic operation with sem="acquire" orders no access before it, one with sem="release" none after it'
+
+
+@pytest.mark.parametrize(
+    ("sem", "sets", "detail"),
+    [
+        ("acquire", "acquire", ONE_SIDED),
+        ("release", "release", ONE_SIDED),
+        ("release", "acquire", ONE_SIDED),
+        ("acquire", "relaxed", 'atomic operations with sem="relaxed" order no other accesses'),
+    ],
+)
+def test_flag_orders_accesses_on_one_side_only(sem: str, sets: str, detail: str) -> None:
+    (finding,) = looked_back(sem=sem, sets=sets)
+    assert (finding.kind, finding.storage, finding.detail) == (FindingKind.READ_CONFLICT, "y", detail)
 
 
 def test_programs_of_a_kernel_with_a_poll_may_wait() -> None:
