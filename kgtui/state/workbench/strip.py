@@ -95,7 +95,7 @@ def progress_within(
 
 
 def sentence_within(room: int, view: RunRecord, strip_context: StripContext) -> Line:
-    """`sentence`; without the count of failed cases, which the second line has, where more than `room` cells are needed."""
+    """`sentence`, without the count of failed cases, which the second line has, if it needs more than `room` cells."""
     words = sentence(view, strip_context)
     if cell_len(plain_text((words,))) <= room:
         return words
