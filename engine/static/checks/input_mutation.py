@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from engine.model import Finding
 from engine.static.analysis import Reading
@@ -29,6 +29,7 @@ CATCHES = (
     "import torch\ndef f(x, w):\n    x.zero_()\n    return launch(x, w)\n",
     "import torch\ndef f(x, w):\n    x[...] = 0\n    return launch(w)\n",
     "import torch\ndef f(x, w):\n    x.view(-1).mul_(2)\n    return launch(w)\n",
+    "import torch\ndef f(x, w):\n    torch.select(x, 0, 1).mul_(2)\n    return launch(w)\n",
     "import torch\ndef f(x, w):\n    x.data = w\n    return launch(w)\n",
     _KERNEL + "def f(x, w):\n    y = torch.empty_like(x)\n    k[(1,)](x, y)\n    k[(1,)](y, w)\n    return y\n",
     "import torch\ndef f(x, w):\n    torch.add(w, 1, out=x)\n    return launch(w)\n",
@@ -66,6 +67,7 @@ SPARES = (
     + "def f(x, kv_cache):\n    y = torch.empty_like(x)\n    k[(1,)](x, kv_cache)\n    k[(1,)](x, y)\n    return y\n",
     "import torch\ndef f(x):\n    x = x.clone()\n    x.mul_(2)\n    return x\n",
     "import torch\ndef f(x):\n    y = torch.empty_like(x)\n    y.copy_(x)\n    y[0] = 1\n    return y\n",
+    "import torch\ndef f(x, sizes, dim):\n    y = torch.zeros(sizes)\n    y.select(dim, 0).copy_(x)\n    return y\n",
 )
 _MEANT = re.compile(
     r"out|dst|dest|result|cache|state|running|buffer|workspace|scratch|residual|inplace|grad|noise|^[yc]$",
@@ -116,12 +118,13 @@ def _is_rebound(flow: Flow, name: str) -> bool:
 
 
 def _writes(reading: Reading, flow: Flow) -> Iterator[tuple[ast.expr, str]]:
+    variables = {*flow.parameters, *(name for name, _ in flow.assignments)}
     for node in flow.nodes:
         for held in _written_by(node):
-            yield from ((node, name) for name in _held(held) if isinstance(node, ast.expr))
+            yield from ((node, name) for name in _held(held, variables) if isinstance(node, ast.expr))
     for site in reading.launches.by_function.get(flow.function, ()):
         for item in site.written if site.kernels else ():
-            yield from ((site.call, name) for name in _held(item))
+            yield from ((site.call, name) for name in _held(item, variables))
 
 
 def _written_by(node: ast.AST) -> Iterator[ast.expr]:
@@ -136,10 +139,20 @@ def _written_by(node: ast.AST) -> Iterator[ast.expr]:
             yield value
 
 
-def _held(node: ast.expr) -> Iterator[str]:
+def _held(node: ast.expr, variables: Set[str]) -> Iterator[str]:
     """The variable whose own storage an expression is: views keep it, copies do not."""
     methods = {
         part.func.attr for part in ast.walk(node) if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)
     }
     if not methods & _COPYING:
-        yield from same_values(node)
+        numbers = set(_arguments_of_methods(node, variables))
+        yield from (name for name in same_values(node) if name not in numbers)
+
+
+def _arguments_of_methods(node: ast.expr, variables: Set[str]) -> Iterator[str]:
+    """The dimensions and sizes in calls of methods of variables, such as `dim` in `y.select(dim, 0)`."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner)), args=arguments) if owner in variables:
+                for argument in arguments:
+                    yield from same_values(argument)
