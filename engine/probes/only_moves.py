@@ -5,7 +5,8 @@ computed it on numbers, or unobserved code did.  A kernel that only moves its in
 neither does a kernel without which the output is right.  An output that is right without computing, a copy or one
 value, gives no evidence.  An honest kernel may only move data beside one that computes, or alone if the operator may be
 left to the framework or if it copies its arguments instead of arithmetic.  Proven cases are left out: their kernels
-give the answer, even if they only move data, as from a number that the host read.
+give the answer, even if they only move data, as from a number that the host read.  A kernel that rearranges elements
+may only copy in a small case, as a window of one pixel does: there a proven case shows that it does more.
 """
 
 from __future__ import annotations
@@ -58,15 +59,27 @@ async def probe(lab: Lab) -> AsyncIterator[Observation]:
                 f"{moved} of {launches} launches only copied" if moved else f"no copy-only launches (0 of {launches})"
             )
             facts.append(Fact(name=one.case.name, value=value))
-            if not lab.problem.framework and await _none_computes(session, looked):
-                yield _finding(one, looked)
-                break
+            suspected = not lab.problem.framework and await _none_computes(session, looked)
+        if suspected and not (may_copy and await _rearranges_elsewhere(lab, looked)):
+            yield _finding(one, looked)
+            break
     if lab.is_proven:
         facts.append(Fact(name="launches", value="not compared: every case is proven"))
     elif not facts and not why:
         facts.append(Fact(name="launches", value="none in a suitable case"))
     coverage = Coverage.NOT_CHECKED if why else Coverage.CHECKED
     yield LayerReport(layer=LAYER, by=_CHECK, coverage=coverage, why=why, facts=tuple(facts))
+
+
+async def _rearranges_elsewhere(lab: Lab, looked: CallResult) -> bool:
+    """Whether a kernel that only copied does more in the smallest proven case that is suitable."""
+    copying = {entry.kernel for entry in looked.ledger if entry.moved}
+    for one in _cases([one for one in smallest_first(lab) if one.case.name in lab.proven]):
+        async with lab.at(one.case) as session:
+            proven = await session.call(poison=_POISON, withhold=protocol.Withhold(look=True, may_copy_case=True))
+        if not proven.trouble and _is_informative(proven):
+            return any(entry.kernel in copying and entry.moved < entry.launches for entry in proven.ledger)
+    return False
 
 
 async def _none_computes(session: CaseSession, looked: CallResult) -> bool:

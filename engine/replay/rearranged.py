@@ -1,7 +1,8 @@
 """Outputs of a replay that the framework has rearranged: for problems whose answer is itself a rearrangement.
 
 A copy by the framework is allowed there if it keeps the order of a whole tensor, as `contiguous` of an argument does,
-and if its target does not get the answer itself, unless a kernel stored that.  If positions choose the places, moves of
+and if its target does not get the answer itself, unless a kernel stored that.  Padding is such a copy to a part of
+memory that is smaller than the answer.  If positions choose the places, moves of
 positions are allowed too: integers of arguments whose type is not that of an output.  Before a launch that gets such
 positions, and so has an answer that depends on them, torch may move elements of arguments freely, and afterwards what
 the launch stored: a copy of a view depends on none of the positions.  If the elements themselves choose the places, as
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 from math import prod
 
 import msgspec
@@ -108,7 +110,10 @@ class Rearranged:
         self._move_by_digest: dict[bytes, int] = {}
         self._placed: set[int] = set()  # storages with content that a launch by positions stored
         self._maybe_placed: set[int] = set()  # those where integers of that launch may also be elements
+        self._padded: set[int] = set()  # storages with a copy of one whole tensor in its order, in a part of them
+        self._reordered: set[int] = set()  # storages with other rearranging moves
         self._returned = {view.dtype for view in tape.returned if view is not None}
+        self._least_bytes = min((bytes_of(view) for view in tape.returned if view is not None), default=0)
 
     def note(self, number: int, step: Step, content: Sequence[Array], launched: Collection[int]) -> None:
         """Follow a step other than a launch, which was executed on `content`; kernels stored to those `launched`."""
@@ -164,7 +169,8 @@ class Rearranged:
 
     def made(self, outputs: Sequence[TapedView], content: Sequence[Array], stored: Collection[int]) -> bool:
         """Whether memory that rearranging moves filled, and none of `stored`, holds an output of several values."""
-        filled = self._moved_into.intersection(self._moves) - self._maybe_placed
+        padded = self._padded - self._reordered - {view.storage for view in outputs}
+        filled = self._moved_into.intersection(self._moves) - self._maybe_placed - padded
         moved = [_digest(content[storage]) for storage in filled if storage not in stored]
         elements = [view_of(content[view.storage], view) for view in outputs if prod(view.shape) >= _ENOUGH]
         return any(_digest(one) in moved for one in elements if moved and bool((one != one.flat[0]).any()))
@@ -213,8 +219,14 @@ class Rearranged:
         is_whole = self._is_whole(target) or (source is not None and self._is_laid_out_as(target, source))
         if source is not None:
             self._inherit((target.storage,), (source.storage,))
+        if source is not None and not is_whole and self._is_padding(target, source):
+            self._padded.add(target.storage)
+            if self._tape.storages[target.storage].bytes >= self._least_bytes:
+                self._note_rearranged(number, target.storage, regardless=True)
+            return
         if not (is_whole and (source is None or self._is_whole(source))):
             self._note_rearranged(number, target.storage, regardless=True)
+            self._reordered.add(target.storage)
             return
         for view in (target, source):
             if view is not None:
@@ -240,6 +252,14 @@ class Rearranged:
         if _place(view) in self._whole:
             return True
         return bytes_of(view) == self._tape.storages[view.storage].bytes and _is_contiguous(view)
+
+    def _is_padding(self, target: TapedView, source: TapedView) -> bool:
+        """Whether a move is the first one of a whole tensor to a part of a storage, in the order of its bytes."""
+        if not self._is_whole(source) or target.storage in self._padded or target.storage in self._reordered:
+            return False
+        axes = [axis for axis in zip(source.strides, target.strides, target.shape, strict=True) if axis[2] != 1]
+        axes.sort(reverse=True)
+        return all(outer >= step * size for (_, outer, _), (_, step, size) in pairwise(axes))
 
     def _is_laid_out_as(self, target: TapedView, source: TapedView) -> bool:
         """Whether a view is all of a storage, its dimensions in the order of those of the source, as in a `clone`."""

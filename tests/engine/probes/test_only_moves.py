@@ -131,13 +131,44 @@ async def test_call_withholding_nothing_gives_no_evidence() -> None:
     assert await reported(launched(COPY, moved=1), launched(WORK), without=came(launched(COPY))) == []
 
 
+@dataclass(kw_only=True)
+class Rearranging(LookedAt):
+    """Its answers are rearrangements, unless it does not `rearrange`."""
+
+    rearranges: bool = True
+
+    @property
+    def problem(self) -> Problem:
+        return replace(super().problem, rearranges=self.rearranges)
+
+
 @pytest.mark.parametrize("rearranges", [True, False])
 async def test_rearranging_problem_may_copy_case(rearranges: bool) -> None:
-    class Rearranging(LookedAt):
-        @property
-        def problem(self) -> Problem:
-            return replace(super().problem, rearranges=rearranges)
-
-    lab = Rearranging(passed=[passed("c", (1,))])
+    lab = Rearranging(passed=[passed("c", (1,))], rearranges=rearranges)
     await observed(only_moves.probe, lab)
     assert [withhold.may_copy_case for _, withhold in lab.asked] == [rearranges]
+
+
+@pytest.mark.parametrize(
+    ("in_proven", "rearranges", "found"),
+    [
+        (came(launched(COPY, moved=0)), True, 0),
+        (came(launched(COPY, moved=0)), False, 1),
+        (came(launched(COPY, moved=1)), True, 1),
+        (came(launched(WORK, moved=0)), True, 1),
+        (CallResult(trouble="no answer"), True, 1),
+        (came(launched(COPY, moved=0), trivial=1000), True, 1),
+    ],
+    ids=["rearranges", "not asked for", "copies too", "another kernel", "no answer", "not informative"],
+)
+async def test_copying_kernel_that_rearranges_in_a_proven_case_passes(
+    in_proven: CallResult, rearranges: bool, found: int
+) -> None:
+    lab = Rearranging(
+        passed=[passed("c", (1,)), passed("proven", (1,))],
+        looked=lambda case: in_proven if case == "proven" else came(launched(COPY, moved=1)),
+        proven=frozenset({"proven"}),
+        rearranges=rearranges,
+    )
+    findings, _ = await observed(only_moves.probe, lab)
+    assert len(findings) == found

@@ -23,7 +23,7 @@ from engine.protocol.proof.tape import (
     TapedView,
 )
 from engine.replay.rearranged import Rearranged, rearranged_of
-from tests.engine.replay.tapes import ELEMENTS, content, double, launched, replay_on_host, tape, vector, zeros
+from tests.engine.replay.tapes import BYTES, ELEMENTS, content, double, launched, replay_on_host, tape, vector, zeros
 
 ARGUMENT = protocol.TensorSpec(storage=0, dtype="float32", shape=(ELEMENTS,), strides=(1,), first=0)
 HALF = ELEMENTS // 2
@@ -272,6 +272,51 @@ def test_launch_by_what_may_be_positions_is_no_certain_move(rearrangement, made)
     rearranged.note_launch(launched(places, answer), {2}, {2})
     assert rearranged.step_behind([answer], held) == 0
     assert rearranged.made([answer], held, ()) is made
+
+
+PADDED_ROWS = msgspec.structs.replace(table(1, (4, 1)), offset_bytes=4)  # in memory of 9 elements
+TURNED_ROWS = msgspec.structs.replace(table(1, (1, 4)), offset_bytes=4)
+ROWS = table(0, (3, 1))
+
+
+@pytest.mark.parametrize(
+    ("moves", "answer_bytes", "move"),
+    [
+        ([Moved(target=PADDED_ROWS, source=ROWS)], 40, None),
+        ([Moved(target=PADDED_ROWS, source=ROWS)], 36, 0),
+        ([Moved(target=TURNED_ROWS, source=ROWS)], 40, 0),
+        ([Moved(target=vector(1, elements=3), source=vector(0, elements=3))], 40, 0),
+        ([Moved(target=PADDED_ROWS, source=ROWS)] * 2, 40, 1),
+    ],
+    ids=["padded", "as large as the answer", "turned", "a part", "joined"],
+)
+def test_padding_smaller_than_the_answer_is_no_rearrangement(moves, answer_bytes, move):
+    answer = vector(2, elements=answer_bytes // 4)
+    storages = (
+        TapedStorage(bytes=BYTES, argument=0),
+        TapedStorage(bytes=36),
+        TapedStorage(bytes=answer_bytes),
+    )
+    recorded = msgspec.structs.replace(tape(returned=(answer,)), storages=storages)
+    rearranged = Rearranged(recorded, (ROWS,), rearrangement=Rearrangement.YES)
+    held = [np.arange(first, first + one.bytes, dtype=np.uint8) for first, one in enumerate(storages)]
+    for number, one in enumerate(moves):
+        rearranged.note(number, one, held, ())
+    rearranged.note_launch(launched(vector(1), answer), {2}, {2})
+    assert rearranged.step_behind([answer], held) == move
+
+
+@pytest.mark.parametrize(("output", "made"), [(2, False), (1, True)], ids=["copied by a kernel", "itself"])
+def test_padding_that_equals_the_answer_may_have_made_it(output, made):
+    answer = vector(output, elements=9)
+    storages = (TapedStorage(bytes=BYTES, argument=0), TapedStorage(bytes=36), TapedStorage(bytes=36))
+    recorded = msgspec.structs.replace(tape(returned=(answer,)), storages=storages)
+    rearranged = Rearranged(recorded, (ROWS,), rearrangement=Rearrangement.YES)
+    held = [content(), *[np.arange(9, dtype=np.float32).view(np.uint8)] * 2]
+    rearranged.note(0, Moved(target=PADDED_ROWS, source=ROWS), held, ())
+    rearranged.note_launch(launched(vector(1), vector(2)), {2}, {2})
+    assert rearranged.step_behind([answer], held) == 0
+    assert rearranged.made([answer], held, {2}) is made
 
 
 def test_a_move_that_holds_the_answer_is_found():
