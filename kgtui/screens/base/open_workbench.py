@@ -55,6 +55,10 @@ class FileControl(Protocol):
     """The open file."""
 
     @property
+    def has_unsaved(self) -> bool:
+        """Whether the editor has unsaved text, also a letter typed just now."""
+
+    @property
     def asked_to_leave(self) -> bool:
         """Whether the question about unsaved text is open."""
 
