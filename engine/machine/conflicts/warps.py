@@ -24,10 +24,19 @@ UNKNOWN = 0
 
 
 class Warps(msgspec.Struct, frozen=True, kw_only=True):
-    """The warps of each program of a launch, and the threads of each warp."""
+    """The warps of each program of a launch, and the threads of each warp.
+
+    A program of several blocks of threads, `num_ctas` of its options, counts as one warp: how its lanes are distributed
+    is not known here.
+    """
 
     count: int = 1
     threads: int = 32
+
+    @classmethod
+    def of_launch(cls, num_warps: int, *, num_ctas: int, threads: int) -> Warps:
+        """The warps of a launch with these options."""
+        return cls(count=num_warps if num_ctas == 1 else 1, threads=threads)
 
     def width_of(self, operation: Operation) -> int:
         """Lanes of an access whose warps are known; SCALAR for a single element, else UNKNOWN.

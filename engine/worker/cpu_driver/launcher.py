@@ -278,7 +278,9 @@ class Launcher:
         self.metadata = metadata
         self.makes_pointers = makes_pointers(metadata.ttir)
         self.options = _options_of(metadata)
-        self.warps = Warps(count=metadata.num_warps, threads=metadata.target.warp_size)
+        self.warps = Warps.of_launch(
+            metadata.num_warps, num_ctas=getattr(metadata, "num_ctas", 1), threads=metadata.target.warp_size
+        )
         self.refused: Exception | None = None
         self._launches = launches
 

@@ -100,9 +100,11 @@ def test_warps_that_exchange_data_are_reported_with_lines_of_the_kernels_file(tm
     assert (report.index, report.count, report.access.line, report.other.line) == (64, 128, None, 5)
 
 
-@pytest.mark.parametrize(("num_warps", "warp_threads"), [(1, 32), (2, 128)])
-def test_warps_are_those_of_the_launch_and_the_target(tmp_path, num_warps, warp_threads):
-    record = dataclasses.replace(launch_record("exchange"), num_warps=num_warps)
+@pytest.mark.parametrize(
+    ("num_warps", "options", "warp_threads"), [(1, {}, 32), (2, {}, 128), (4, {"num_ctas": "2"}, 32)]
+)
+def test_warps_are_those_of_the_launch_and_the_target(tmp_path, num_warps, options, warp_threads):
+    record = dataclasses.replace(launch_record("exchange"), num_warps=num_warps, options=options)
     made = replace(exchanging(), specialisations=(record,))
     reply = checked(tmp_path, made, EXCHANGE, ("x", "y"), warp_threads=warp_threads)
     assert reply == protocol.MemoryChecked(id="c")
