@@ -63,7 +63,7 @@ def rearranged_of(tape: Tape, command: ReplayTape, arguments: Sequence[Array]) -
         for view in views
         if (argument := argument_of[view.storage]) is not None
     ]
-    return Rearranged(tape, views, elements=held)
+    return Rearranged(tape, views, rearrangement=command.rearrangement, elements=held)
 
 
 def argument_views(tape: Tape, arguments: Iterable[ValueSpec]) -> list[TapedView]:
@@ -92,13 +92,14 @@ class Rearranged:
     ) -> None:
         """`arguments` are the tensors that the entry gets, as views of the tape.
 
-        Unless it is a rearrangement by positions no integers of them choose places, and all are elements.  With
+        In a rearrangement of kind YES or BY_ORDER no integers of them choose places, and all are elements.  With
         `elements`, their content before the call, only an answer that consists of such elements is a rearrangement.
         """
         self._tape = tape
         self._elements = elements
-        self._positions = _INTEGERS if rearrangement is Rearrangement.BY_POSITIONS else frozenset[str]()
-        self._is_by_order = rearrangement is Rearrangement.BY_ORDER
+        are_elements = rearrangement in (Rearrangement.YES, Rearrangement.BY_ORDER)
+        self._positions = frozenset[str]() if are_elements else _INTEGERS
+        self._rearrangement = rearrangement
         self._arguments = tuple(arguments)
         self._whole = {_place(view) for view in self._arguments}
         self._has_addresses = any(isinstance(step, Addressed) for step in tape.steps)
@@ -145,10 +146,11 @@ class Rearranged:
         used = range(len(self._tape.storages)) if self._has_addresses else _storages_of(step)
         self._inherit(stored, used)
         self._note_placed(stored, used)
-        if self._elements is None:
+        if self._rearrangement is not Rearrangement.BY_CONTENT:
             origins = [self._origins.get(number, set()) for number in _storages_of(step)]
             answers = self._returned | {view.dtype for view in self._arguments if view.storage in launched}
-            if self._is_by_order or any(types and types <= self._positions - answers for types in origins):
+            by_order = self._rearrangement is Rearrangement.BY_ORDER
+            if by_order or any(types and types <= self._positions - answers for types in origins):
                 self._placed.update(stored)
             if any(types and types <= self._positions for types in origins):
                 self._maybe_placed.update(stored)

@@ -236,7 +236,7 @@ class Problem(ProblemContract):
     def rearrangement_in(self, case: Case) -> Rearrangement:
         """As `rearrangement`, for one case: with arithmetic, such as sums at positions, it is not certain."""
         if self.rearrangement is Rearrangement.BY_POSITIONS and self.cost(case).flops:
-            return Rearrangement.BY_CONTENT
+            return Rearrangement.SUMMED_BY_POSITIONS
         return self.rearrangement
 
     def tolerance(self, case: Case) -> Tolerance:

@@ -42,7 +42,8 @@ class Rearrangement(enum.StrEnum):
     """Whether an answer consists only of the elements of the arguments in other places, or of copies of them.
 
     BY_POSITIONS: integers of the arguments, such as indices, choose the places.  BY_ORDER: the elements themselves do.
-    BY_CONTENT is for problems for which only the content of an answer shows it.
+    BY_CONTENT is for problems for which only the content of an answer shows it, and SUMMED_BY_POSITIONS for those whose
+    elements integers place, and arithmetic may change, as in sums: there the content has to show it, too.
     """
 
     YES = "yes"
@@ -50,6 +51,7 @@ class Rearrangement(enum.StrEnum):
     BY_ORDER = "by order"
     NO = "no"
     BY_CONTENT = "by content"
+    SUMMED_BY_POSITIONS = "summed by positions"
 
     @property
     def is_certain(self) -> bool:

@@ -289,7 +289,7 @@ def test_category_decides_what_chooses_the_places(
     ("category", "flops", "rearrangement"),
     [
         (Category.INDEXING, 0, Rearrangement.BY_POSITIONS),
-        (Category.INDEXING, 9, Rearrangement.BY_CONTENT),
+        (Category.INDEXING, 9, Rearrangement.SUMMED_BY_POSITIONS),
         (Category.SHAPE_JOIN, 9, Rearrangement.YES),
         (Category.VISION, 9, Rearrangement.NO),
     ],

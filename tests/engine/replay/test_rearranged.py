@@ -274,6 +274,23 @@ def test_launch_by_what_may_be_positions_is_no_certain_move(rearrangement, made)
     assert rearranged.made([answer], held, ()) is made
 
 
+@pytest.mark.parametrize(
+    ("rearrangement", "move"), [(Rearrangement.BY_CONTENT, 0), (Rearrangement.SUMMED_BY_POSITIONS, None)]
+)
+def test_moves_around_a_launch_that_sums_by_positions_are_allowed(rearrangement, move):
+    elements, answer = wide(0), wide(2)
+    storages = (TapedStorage(bytes=48, argument=0), TapedStorage(bytes=24, argument=1), TapedStorage(bytes=48))
+    recorded = msgspec.structs.replace(tape(returned=(answer,)), storages=storages)
+    places = vector(1, elements=3, dtype="int64")
+    held = [np.arange(12, dtype=np.float32).view(np.uint8)] * 3
+    rearranged = Rearranged(
+        recorded, (elements, places), rearrangement=rearrangement, elements=[np.arange(12, dtype=np.float32)]
+    )
+    rearranged.note(0, Moved(target=part_of(2, 6), source=part_of(0, 0)), held, ())
+    rearranged.note_launch(launched(places, answer), {2}, {2})
+    assert rearranged.step_behind([answer], held) == move
+
+
 PADDED_ROWS = msgspec.structs.replace(table(1, (4, 1)), offset_bytes=4)  # in memory of 9 elements
 TURNED_ROWS = msgspec.structs.replace(table(1, (1, 4)), offset_bytes=4)
 ROWS = table(0, (3, 1))
