@@ -113,6 +113,16 @@ def tiers_for(file: KernelFile, typed: str | None) -> tuple[Tier, ...]:
     return _TIERS_BY_WORD[word]
 
 
+def words_on_left_out(file: KernelFile, problem: Problem, tiers: Sequence[Tier]) -> str:
+    """The number of cases that the file's own line leaves out; "" if it leaves out none."""
+    cases = [case for case in problem.cases if case.tier in _TIERS_BY_WORD["full"]]
+    left_out = sum(case.tier not in tiers for case in cases)
+    if not left_out:
+        return ""
+    where = f"{file.shown}, its `# kgtui:` line: cases={file.directives['cases']}"
+    return f"{where} leaves out {left_out} of {len(cases)} cases; --cases full verifies all"
+
+
 def timed_cases(problem: Problem, typed: Sequence[str]) -> tuple[Case, ...]:
     """The cases to time, in the problem's order: all of a requested tier, and those requested by name.
 

@@ -32,6 +32,7 @@ from kgtui.cli.choices import (
     problem_for,
     read_kernel,
     tiers_for,
+    words_on_left_out,
 )
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console
@@ -150,13 +151,16 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     """
     file, problem = kernel_and_problem(options, console)
     device, target = place_for(options, console, file=file)
+    tiers = tiers_for(file, options.cases)
+    if options.cases is None and (words := words_on_left_out(file, problem, tiers)):
+        console.warn(words)
     return Request(
         label=LABEL,
         file=file,
         problem=problem,
         device=device,
         target=target,
-        tiers=tiers_for(file, options.cases),
+        tiers=tiers,
         policy=Policy(options.policy),
         is_kept=not options.no_store,
         is_plain=options.plain,

@@ -95,6 +95,20 @@ def test_a_directive_chooses_the_cases(checked, engine, folder):
     assert engine.plans[0].target == "gfx942"
 
 
+@pytest.mark.parametrize(
+    ("word", "options", "complains"),
+    [("smoke", (), True), ("full", (), False), ("smoke", ("--cases", "smoke"), False)],
+    ids=["smoke", "full", "option"],
+)
+def test_cases_that_the_file_leaves_out_are_counted(checked, engine, folder, word, options, complains):
+    (folder / "k.py").write_text(f"# kgtui: op=aten::silu cases={word} target=none\ndef silu(self): ...\n")
+    ended = checked("k.py", *options)
+    tiers = [case.tier for case in engine.plans[0].problem.cases if case.tier is not Tier.BENCH]
+    counts = f"{tiers.count(Tier.FULL)} of {len(tiers)} cases"
+    words = f"kgtui: k.py, its `# kgtui:` line: cases=smoke leaves out {counts}; --cases full verifies all\n"
+    assert ended.err == (words if complains else "")
+
+
 def test_option_overrides_directive(checked, engine, folder):
     (folder / "k.py").write_text("# kgtui: op=aten::silu cases=smoke target=gfx942\ndef mm(self, mat2): ...\n")
     checked("k.py", "--op", "mm", "--cases", "full", "--target", "none", "--device", "cpu")
