@@ -76,7 +76,9 @@ class Trial:
 
     @property
     def kernels(self) -> tuple[CompiledKernel, ...]:
-        """Kernels that were compiled for the target, and built."""
+        """Kernels that were compiled for the target, and built; none if some were left out, which may need more."""
+        if self.run.kernels_left_out:
+            return ()
         return tuple(kernel for kernel in self.run.kernels if kernel.outcome is Outcome.PASS)
 
     @property

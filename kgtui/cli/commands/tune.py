@@ -23,7 +23,7 @@ from engine.reports.reducer import reduce_all
 from engine.reports.run_record import NO_RUN, RunRecord
 from engine.reports.table import aligned
 from engine.tuning.trials import AS_IT_IS, Trial, plain_trial, proposed, trial_rows, why_none
-from engine.tuning.tunables import Variant, configurations, tunables_of, variants
+from engine.tuning.tunables import Tunable, Variant, configurations, tunables_of, variants
 from kgtui.cli.argument_groups import add_cases, add_device, add_kernel_file, add_policy, add_storage
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.commands.check import read_request
@@ -126,15 +126,22 @@ def _grid(request: Request, chosen: Sequence[str]) -> tuple[Variant, ...]:
     source = request.file.content
     try:
         made = variants(source, read_values(chosen)) if chosen else configurations(source)
-        known = ", ".join(f"{tunable.name}={tunable.value or '?'}" for tunable in tunables_of(source))
+        tunables = tunables_of(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UsageError(f"{request.file.shown} is not valid Python: {error}") from error
     if not made:
+        known = ", ".join(f"{tunable.name}={tunable.value or '?'}" for tunable in tunables)
+        example = f": give values, such as --set {_example(tunables[0])}; it has {known}" if tunables else ""
         raise UsageError(
-            f"{request.file.shown} has no autotune list to choose from: give values, such as --set num_warps=2,4,8; "
-            f"it has {known or 'no tunable parameters'}"
+            f"{request.file.shown} has no autotune list to choose from" + (example or " and no tunable parameters")
         )
     return (Variant(name=AS_IT_IS, source=source), *(variant for variant in made if variant.source != source))
+
+
+def _example(tunable: Tunable) -> str:
+    """Half, all and twice of its value."""
+    value = int(tunable.value) if tunable.value and tunable.value.isdecimal() else 0
+    return f"{tunable.name}={value // 2},{value},{value * 2}" if value > 1 else f"{tunable.name}=2,4,8"
 
 
 def _recorded(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -65,6 +66,13 @@ def trial(
     verdict = Verdict(outcome=outcome, sentence="as prepared", passed=1, total=1, flagged=flagged)
     run = record_of((*events, RunFinished(at_s=0.4, verdict=verdict)), file="k.py", number=7)
     return Trial(variant=Variant(name=name, source=name.encode()), run=run)
+
+
+def test_resources_are_unknown_when_kernels_were_left_out() -> None:
+    whole = trial(AS_IT_IS)
+    assert whole.registers is not None
+    partial = replace(whole, run=replace(whole.run, kernels_planned=len(whole.run.kernels) + 1))
+    assert (partial.registers, partial.shared_bytes, partial.occupancy_percent) == (None, None, None)
 
 
 def test_fastest_variant_faster_than_file_is_proposed() -> None:

@@ -157,7 +157,7 @@ def test_tuning_without_correct_variant_fails(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "has no autotune list to choose from: give values, such as --set num_warps=2,4,8; it has BLOCK=1024"),
+        ((), "has no autotune list to choose from: give values, such as --set BLOCK=512,1024,2048; it has BLOCK=1024"),
         (
             ("--set", "BLOCK=big"),
             "'BLOCK=big' should be a name and whole numbers of at most 64 bits, such as num_warps=2,4,8",
