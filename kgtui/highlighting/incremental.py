@@ -13,7 +13,7 @@ from itertools import compress, count
 from operator import ne
 from typing import TypeAlias
 
-from pygments.lexer import ExtendedRegexLexer, LexerContext
+from pygments.lexer import LexerContext
 
 from kgtui.highlighting.inks import Span, spans_of
 from kgtui.highlighting.kinds import TextKind
@@ -40,8 +40,7 @@ class IncrementalLexer:
     stored stacks are consistent: lexing that reaches one of those rows with its stored stack can stop.
     """
 
-    def __init__(self, lexer: ExtendedRegexLexer | None = None) -> None:
-        self._own_lexer = lexer
+    def __init__(self) -> None:
         self._lines: list[str] = []
         self._stacks: list[Stack] = [ROOT]
         self._spans: list[tuple[Span, ...]] = []
@@ -96,7 +95,7 @@ class IncrementalLexer:
         if len(line) > LONGEST_COLOURED_LINE:
             return (), stack
         context = LexerContext(line + "\n", 0, stack=list(stack))
-        lexer = self._own_lexer or lexer_for(TextKind.PYTHON)
+        lexer = lexer_for(TextKind.PYTHON)
         assert lexer is not None
         spans = spans_of(lexer.get_tokens_unprocessed(context=context))
         return spans, tuple(context.stack)

@@ -386,3 +386,9 @@ def test_parameters_of_run_cases_are_listed():
 def test_few_sizes_are_reported_one_by_one():
     problem = problem_of(case("a", m=3), case("b", m=1), case("c", m=3))
     assert axes_of([result(name) for name in "abc"], problem) == (Axis(name="m", values="1, 3"),)
+
+
+def test_words_beyond_eight_are_counted():
+    cases = [case(f"c{place}", layout=f"l{place}") for place in range(11)]
+    (axis,) = axes_of([result(one.name) for one in cases], problem_of(*cases))
+    assert axis.values.split(", ")[-2:] == ["l7 (1 case)", "and 3 more"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+from dataclasses import replace
 
 import pytest
 
@@ -53,6 +54,19 @@ def test_the_types_are_those_of_torch():
     assert "def softmax(self: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:" in scaffold(
         find("aten::softmax")
     )
+
+
+@pytest.mark.parametrize(
+    ("mutates", "words"),
+    [
+        (("input",), "input"),
+        (("input", "residual"), "input and residual"),
+        (("input", "residual", "weight"), "input, residual and weight"),
+    ],
+)
+def test_template_lists_arguments_written_in_place(mutates, words):
+    problem = replace(find("vllm::fused_add_rms_norm"), mutates=mutates)
+    assert f"Writes {words} in place.\n" in scaffold(problem)
 
 
 def test_template_of_in_place_operator_states_in_place():

@@ -11,7 +11,7 @@ from textual.screen import Screen
 from kgtui.app.application import WorkbenchApp
 from kgtui.screens import screen_ids, screen_module
 from kgtui.screens.help.screen import help_lines
-from kgtui.settings.keys import ACTIONS, Where, actions_of, bindings_of, key_table_markdown
+from kgtui.settings.keys import ACTIONS, Where, actions_of, bindings_of, key_table_markdown, shown_key
 from kgtui.state.format.lines import plain_text
 
 _AVOIDED = {"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+left_square_bracket", "ctrl+b", "ctrl+a"}
@@ -74,3 +74,11 @@ def test_key_table_has_row_for_every_action() -> None:
     assert lines[:2] == ["| key | action | binding |", "|---|---|---|"]
     assert len(lines) == 2 + len(ACTIONS)
     assert "| `r` `F5` | run the saved file again, all cases | `workbench.run` |" in lines
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [("f5", "F5"), ("f", "f"), ("5", "5"), ("question_mark", "?"), ("ctrl+t", "ctrl+t"), ("left", "left")],
+)
+def test_key_is_shown_as_on_the_keyboard(key: str, shown: str) -> None:
+    assert shown_key(key) == shown

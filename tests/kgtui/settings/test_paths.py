@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,10 @@ def test_nothing_can_be_made_below_a_file(tmp_path):
     (tmp_path / "file").write_text("")
     assert can_write(tmp_path / "file")
     assert not can_write(tmp_path / "file" / "sessions.db")
+
+
+def test_file_without_permission_is_not_writable(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(os, "access", lambda place, mode, **_: mode == os.F_OK and place.exists())
+    assert not can_write(tmp_path / "file")
+    assert not can_write(tmp_path / "missing")

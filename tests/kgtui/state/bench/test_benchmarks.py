@@ -141,6 +141,15 @@ def test_estimate_has_its_interval_and_method_in_detail(timed: Any) -> None:
     )
 
 
+def test_missing_time_of_kernels_alone_has_its_reason(timed: Any) -> None:
+    one = measured(timed("all_timed"), number=1).cases[0]
+    noted = replace(one, benchmark=replace(one.benchmark, kernel_note="no kernel time: the replay timed out"))
+    added = plain_text(bench_detail(noted, glyphs=UNICODE)).splitlines()
+    assert set(added) - set(plain_text(bench_detail(one, glyphs=UNICODE)).splitlines()) == {
+        "kernels   no kernel time: the replay timed out"
+    }
+
+
 def test_second_baseline_has_its_own_column(problem: Problem, timed: Any) -> None:
     view = timed("two_baselines")
     measurements = measured(view, number=1)

@@ -142,6 +142,11 @@ class TestWhichRuns:
         assert chosen((6,), current=9, digest="d", runs=runs).numbers == (6, 7)
         assert chosen((), current=9, digest="d", runs=runs[:2]).numbers == (8, 9)
 
+    def test_whole_run_of_another_version_replaces_no_cancelled_run(self) -> None:
+        runs = (past_run(9, digest="d", outcome=Outcome.CANCELLED), past_run(8, digest="e"), past_run(7, digest="d"))
+        assert chosen((), current=9, digest="d", runs=runs).numbers == (8, 7)
+        assert chosen((), current=9, digest="d", runs=runs[:2]).numbers == (8, 9)
+
     def test_single_version_states_next_step(self) -> None:
         with pytest.raises(UsageError, match="save another one, or mark two runs there with space"):
             chosen((), current=4, digest="d", runs=(past_run(4, digest="d"), past_run(3, digest="d")))

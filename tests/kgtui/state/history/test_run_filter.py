@@ -24,6 +24,7 @@ from sessions.rows import Result, RunFilter
         ("is:FL", RunFilter(result=Result.FLAGGED)),
         ("outcome:time", RunFilter(outcome=Outcome.TIMEOUT)),
         ("outcome:pass", RunFilter(outcome=Outcome.PASS)),
+        ("session:" + 18 * "9", RunFilter(session=10**18 - 1)),
         ("session:12 tag:keep a b", RunFilter(session=12, tag="keep", text="a b")),
         ("[red]x[/] 日本", RunFilter(text="[red]x[/] 日本")),
     ],
@@ -39,6 +40,7 @@ def test_words_become_a_filter(typed: str, wanted: RunFilter) -> None:
         ("op:", "op: needs a value behind the colon"),
         ("is:f", "is:f is invalid; use one of passed, failed, flagged, unfinished"),
         ("session:-1", "session:-1 is invalid; use the number of a session"),
+        ("session:" + 19 * "9", f"session:{19 * '9'} is invalid; use the number of a session"),
         ("session:²", "session:² is invalid; use the number of a session"),
     ],
 )
