@@ -189,12 +189,13 @@ class Watcher:
             file.poll(now_s)
 
     def _look(self, file: TrackedFile) -> None:
-        for report in file.look(self._clock()):
-            if file is self._kernel:
+        reports = file.look(self._clock())
+        if file is self._kernel:
+            for report in reports:
                 self._report_kernel(report)
-            elif report.sight is not Sight.BACK and self._kernel.content is not None:
-                # A missing or unreadable imported file is reported like an edited one.
-                self._report_save(file.path, report.at_s)
+        elif reports and self._kernel.content is not None:
+            # Like an edited one: an imported file that is missing, cannot be read, or is there again as before.
+            self._report_save(file.path, reports[-1].at_s)
 
     def _report_kernel(self, report: Report) -> None:
         path = self.path

@@ -6,6 +6,8 @@ import hashlib
 import shutil
 from pathlib import Path
 
+import pytest
+
 from kgtui.files.watcher import Delays, Saved, TroubleKind, Watcher, WatchTrouble
 from tests.kgtui.files.watched import AFTER, BEFORE, SENTINEL, Reports, Watch, by_rename, by_truncating, by_two_renames
 
@@ -170,6 +172,18 @@ def test_change_of_imported_file_is_save_of_kernel(kernel: Path, watch: Watch) -
     word = reports.next()
     assert isinstance(word, Saved)
     assert (word.path, word.changed, word.content) == (kernel, helper, BEFORE)
+    reports.assert_no_more(kernel)
+
+
+@pytest.mark.parametrize("content", [BEFORE, AFTER], ids=["unchanged", "changed"])
+def test_return_of_deleted_imported_file_is_one_save(kernel: Path, watch: Watch, content: bytes) -> None:
+    helper = kernel.with_name("helper.py")
+    helper.write_bytes(BEFORE)
+    reports = watch(kernel, siblings=[helper])
+    helper.unlink()
+    assert reports.next_changed() == helper
+    by_rename(helper, content)
+    assert reports.next_changed() == helper
     reports.assert_no_more(kernel)
 
 

@@ -34,6 +34,11 @@ class Reports:
         assert isinstance(word, Saved), word
         return word.content
 
+    def next_changed(self) -> Path:
+        word = self.next()
+        assert isinstance(word, Saved), word
+        return word.changed
+
     def next_trouble(self) -> TroubleKind:
         word = self.next()
         assert isinstance(word, WatchTrouble), word
