@@ -56,7 +56,10 @@ def _full_parts(value: Val, shape: tuple[int, ...]) -> list[Array]:
 
 
 def _reshape(frame: Frame, step: Step, operands: list[Val]) -> Val:
-    """Reshape in row-major order, even if `allow_reorder` would let the compiler choose another."""
+    """Reshape in row-major order, even if `allow_reorder` would let the compiler choose another.
+
+    Triton's frontend has it for reductions of all axes, whose functions may choose the first of equal elements.
+    """
     before, after = shape_of(step.operation.operands[0].type), shape_of(step.operation.results[0].type)
     if all(length == 1 for part in arrays_of(operands[0]) for length in part.shape[1:]):
         return _each(operands[0], (1,) * len(after))
@@ -86,13 +89,16 @@ def _split(frame: Frame, step: Step, operands: list[Val]) -> tuple[Val, ...]:
 
 
 def _concatenate(frame: Frame, step: Step, operands: list[Val]) -> Val:
-    """The first operand, then the second, along the first axis."""
+    """The second operand, then the first, along the first axis.
+
+    Triton may put the elements in any order: a kernel that relies on the order of the operands is wrong.
+    """
     shapes = [shape_of(operand.type) for operand in step.operation.operands]
     left, right = (_full_parts(operand, shape) for operand, shape in zip(operands, shapes, strict=True))
     joined = []
     for a, b in zip(left, right, strict=True):
         programs = max(a.shape[0], b.shape[0])
-        wide = [np.broadcast_to(part, (programs, *part.shape[1:])) for part in (a, b)]
+        wide = [np.broadcast_to(part, (programs, *part.shape[1:])) for part in (b, a)]
         joined.append(np.concatenate(wide, axis=1))
     return rebuild(operands, [joined])
 

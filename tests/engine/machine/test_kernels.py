@@ -59,6 +59,19 @@ def test_reduction_of_descriptor_compares_by_its_sign():
 
 
 @triton.jit
+def in_any_order(x_ptr, y_ptr, N: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, N))
+    tl.store(y_ptr + tl.arange(0, 2 * N), tl.cat(x, x + N, can_reorder=True))
+
+
+def test_blocks_of_cat_are_not_in_their_order():
+    x, y = torch.arange(8, dtype=torch.int32), torch.zeros(16, dtype=torch.int32)
+    with launching():
+        in_any_order[(1,)](x, y, N=8)
+    assert y.tolist() == [*range(8, 16), *range(8)]
+
+
+@triton.jit
 def first_row(x_ptr, y_ptr, rows, cols, N: tl.constexpr):
     x = tl.make_tensor_descriptor(x_ptr, [rows, cols], [cols, 1], [1, N])
     tl.store(y_ptr + tl.arange(0, N), tl.reshape(x.load([0, 0]), (N,)))
