@@ -8,6 +8,8 @@ from engine.machine.frame import Frame, Handler, Step, as_array
 from engine.machine.numerics import Array, dtype_of
 from engine.machine.values import Val, arrays_of, full, rebuild, scalar_of, shape_of
 
+_NO_ELEMENT = b"\x7e"
+
 
 def _program_id(frame: Frame, step: Step, operands: list[Val]) -> Val:
     width, height, _ = frame.services.grid
@@ -111,8 +113,13 @@ def _gather(frame: Frame, step: Step, operands: list[Val]) -> Val:
     programs = max(source.shape[0], index.shape[0])
     source, index = (np.broadcast_to(part, (programs, *part.shape[1:])) for part in (source, index))
     length = source.shape[axis + 1]
-    # An index out of bounds is undefined in the IR; it wraps here, so that the result is deterministic.
-    return np.take_along_axis(source, index.astype(np.int64) % length, axis=axis + 1)
+    found = np.take_along_axis(source, index.astype(np.int64) % length, axis=axis + 1)
+    outside = (index < 0) | (index >= length)
+    if not outside.any():
+        return found
+    # Undefined in the IR: an element of these bytes, which are not those of memory that was never written.
+    other = b"\x01" if found.dtype == np.bool_ else _NO_ELEMENT * found.itemsize
+    return np.where(outside, np.frombuffer(other, found.dtype)[0], found)
 
 
 def _histogram(frame: Frame, step: Step, operands: list[Val]) -> Val:

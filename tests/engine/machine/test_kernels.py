@@ -71,6 +71,23 @@ def test_blocks_of_cat_are_not_in_their_order():
     assert y.tolist() == [*range(8, 16), *range(8)]
 
 
+NO_ELEMENT = 0x7E7E7E7E
+
+
+@triton.jit
+def gather_from(x_ptr, y_ptr, first, N: tl.constexpr):
+    lanes = tl.arange(0, N)
+    tl.store(y_ptr + lanes, tl.gather(tl.load(x_ptr + lanes), lanes + first, 0))
+
+
+@pytest.mark.parametrize(("first", "expected"), [(0, [5, 6, 7, 8]), (2, [7, 8, NO_ELEMENT, NO_ELEMENT]), (-1, [NO_ELEMENT, 5, 6, 7])])
+def test_gather_outside_of_its_source_gives_no_element(first: int, expected: list[int]):
+    x, y = torch.tensor([5, 6, 7, 8], dtype=torch.int32), torch.zeros(4, dtype=torch.int32)
+    with launching():
+        gather_from[(1,)](x, y, first, N=4)
+    assert y.tolist() == expected
+
+
 @triton.jit
 def first_row(x_ptr, y_ptr, rows, cols, N: tl.constexpr):
     x = tl.make_tensor_descriptor(x_ptr, [rows, cols], [cols, 1], [1, N])
