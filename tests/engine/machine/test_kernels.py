@@ -71,7 +71,7 @@ def test_blocks_of_cat_are_not_in_their_order():
     assert y.tolist() == [*range(8, 16), *range(8)]
 
 
-NO_ELEMENT = 0x7E7E7E7E
+NONE = 0x7E7E7E7E  # the bytes of no element
 
 
 @triton.jit
@@ -80,7 +80,7 @@ def gather_from(x_ptr, y_ptr, first, N: tl.constexpr):
     tl.store(y_ptr + lanes, tl.gather(tl.load(x_ptr + lanes), lanes + first, 0))
 
 
-@pytest.mark.parametrize(("first", "expected"), [(0, [5, 6, 7, 8]), (2, [7, 8, NO_ELEMENT, NO_ELEMENT]), (-1, [NO_ELEMENT, 5, 6, 7])])
+@pytest.mark.parametrize(("first", "expected"), [(0, [5, 6, 7, 8]), (2, [7, 8, NONE, NONE]), (-1, [NONE, 5, 6, 7])])
 def test_gather_outside_of_its_source_gives_no_element(first: int, expected: list[int]):
     x, y = torch.tensor([5, 6, 7, 8], dtype=torch.int32), torch.zeros(4, dtype=torch.int32)
     with launching():
