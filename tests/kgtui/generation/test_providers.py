@@ -43,7 +43,7 @@ REQUEST = CompletionRequest(
     key="kgtui/1/op/m/sample-1",
 )
 OPENAI_USAGE = TokenUsage(input_tokens=120, cached_tokens=100, output_tokens=40, reasoning_tokens=15)
-ANTHROPIC_USAGE = TokenUsage(input_tokens=120, cached_tokens=100, output_tokens=40)
+ANTHROPIC_USAGE = TokenUsage(input_tokens=120, cached_tokens=100, output_tokens=40, cache_write_tokens=5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,21 +140,35 @@ async def test_an_answer_that_breaks_off_keeps_its_text(protocol, reply):
 @pytest.mark.parametrize(
     ("reply", "status", "retries", "retry_after_s", "words"),
     [
-        (Reply(status=429, headers=(("retry-after", "7"),), body="{}"), 429, True, 7.0, "answered 429"),
-        (Reply(status=500, body="{}"), 500, True, None, "answered 500"),
-        (Reply(status=529, body="{}"), 529, True, None, "answered 529"),
-        (Reply(status=401, body="{}"), 401, False, None, "check the key in"),
-        (Reply(status=404, body="{}"), 404, False, None, "check the name of the model"),
-        (NO_QUOTA, 429, False, None, "answered 429 (check the plan and the balance of the account): no credit"),
+        (
+            Reply(status=429, headers=(("retry-after", "7"),), body="{}"),
+            429,
+            True,
+            7.0,
+            " answered 429; lower --concurrency, or try again later",
+        ),
+        (Reply(status=500, body="{}"), 500, True, None, " answered 500; try again later"),
+        (Reply(status=529, body="{}"), 529, True, None, " answered 529; try again later"),
+        (Reply(status=401, body="{}"), 401, False, None, " answered 401; check the key in {variable}"),
+        (Reply(status=404, body="{}"), 404, False, None, " answered 404; check the name of the model and the base URL"),
+        (Reply(status=400, body='{"error": {"message": "too hot"}}'), 400, False, None, " answered 400: too hot"),
+        (
+            Reply(status=400, body="{}"),
+            400,
+            False,
+            None,
+            " answered 400; check the base URL: the error has no message, so this may be another kind of service",
+        ),
+        (NO_QUOTA, 429, False, None, " answered 429 (check the plan and the balance of the account): no credit"),
         (Reply(content_type="text/html", body="<html>"), None, False, None, "check the base URL"),
     ],
-    ids=["429", "500", "529", "wrong key", "unknown model", "no quota", "HTML"],
+    ids=["429", "500", "529", "wrong key", "unknown model", "refused", "unknown service", "no quota", "HTML"],
 )
 async def test_refusal_states_next_step(protocol, reply, status, retries, retry_after_s, words):
     error = (await outcome_of(protocol, reply)).error
     assert error is not None
     assert (error.status, error.retries, error.retry_after_s) == (status, retries, retry_after_s)
-    assert words in str(error)
+    assert str(error).endswith(words.format(variable=f"{protocol.upper()}_API_KEY"))
 
 
 @pytest.mark.parametrize("answered", ["Sat, 28 Nov 2026 08:00:00 GMT", "Thu, 01 Jan 1970 00:00:10 GMT"])

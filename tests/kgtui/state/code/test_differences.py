@@ -84,6 +84,14 @@ def test_changes_with_few_lines_between_are_reported_together() -> None:
     assert found.lines == ("@@ -1,4 +1,4 @@", "- a", "+ A", "  b", "  c", "- d", "+ D")
 
 
+@pytest.mark.parametrize(("last", "hunks"), [(27, 1), (28, 2)], ids=["six lines between", "seven lines between"])
+def test_changes_far_apart_are_hunks_of_their_own(last: int, hunks: int) -> None:
+    before = [f"line {number}" for number in range(40)]
+    after = ["new" if number in (20, last) else line for number, line in enumerate(before)]
+    found = differences("\n".join(before), "\n".join(after), form="plain")
+    assert sum(line.startswith("@@") for line in found.lines) == hunks
+
+
 def test_from_nothing_all_is_new() -> None:
     assert differences("", "a\nb", form="plain") == Differences(
         lines=("@@ -1,0 +1,2 @@", "+ a", "+ b"), removed=0, added=2
