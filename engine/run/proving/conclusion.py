@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from engine.model.counts import counted
 from engine.model.proof import COMPUTED_ELSEWHERE, CaseProof, Gap
 from engine.protocol.messages import FloatSpec
 from engine.protocol.proof.tape import (
@@ -53,7 +54,8 @@ def of_numbers(case: str, numbers: int, answer_bytes: int, *, largest: int) -> C
     """
     if numbers < _FEWEST_NUMBERS or (numbers * _NUMBER_BYTES < answer_bytes and 2 * numbers < largest):
         return None
-    reason = f"the host passes {numbers:,} numbers that depend on the data, for an answer of {answer_bytes:,} bytes"
+    answer = counted(answer_bytes, "byte")
+    reason = f"the host passes {numbers:,} numbers that depend on the data, for an answer of {answer}"
     return CaseProof(case=case, gap=Gap.NUMBERS, reason=reason)
 
 
@@ -163,7 +165,7 @@ def of_numbers_for_all(case: str, number_bytes: int, answer_bytes: int) -> CaseP
     count = number_bytes // _NUMBER_BYTES
     if count < _FEWEST_NUMBERS:
         return None
-    reason = f"the host passes {count:,} addresses and numbers, for an answer of {answer_bytes:,} bytes"
+    reason = f"the host passes {count:,} addresses and numbers, for an answer of {counted(answer_bytes, 'byte')}"
     return CaseProof(case=case, gap=Gap.NUMBERS, reason=reason)
 
 
@@ -245,7 +247,7 @@ def of_seeds(proof: CaseProof, seeds: int, answer_bytes: int) -> CaseProof:
     if seeds * _NUMBER_BYTES * _FAR <= answer_bytes:
         return proof
     count = "1 number differs" if seeds == 1 else f"{seeds} numbers differ"
-    reason = f"{count} from call to call, for an answer of {answer_bytes:,} bytes"
+    reason = f"{count} from call to call, for an answer of {counted(answer_bytes, 'byte')}"
     return CaseProof(case=proof.case, gap=Gap.SCALAR, reason=reason)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from engine.model.counts import counted
 from engine.protocol.monitoring import ADDRESSING, LIGHT, LOOKING_UP, MOVING, PLACING, TABULATING
 from engine.protocol.proof.tape import Given, Tape
 
@@ -65,7 +66,7 @@ def describe_memory(tape: Tape, steps: Iterable[Given]) -> str:
     """Size and line of memory of unknown origin, and of memory that operators made from no argument of the call."""
     unknown, made = [], []
     for step in dict.fromkeys(steps):
-        size = f"{tape.storages[step.storage].bytes:,} bytes"
+        size = counted(tape.storages[step.storage].bytes, "byte")
         if step.operator:
             made.append(f"{size} by {step.operator}{_at(step.line)}")
         else:

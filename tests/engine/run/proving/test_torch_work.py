@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from engine.protocol.proof.tape import Given
+from engine.protocol.proof.tape import Given, TapedStorage
 from engine.run.proving.torch_work import AnswerKind, Weight, describe_memory, origins_of, weight_of
 from tests.engine.replay.tapes import launched, tape, vector
 
@@ -43,3 +44,9 @@ def test_constants_of_torch_are_told_from_memory_of_unknown_origin():
     assert describe_memory(recorded, [made, TABLE]) == (
         "memory of unknown origin: 24 bytes (line 8), and a constant that torch made: 24 bytes by aten::div (line 57)"
     )
+
+
+def test_memory_of_one_byte_is_singular():
+    made = Given(storage=0, data=bytes(1), line=5)
+    recorded = msgspec.structs.replace(tape(made), storages=(TapedStorage(bytes=1),))
+    assert describe_memory(recorded, [made]) == "memory of unknown origin: 1 byte (line 5)"
