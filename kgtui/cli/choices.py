@@ -113,7 +113,7 @@ def tiers_for(file: KernelFile, typed: str | None) -> tuple[Tier, ...]:
     return _TIERS_BY_WORD[word]
 
 
-def words_on_left_out(file: KernelFile, problem: Problem, tiers: Sequence[Tier]) -> str:
+def words_on_cases(file: KernelFile, problem: Problem, tiers: Sequence[Tier]) -> str:
     """The number of cases that the file's own line leaves out; "" if it leaves out none."""
     cases = [case for case in problem.cases if case.tier in _TIERS_BY_WORD["full"]]
     left_out = sum(case.tier not in tiers for case in cases)
@@ -121,6 +121,12 @@ def words_on_left_out(file: KernelFile, problem: Problem, tiers: Sequence[Tier])
         return ""
     where = f"{file.shown}, its `# kgtui:` line: cases={file.directives['cases']}"
     return f"{where} leaves out {left_out} of {len(cases)} cases; --cases full verifies all"
+
+
+def words_on_no_target(file: KernelFile, device: Device) -> str:
+    """Warning for a file whose own line leaves out the compilation."""
+    where = f"{file.shown}, its `# kgtui:` line: target={NO_TARGET}"
+    return f"{where} leaves out the compilation; --target {device.target or DEFAULT_TARGET} compiles its kernels"
 
 
 def timed_cases(problem: Problem, typed: Sequence[str]) -> tuple[Case, ...]:

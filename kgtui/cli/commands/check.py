@@ -32,7 +32,8 @@ from kgtui.cli.choices import (
     problem_for,
     read_kernel,
     tiers_for,
-    words_on_left_out,
+    words_on_cases,
+    words_on_no_target,
 )
 from kgtui.cli.command_parser import CommandParser
 from kgtui.cli.console import Console
@@ -44,6 +45,7 @@ from kgtui.cli.runs.run_command import EngineFactory, Request, carry_out
 from kgtui.cli.runs.run_output import say_document, say_profile
 from kgtui.cli.runs.stages import Stages, print_stages, staged
 from kgtui.settings.paths import absolute
+from kgtui.settings.preferences import NO_TARGET
 
 SUMMARY = "Verify a kernel file once, or many candidates, without a screen."
 GROUP = Group.KERNELS
@@ -152,8 +154,10 @@ def read_request(options: argparse.Namespace, console: Console) -> Request:
     file, problem = kernel_and_problem(options, console)
     device, target = place_for(options, console, file=file)
     tiers = tiers_for(file, options.cases)
-    if options.cases is None and (words := words_on_left_out(file, problem, tiers)):
+    if options.cases is None and (words := words_on_cases(file, problem, tiers)):
         console.warn(words)
+    if options.target is None and file.directives.get("target") == NO_TARGET:
+        console.warn(words_on_no_target(file, device))
     return Request(
         label=LABEL,
         file=file,

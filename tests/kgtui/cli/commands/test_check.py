@@ -101,12 +101,27 @@ def test_a_directive_chooses_the_cases(checked, engine, folder):
     ids=["smoke", "full", "option"],
 )
 def test_cases_that_the_file_leaves_out_are_counted(checked, engine, folder, word, options, complains):
-    (folder / "k.py").write_text(f"# kgtui: op=aten::silu cases={word} target=none\ndef silu(self): ...\n")
+    (folder / "k.py").write_text(f"# kgtui: op=aten::silu cases={word}\ndef silu(self): ...\n")
     ended = checked("k.py", *options)
     tiers = [case.tier for case in engine.plans[0].problem.cases if case.tier is not Tier.BENCH]
     counts = f"{tiers.count(Tier.FULL)} of {len(tiers)} cases"
     words = f"kgtui: k.py, its `# kgtui:` line: cases=smoke leaves out {counts}; --cases full verifies all\n"
     assert ended.err == (words if complains else "")
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "complains"),
+    [("none", (), True), ("gfx942", (), False), ("none", ("--target", "none"), False)],
+    ids=["none", "a target", "option"],
+)
+def test_compilation_that_the_file_leaves_out_is_named(
+    checked, engine, folder, monkeypatch, target, options, complains
+):
+    monkeypatch.setattr("engine.devices.cuda.detect", tuple)
+    (folder / "k.py").write_text(f"# kgtui: op=aten::silu target={target}\ndef silu(self): ...\n")
+    where = "kgtui: k.py, its `# kgtui:` line: target=none"
+    words = f"{where} leaves out the compilation; --target sm_90 compiles its kernels\n"
+    assert checked("k.py", *options).err == (words if complains else "")
 
 
 def test_option_overrides_directive(checked, engine, folder):
