@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from engine.model import CacheState, Outcome, Policy, Tier
+from engine.model import BenchmarkPlan, CacheState, Outcome, Policy, Tier
 from engine.model.benchmark import Interval, Method, Summary
 
 VARIANT_TAG = "tune"
@@ -88,6 +88,24 @@ class RunRow:
     note: str | None
     tag: str | None
     review: Review | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunKey:
+    """What a stored run must have in common with a request to answer it.
+
+    `digest` is that of the source, `session` the one that asks, whose environment must be the same.  `tiers` are empty
+    for selected cases, which no stored run answers; `benchmark` is None where nothing is timed.
+    """
+
+    digest: str
+    problem: str
+    device: str
+    target: str | None
+    tiers: tuple[Tier, ...]
+    session: int
+    benchmark: BenchmarkPlan | None = None
+    policy: Policy = Policy.DEFAULT
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,14 +19,14 @@ from types import TracebackType
 from typing import Self
 
 from engine.errors import UsageError
-from engine.model import BenchmarkPlan, Candidate, Policy, Tier
+from engine.model import Candidate, Tier
 from engine.model.events import Event
 from engine.processes.liveness import is_alive, process_stamp
 from sessions.candidates.checked import CheckedStore
 from sessions.candidates.generations import GenerationStore, followed
 from sessions.database import Database, Value, open_file, open_memory
 from sessions.queries.browsing import Browser
-from sessions.rows import Review, RunRow, RunState
+from sessions.rows import Review, RunKey, RunRow, RunState
 from sessions.values import new_id, path_value, tiers_value, timestamp
 from sessions.writing.carrying import Carried, Renumbered, put, take
 from sessions.writing.deleting import Deleted, delete
@@ -261,31 +262,10 @@ class Store(Browser):
         """Return the space of deleted runs to the disk; False where another process has the file open."""
         return self._database.compact()
 
-    def find_cached(
-        self,
-        digest: str,
-        *,
-        problem: str,
-        device: str,
-        target: str | None,
-        tiers: tuple[Tier, ...],
-        session_id: int,
-        benchmark: BenchmarkPlan | None = None,
-        policy: Policy = Policy.DEFAULT,
-    ) -> RunRow | None:
-        """As a reader finds it; `session_id` is the number that `begin_session` gave."""
+    def find_cached(self, key: RunKey) -> RunRow | None:
+        """As a reader finds it; `key.session` is the number that `begin_session` gave."""
         self._database.follow()  # before the number is looked up
-        session = self._present_session(session_id)
-        return super().find_cached(
-            digest,
-            problem=problem,
-            device=device,
-            target=target,
-            tiers=tiers,
-            session_id=session,
-            benchmark=benchmark,
-            policy=policy,
-        )
+        return super().find_cached(replace(key, session=self._present_session(key.session)))
 
     # When the file at the path is another one
 

@@ -8,7 +8,7 @@ from engine.errors import StoreError, UsageError
 from engine.reports.reducer import record_of
 from kgtui.history.store_admin import StoreAdmin
 from kgtui.ports.protocols import BestRun, LastRun, PastRun, RecentFile, StoreNotice
-from sessions.rows import RunFilter, RunRow, RunState
+from sessions.rows import RunFilter, RunKey, RunRow, RunState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,15 +60,16 @@ class StoreRecording:
 
     def cached(self, request: RunRequest) -> int | None:
         """The newest finished run that already answers this request."""
-        found = self._store.find_cached(
-            request.candidate.digest,
+        key = RunKey(
+            digest=request.candidate.digest,
             problem=request.problem.name,
             device=request.device,
             target=request.target,
             tiers=() if request.cases else request.tiers,
-            session_id=self._open_session(),
+            session=self._open_session(),
             benchmark=request.benchmark,
         )
+        found = self._store.find_cached(key)
         return found.id if found else None
 
     def answered(self, number: int, request: RunRequest) -> None:

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from engine.errors import StoreError, UsageError
-from engine.model import BenchmarkPlan, CaseResult, Policy, Tier
+from engine.model import BenchmarkPlan, CaseResult
 from engine.model.benchmark import CaseBenchmark
 from engine.model.events import (
     CaseBenchmarked,
@@ -33,6 +33,7 @@ from sessions.rows import (
     ProblemSummary,
     RecentFile,
     RunFilter,
+    RunKey,
     RunRow,
     SessionRow,
 )
@@ -241,34 +242,22 @@ class Reader:
             raise UsageError(f"run #{run_id} has no proof file: {proven}, or an earlier version of kgtui made it")
         return str(rows[0]["digest"])
 
-    def find_cached(
-        self,
-        digest: str,
-        *,
-        problem: str,
-        device: str,
-        target: str | None,
-        tiers: tuple[Tier, ...],
-        session_id: int,
-        benchmark: BenchmarkPlan | None = None,
-        policy: Policy = Policy.DEFAULT,
-    ) -> RunRow | None:
+    def find_cached(self, key: RunKey) -> RunRow | None:
         """The newest run that already answers the request, to be replayed instead of run again.
 
-        Runs of selected cases (no `tiers`) are never found.
         `sessions.queries.cached_runs` says which runs count.
         """
-        if not tiers:
+        if not key.tiers:
             return None
         values: dict[str, Value] = {
-            "digest": digest,
-            "problem": problem,
-            "device": device,
-            "target": target,
-            "tiers": tiers_value(tiers),
-            "policy": policy,
-            "session": session_id,
-            **timed_values(benchmark),
+            "digest": key.digest,
+            "problem": key.problem,
+            "device": key.device,
+            "target": key.target,
+            "tiers": tiers_value(key.tiers),
+            "policy": key.policy,
+            "session": key.session,
+            **timed_values(key.benchmark),
         }
         rows = self._database.rows(SELECT_CACHED, values)
         return run_row(rows[0]) if rows else None

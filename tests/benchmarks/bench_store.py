@@ -24,7 +24,7 @@ from engine.model.events import (
     RunStarted,
     StageFinished,
 )
-from sessions import RunFilter, Store, open_store
+from sessions import RunFilter, RunKey, Store, open_store
 
 RUNS = 100_000
 SESSIONS = 200
@@ -125,14 +125,15 @@ def _begin(store: Store, session_id: int, number: int) -> int:
 
 
 def _find_cached(store: Store, number: int) -> object:
-    return store.find_cached(
-        _candidate(number).digest,
+    key = RunKey(
+        digest=_candidate(number).digest,
         problem=_problem(number),
         device="cpu",
         target="sm_90",
         tiers=(Tier.SMOKE,),
-        session_id=1,
+        session=1,
     )
+    return store.find_cached(key)
 
 
 def _candidate(number: int) -> Candidate:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.model import BenchmarkPlan, CacheState, Case, DType, Outcome, Tier
-from sessions import RunFilter
+from sessions import RunFilter, RunKey
 from sessions.rows import VARIANT_TAG
 
 FILE = Path("/home/user/softmax.py")
@@ -63,14 +63,15 @@ def test_fastest_of_file_excludes_unwritten_variants(store, time, reported, trie
 
 def test_variant_does_not_answer_for_its_file(store, judge, session_id):
     def known(number: int) -> int | None:
-        found = store.find_cached(
-            store.run(number).digest,
+        key = RunKey(
+            digest=store.run(number).digest,
             problem="aten::softmax",
             device="cpu",
             target="sm_90",
             tiers=(Tier.SMOKE,),
-            session_id=session_id,
+            session=session_id,
         )
+        found = store.find_cached(key)
         return found.id if found else None
 
     variant = judge(source=b"BLOCK = 64")

@@ -10,6 +10,7 @@ import pytest
 from engine.model import Finding, Outcome, Policy, Severity, Tier
 from engine.model.events import FindingRaised, LayerChecked
 from engine.model.layers import Coverage, Layer, LayerReport
+from sessions import RunKey
 from tests.sessions.queries.expected import TWO_PASSED
 
 
@@ -17,15 +18,15 @@ class TestCached:
     @pytest.fixture
     def find(self, store, session_id):
         def find_cached(run_id: int, **changed):
-            asked = {
-                "problem": "aten::softmax",
-                "device": "cpu",
-                "target": "sm_90",
-                "tiers": (Tier.SMOKE,),
-                "session_id": session_id,
-                **changed,
-            }
-            found = store.find_cached(store.run(run_id).digest, **asked)
+            key = RunKey(
+                digest=store.run(run_id).digest,
+                problem="aten::softmax",
+                device="cpu",
+                target="sm_90",
+                tiers=(Tier.SMOKE,),
+                session=session_id,
+            )
+            found = store.find_cached(replace(key, **changed))
             return found.id if found else None
 
         return find_cached
@@ -121,7 +122,7 @@ class TestCached:
     def test_another_session_with_the_same_environment_answers(self, store, judge, find):
         run_id = judge()
         same = store.begin_session("later", environment={"torch": "2.13.0", "triton": "3.9.0"})
-        assert find(run_id, session_id=same) == run_id
+        assert find(run_id, session=same) == run_id
 
     @pytest.mark.parametrize(
         "environment",
@@ -132,7 +133,7 @@ class TestCached:
         ],
     )
     def test_run_in_other_environment_does_not_answer(self, store, judge, find, environment):
-        assert find(judge(), session_id=store.begin_session("later", environment=environment)) is None
+        assert find(judge(), session=store.begin_session("later", environment=environment)) is None
 
 
 class TestFailedCases:

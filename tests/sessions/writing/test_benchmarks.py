@@ -11,6 +11,7 @@ import pytest
 
 from engine.model import BenchmarkPlan, CacheState, Case, DType, Outcome, Policy, Tier
 from engine.model.benchmark import Method
+from sessions import RunKey
 from sessions.export import as_csv, as_json, as_markdown
 
 
@@ -169,15 +170,16 @@ class TestCached:
     @pytest.fixture
     def find(self, store, session_id):
         def find_cached(wanted: BenchmarkPlan | None):
-            found = store.find_cached(
-                store.run(1).digest,
+            key = RunKey(
+                digest=store.run(1).digest,
                 problem="aten::softmax",
                 device="cuda",
                 target="sm_90",
                 tiers=(Tier.SMOKE,),
-                session_id=session_id,
+                session=session_id,
                 benchmark=wanted,
             )
+            found = store.find_cached(key)
             return found.id if found else None
 
         return find_cached

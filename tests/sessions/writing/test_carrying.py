@@ -12,7 +12,7 @@ import pytest
 
 from engine.model import Candidate, Tier
 from engine.model.events import Event
-from sessions import RunState, Store, StoreDamagedError, open_store
+from sessions import RunKey, RunState, Store, StoreDamagedError, open_store
 from sessions.candidates.checked import ListedCandidate
 from sessions.candidates.generation_rows import Attempt, CostBy, GenerationState, Limits
 from tests.generated import NEW_GENERATION, Generation, add_generation, settlement
@@ -309,8 +309,9 @@ def test_same_text_is_answered_from_new_store(
     store.record_all(run, (*whole_run[:1], whole_run[-1]))
     digest = store.run(run).digest
     other.replace(path)
-    found = store.find_cached(
-        digest, problem="aten::softmax", device="cpu", target="sm_90", tiers=(Tier.SMOKE,), session_id=session_id
+    key = RunKey(
+        digest=digest, problem="aten::softmax", device="cpu", target="sm_90", tiers=(Tier.SMOKE,), session=session_id
     )
+    found = store.find_cached(key)
     assert found is not None
     assert found.id == 3
