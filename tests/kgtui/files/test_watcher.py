@@ -197,6 +197,10 @@ def test_imported_files_can_be_named_while_watching(kernel: Path) -> None:
     try:
         watcher.follow([new])
         reports.assert_no_more(kernel)  # signals are taken in order: the new list is in force
+        by_rename(new, BEFORE)  # no change
+        for content in (AFTER, BEFORE):  # a report on `new` would come between the two
+            by_rename(kernel, content)
+            assert reports.next_changed() == kernel
         by_rename(old, AFTER)
         by_rename(new, AFTER)
         word = reports.next()

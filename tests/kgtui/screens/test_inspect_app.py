@@ -8,7 +8,7 @@ import pytest
 
 from kgtui.screens.inspect.screen import InspectScreen
 from kgtui.screens.workbench.screen import WorkbenchScreen
-from kgtui.state.format.lines import plain_text
+from kgtui.state.format.lines import Tone, plain_text
 from kgtui.widgets.text.page_view import PageView
 from tests.kgtui import fakes
 from tests.kgtui.fakes import timed_runs
@@ -70,6 +70,9 @@ async def test_results_of_earlier_version_are_marked_stale(make_bench: Any) -> N
         await pilot.press("I")
         bench.watcher.save(bench.path.read_bytes() + b"# another\n")
         await bench.until(pilot, lambda: text(bench)[0].startswith("stale: from an earlier version"))
+        first, *others = page(bench).rows
+        assert {span.tone for span in first.line} == {Tone.WARN}
+        assert {span.tone for row in others for span in row.line} == {Tone.STALE}
 
 
 async def test_findings_come_first_after_proof(make_bench: Any) -> None:

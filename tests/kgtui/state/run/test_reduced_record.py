@@ -99,3 +99,10 @@ def test_the_log_keeps_order_and_streams(candidate: Candidate) -> None:
     texts = [LogWritten(at_s=0.1, stream=Stream.STDOUT, text="a"), LogWritten(at_s=0.2, stream=Stream.STDERR, text="b")]
     view = view_of([started(candidate), *texts])
     assert [(line.stream, line.text) for line in view.log] == [(Stream.STDOUT, "a"), (Stream.STDERR, "b")]
+
+
+def test_record_is_running_until_a_verdict_or_an_interruption(candidate: Candidate, plan: Plan) -> None:
+    halfway = view_of(fakes.stops_half_way(candidate, plan))
+    whole = view_of(fakes.all_pass(candidate, plan))
+    cut_short = replace(halfway, cut_short=True)
+    assert [one.running for one in (NO_RUN, halfway, whole, cut_short)] == [False, True, False, False]
