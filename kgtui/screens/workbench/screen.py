@@ -51,6 +51,7 @@ from kgtui.widgets.panes.base.source_pane import SourcePane
 from kgtui.widgets.panes.ir import IrPane
 from kgtui.widgets.text.code_view import CodeView
 from kgtui.widgets.text.toned import Grid, Lines
+from kgtui.widgets.text.typed_keys import after_typed
 
 PLACE = Place.GROUND
 
@@ -199,6 +200,9 @@ class WorkbenchScreen(KgtuiScreen):
 
     def action_step_back(self) -> None:
         """Undo one step: question, search, editing, filter, detail, zoom, an old run, the run, generating."""
+        after_typed(self.focused if self.bench.mode is Mode.EDIT else None, self._step_back)
+
+    def _step_back(self) -> None:
         ask = self.query_one(Ask)
         if ask.subject and not ask.waits:
             self.file.step_back()

@@ -6,6 +6,8 @@ typed next: over a slow connection backspace removed one of those.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.events import Key
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
@@ -20,6 +22,16 @@ def is_for_text(widget: Widget | None, event: Key) -> bool:
     if isinstance(widget, TextArea) and not widget.read_only:
         return event.is_printable or event.key in _INSERTED or _has_binding(widget, event)
     return isinstance(widget, Input) and event.is_printable
+
+
+def after_typed(widget: Widget | None, act: Callable[[], None]) -> None:
+    """Act once a text field has taken the letters typed before the key of this action.
+
+    Textual runs a binding with priority at once, even if letters before it are not handled yet: quitting lost them.
+    """
+    takes_text = isinstance(widget, Input) or (isinstance(widget, TextArea) and not widget.read_only)
+    if widget is None or not takes_text or not widget.call_later(act):
+        act()
 
 
 def _has_binding(widget: Widget, event: Key) -> bool:

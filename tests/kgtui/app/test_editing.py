@@ -64,6 +64,23 @@ async def test_keys_in_one_piece_have_their_effect_in_order(make_bench: Any) -> 
         assert bench.app.screen is workbench(bench)
 
 
+@pytest.mark.parametrize("last", ["ctrl+s", "ctrl+q", "escape"])
+async def test_key_after_letters_in_one_piece_comes_last(make_bench: Any, last: str) -> None:
+    bench = make_bench()
+    async with bench.app.run_test() as pilot:
+        await bench.settled(pilot)
+        await pilot.press("e")
+        for key in ("#", "r", "enter", last):
+            bench.app.post_message(Key(key, key if len(key) == 1 else None))
+        for _ in range(9):
+            await pilot.pause()
+        await bench.settled(pilot)
+        assert workbench(bench).source.editor.text == "#r\n" + fakes.SOURCE.decode()
+        assert (bench.path.read_bytes() == b"#r\n" + fakes.SOURCE) == (last == "ctrl+s")
+        assert workbench(bench).file.asked_to_leave == (last == "ctrl+q")
+        assert workbench(bench).bench.mode is (Mode.WATCH if last == "escape" else Mode.EDIT)
+
+
 async def test_save_right_after_a_letter_writes_it(make_bench: Any) -> None:
     bench = make_bench()
     async with bench.app.run_test() as pilot:

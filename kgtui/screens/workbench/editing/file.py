@@ -17,6 +17,7 @@ from kgtui.screens.workbench.runs import RunController
 from kgtui.state.workbench.candidate import as_file
 from kgtui.state.workbench.status import Mode
 from kgtui.widgets.controls.ask import Answer, Ask
+from kgtui.widgets.text.typed_keys import after_typed
 
 _OVERTAKEN = "overtaken"
 _LEAVE = "leave"
@@ -105,6 +106,9 @@ class FileKeeper:
 
     def action_save(self) -> None:
         """Write the file and run it."""
+        after_typed(self._context.screen.focused, self._save_typed)
+
+    def _save_typed(self) -> None:
         self.save()
 
     def save(self) -> bool:
