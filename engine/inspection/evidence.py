@@ -182,6 +182,9 @@ def _unchecked(run: RunRecord, layers: Sequence[LayerSeen], untimed: str) -> Ite
         yield Unchecked(what="device", state="not a GPU", why=_NOT_A_GPU)
     if run.target is None:
         yield Unchecked(what="compiled code", state="not asked", why=_NOT_COMPILED)
+    if run.kernels_left_out:
+        why = f"{run.kernels_left_out} of {run.kernels_planned} kernels were not compiled: not all cases passed"
+        yield Unchecked(what="compiled code", state="left out", why=_unended(run) or why)
     for kernel in run.kernels:
         if kernel.outcome in _UNCOMPILED:
             why = f"{kernel.launch.kernel}, line {kernel.launch.line}: {kernel.message or 'no reason was given'}"

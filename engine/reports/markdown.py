@@ -49,6 +49,8 @@ def as_markdown(run: RunRecord, *, with_profile: bool = False, with_passed_cases
     findings = [(f.severity, f.check, str(f.location.line) if f.location else "", f.message) for f in run.findings]
     lines += _table(("severity", "check", "line", "finding"), findings)
     lines += [*_benchmark_lines(run), *(_rows(resource_rows(run.kernels)) if run.kernels else [])]
+    if run.kernels_left_out:
+        lines += [f"{run.kernels_left_out} of {run.kernels_planned} kernels were not compiled", ""]
     if with_profile:
         lines += ["## Profile", "", *(_rows(profile_rows(run)) or [f"- {NO_PROFILE}", ""])]
     return "\n".join(lines)

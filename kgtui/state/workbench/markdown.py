@@ -44,6 +44,8 @@ def run_markdown(view: RunRecord, strip_context: StripContext, *, glyphs: Glyphs
         resources = (kernel.registers, kernel.spill_bytes, kernel.shared_bytes)
         cells = " | ".join(glyphs.dash if value is None else str(value) for value in resources)
         lines.append(f"| {_cell(kernel.launch.kernel)} | {kernel.target} | {cells} |")
+    if view.kernels_left_out:
+        lines += ["", f"{view.kernels_left_out} of {view.kernels_planned} kernels were not compiled"]
     return "\n".join(lines) + "\n"
 
 

@@ -301,6 +301,13 @@ def test_interpreter_run_does_not_claim_that_kernel_builds():
     assert states == [("device", "not a GPU"), ("compiled code", "not asked"), ("speed", "not measured")]
 
 
+def test_kernels_left_out_are_counted():
+    partial = replace(evidence(cases=(result("a"),), layers=(report(Layer.STATIC),)), kernels_planned=3)
+    left_out = [one for one in inspect(partial, problem=PROBLEM, source=SOURCE).unchecked if one.state == "left out"]
+    why = "3 of 3 kernels were not compiled: not all cases passed"
+    assert left_out == [Unchecked(what="compiled code", state="left out", why=why)]
+
+
 def test_kernel_not_compilable_here_is_named():
     launch = Launch(
         kernel="k", signature={}, constants={}, divisible_by_16=(), num_warps=4, num_stages=3, grid=(1,), line=9

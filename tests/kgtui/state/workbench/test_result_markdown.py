@@ -23,6 +23,13 @@ def test_run_without_target_states_nothing_was_compiled(candidate: Candidate) ->
     assert plain_text((kernel_note(view),)) == "nothing was compiled: this run had no target; t chooses one"
 
 
+def test_result_markdown_counts_kernels_left_out(candidate: Candidate, plan: Plan) -> None:
+    view = view_of(fakes.some_fail(candidate, plan))
+    partial = replace(view, kernels_planned=len(view.kernels) + 2)
+    text = run_markdown(partial, CONTEXT, glyphs=UNICODE)
+    assert text.endswith(f"\n\n2 of {partial.kernels_planned} kernels were not compiled\n")
+
+
 def test_result_markdown_has_verdict_cases_reason_and_kernels(candidate: Candidate, plan: Plan) -> None:
     text = run_markdown(view_of(fakes.some_fail(candidate, plan)), CONTEXT, glyphs=UNICODE)
     assert text.startswith("### aten::softmax: wrong value (run #42)\n")
