@@ -2,12 +2,12 @@
 
 A copy by the framework is allowed there if it keeps the order of a whole tensor, as `contiguous` of an argument does,
 and if its target does not get the answer itself, unless a kernel stored that.  Padding is such a copy to a part of
-memory that is smaller than the answer.  If positions choose the places, moves of
-positions are allowed too: integers of arguments whose type is not that of an output.  Before a launch that gets such
-positions, and so has an answer that depends on them, torch may move elements of arguments freely, and afterwards what
-the launch stored: a copy of a view depends on none of the positions.  If the elements themselves choose the places, as
-in a sort, the same holds for every launch.  Constants have no elements of the arguments.  Any other move may have done
-the work of the kernel, and a kernel after it may only copy, or cast.
+memory that is at most half as large as the answer: with the rest missing, larger memory could still be most of it.  If
+positions choose the places, moves of positions are allowed too: integers of arguments whose type is not that of an
+output.  Before a launch that gets such positions, and so has an answer that depends on them, torch may move elements of
+arguments freely, and afterwards what the launch stored: a copy of a view depends on none of the positions.  If the
+elements themselves choose the places, as in a sort, the same holds for every launch.  Constants have no elements of the
+arguments.  Any other move may have done the work of the kernel, and a kernel after it may only copy, or cast.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ class Rearranged:
             self._inherit((target.storage,), (source.storage,))
         if source is not None and not is_whole and self._is_padding(target, source):
             self._padded.add(target.storage)
-            if self._tape.storages[target.storage].bytes >= self._least_bytes:
+            if 2 * self._tape.storages[target.storage].bytes > self._least_bytes:
                 self._note_rearranged(number, target.storage, regardless=True)
             return
         if not (is_whole and (source is None or self._is_whole(source))):

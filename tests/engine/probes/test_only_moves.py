@@ -133,13 +133,17 @@ async def test_call_withholding_nothing_gives_no_evidence() -> None:
 
 @dataclass(kw_only=True)
 class Rearranging(LookedAt):
-    """Its answers are rearrangements, unless it does not `rearrange`."""
+    """Its answers are rearrangements, unless it does not `rearrange`; `sizes` are those of its cases, 1 by default."""
 
     rearranges: bool = True
+    sizes: dict[str, int] = field(default_factory=dict)
 
     @property
     def problem(self) -> Problem:
         return replace(super().problem, rearranges=self.rearranges)
+
+    def size_of(self, case: Case) -> int:
+        return self.sizes.get(case.name, 1)
 
 
 @pytest.mark.parametrize("rearranges", [True, False])
@@ -169,6 +173,22 @@ async def test_copying_kernel_that_rearranges_in_a_proven_case_passes(
         looked=lambda case: in_proven if case == "proven" else came(launched(COPY, moved=1)),
         proven=frozenset({"proven"}),
         rearranges=rearranges,
+    )
+    findings, _ = await observed(only_moves.probe, lab)
+    assert len(findings) == found
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [({"c": 1, "d": 1, "proven": 1}, 1), ({"c": 2, "proven": 1}, 1), ({"c": 1, "proven": 1}, 0)],
+    ids=["most unproven", "the largest unproven", "half proven"],
+)
+async def test_copying_kernel_passes_where_most_and_largest_are_proven(sizes: dict[str, int], found: int) -> None:
+    lab = Rearranging(
+        passed=[passed(name, (1,)) for name in sizes],
+        looked=lambda case: came(launched(COPY, moved=int(case != "proven"))),
+        proven=frozenset({"proven"}),
+        sizes=sizes,
     )
     findings, _ = await observed(only_moves.probe, lab)
     assert len(findings) == found

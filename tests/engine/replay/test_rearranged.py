@@ -299,15 +299,15 @@ ROWS = table(0, (3, 1))
 @pytest.mark.parametrize(
     ("moves", "answer_bytes", "move"),
     [
-        ([Moved(target=PADDED_ROWS, source=ROWS)], 40, None),
-        ([Moved(target=PADDED_ROWS, source=ROWS)], 36, 0),
-        ([Moved(target=TURNED_ROWS, source=ROWS)], 40, 0),
-        ([Moved(target=vector(1, elements=3), source=vector(0, elements=3))], 40, 0),
-        ([Moved(target=PADDED_ROWS, source=ROWS)] * 2, 40, 1),
+        ([Moved(target=PADDED_ROWS, source=ROWS)], 72, None),
+        ([Moved(target=PADDED_ROWS, source=ROWS)], 68, 0),
+        ([Moved(target=TURNED_ROWS, source=ROWS)], 72, 0),
+        ([Moved(target=vector(1, elements=3), source=vector(0, elements=3))], 72, 0),
+        ([Moved(target=PADDED_ROWS, source=ROWS)] * 2, 72, 1),
     ],
-    ids=["padded", "as large as the answer", "turned", "a part", "joined"],
+    ids=["padded", "more than half of the answer", "turned", "a part", "joined"],
 )
-def test_padding_smaller_than_the_answer_is_no_rearrangement(moves, answer_bytes, move):
+def test_padding_of_half_the_answer_is_no_rearrangement(moves, answer_bytes, move):
     answer = vector(2, elements=answer_bytes // 4)
     storages = (
         TapedStorage(bytes=BYTES, argument=0),
