@@ -104,7 +104,7 @@ class Accesses:
             touched = Touched.by(access, shadow)
             self._races.check_write(touched, view, written)
             if self._exchanges.watches(place):
-                self._exchanges.check_store(touched, view, written)
+                self._exchanges.check_store(touched, event, view, written)
             view[lanes.flat] = written.view(view.dtype)
             shadow.note_write(touched.granules, stamp(event, touched.programs))
             if not is_increasing(lanes.flat):

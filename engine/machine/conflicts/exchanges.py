@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.machine.conflicts.journal import Journal
-from engine.machine.conflicts.races import Touched, bytes_by_granule
+from engine.machine.conflicts.races import Touched
 from engine.machine.conflicts.shadow import NEVER, Conflict, event_of, program_of, stamp
 from engine.machine.conflicts.warps import Warps
 from engine.machine.numerics import Array, unsigned
@@ -39,26 +39,37 @@ class Exchanges:
     def check_load(self, touched: Touched, event: int) -> None:
         """Check a load against earlier stores of its program, and keep it."""
         shadow, granules, lanes = touched.shadow, touched.granules, touched.lanes()
-        if shadow.writers is not None and shadow.write_lanes is not None:
-            conflict = self._unordered(touched, shadow.writers[granules])
+        if shadow.changes is not None and shadow.change_lanes is not None:
+            conflict = self._unordered(touched, shadow.changes[granules])
             if conflict is not None:
-                assert shadow.before is not None
-                at = granules[conflict.at]
-                now, before = (bytes_by_granule(data, shadow.granule) for data in (shadow.storage.data, shadow.before))
-                differs = (now[at] != before[at]).any(axis=1)
-                self._find(touched, conflict, stored=shadow.write_lanes[at], loaded=lanes[conflict.at], real=differs)
+                stored, real = shadow.change_lanes[granules[conflict.at]], np.ones(len(conflict.at), np.bool_)
+                self._find(touched, conflict, stored=stored, loaded=lanes[conflict.at], real=real)
         shadow.note_read_lanes(granules, stamp(event, touched.programs), lanes)
 
-    def check_store(self, touched: Touched, view: Array, written: Array) -> None:
+    def check_store(self, touched: Touched, event: int, view: Array, written: Array) -> None:
         """Check the elements of `view` that a store is about to change to `written` against earlier loads; keep it."""
         shadow, granules, lanes = touched.shadow, touched.granules, touched.lanes()
+        differs = np.repeat(unsigned(view[touched.access.lanes.flat]) != unsigned(written), touched.per)
         if shadow.last_reads is not None and shadow.read_lanes is not None:
             conflict = self._unordered(touched, shadow.last_reads[granules])
             if conflict is not None:
-                differs = unsigned(view[touched.access.lanes.flat]) != unsigned(written)
-                at, real = granules[conflict.at], differs[conflict.at // touched.per]
-                self._find(touched, conflict, stored=lanes[conflict.at], loaded=shadow.read_lanes[at], real=real)
-        shadow.note_write_lanes(granules, lanes)
+                loaded, stored = shadow.read_lanes[granules[conflict.at]], lanes[conflict.at]
+                real = differs[conflict.at] & self._may_use(touched, conflict, loaded)
+                self._find(touched, conflict, stored=stored, loaded=loaded, real=real)
+        stamps = stamp(event, touched.programs)
+        shadow.note_change_lanes(granules[differs], stamps[differs], lanes[differs])
+
+    def _may_use(self, touched: Touched, conflict: Conflict, loaded: Array) -> Array:
+        """Whether each lane that loaded may use the value: not if it is masked in the store, as beyond the end.
+
+        Where a mask keeps lanes from the store, they may load other elements, such as the first one.
+        """
+        width = self._warps.width_of(touched.access.step.operation)
+        events = event_of(conflict.stamps)
+        steps = self._journal.steps
+        alike = [event for event in np.unique(events) if self._warps.width_of(steps[int(event)].operation) == width]
+        storing = _keys(touched.programs, touched.lanes())
+        return ~np.isin(events, alike) | np.isin(_keys(touched.programs[conflict.at], loaded), storing)
 
     def _unordered(self, touched: Touched, earlier: Array) -> Conflict | None:
         """Earlier accesses of the same program with no barrier behind them; None if there are none."""
@@ -80,3 +91,8 @@ class Exchanges:
             apart[chosen] = self._warps.are_apart(stored[chosen], stored_width, loaded[chosen], loaded_width)
         kind = FindingKind.WARP_CONFLICT
         self._journal.find_conflict(kind, touched.access, touched.programs, conflict, real & apart, touched.per)
+
+
+def _keys(programs: Array, lanes: Array) -> Array:
+    """One number for each lane of each program."""
+    return np.int64(programs) << 32 | lanes

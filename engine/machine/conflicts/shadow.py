@@ -18,7 +18,16 @@ from engine.machine.memory import Storage
 from engine.machine.numerics import Array, word_of, words
 
 NEVER = -1
-_BY_GRANULE = ("written", "writers", "first_readers", "last_readers", "write_lanes", "last_reads", "read_lanes")
+_BY_GRANULE = (
+    "written",
+    "writers",
+    "first_readers",
+    "last_readers",
+    "changes",
+    "change_lanes",
+    "last_reads",
+    "read_lanes",
+)
 """Arrays of a shadow with an entry per granule."""
 _RELAXED = 'atomic operations with sem="relaxed" order no other accesses'
 _ONE_SIDED = 'an atomic operation with sem="acquire" orders no access before it, one with sem="release" none after it'
@@ -96,8 +105,8 @@ class AtomicOrder:
 class Shadow:
     """The history of one storage, per granule: an element, or one byte after an access of another unit.
 
-    Where lanes of one program may exchange data, there are also the lanes of the last write, and the stamps and lanes
-    of the last read.
+    Where lanes of one program may exchange data, there are also the stamps and lanes of the last write that changed
+    something, and of the last read.
     """
 
     storage: Storage
@@ -106,7 +115,8 @@ class Shadow:
     writers: Array | None = None
     first_readers: Array | None = None
     last_readers: Array | None = None
-    write_lanes: Array | None = None
+    changes: Array | None = None
+    change_lanes: Array | None = None
     last_reads: Array | None = None
     read_lanes: Array | None = None
     before: Array | None = field(default=None)
@@ -196,11 +206,14 @@ class Shadow:
         if other.any():
             self.last_readers[granules[other]] = stamps[other]
 
-    def note_write_lanes(self, granules: Array, lanes: Array) -> None:
-        """Record the lanes that have written these granules."""
-        if self.write_lanes is None:
-            self.write_lanes = np.zeros(self._count(), np.int64)
-        self.write_lanes[granules] = lanes
+    def note_change_lanes(self, granules: Array, stamps: Array, lanes: Array) -> None:
+        """Record the programs and lanes that have changed these granules."""
+        if self.changes is None or self.change_lanes is None:
+            self.changes, self.change_lanes = (
+                np.full(self._count(), NEVER, np.int64),
+                np.zeros(self._count(), np.int64),
+            )
+        self.changes[granules], self.change_lanes[granules] = stamps, lanes
 
     def note_read_lanes(self, granules: Array, stamps: Array, lanes: Array) -> None:
         """Record the programs and lanes that have read these granules."""

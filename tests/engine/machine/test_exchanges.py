@@ -85,6 +85,27 @@ def load_halves(y_ptr, z_ptr, B: tl.constexpr):
     tl.store(z_ptr + lane, tl.load(halves + 2 * ((lane + B // 2) % B) + 1))
 
 
+@triton.jit
+def double_in_place(y_ptr, count, B: tl.constexpr, BEYOND: tl.constexpr):
+    lane = tl.arange(0, B)
+    if BEYOND == "first":
+        at = tl.where(lane < count, lane, 0)
+    elif BEYOND == "wrapped":
+        at = lane % count
+    else:
+        at = count - 1 - lane
+    tl.store(y_ptr + lane, 2 * tl.load(y_ptr + at, mask=at >= 0), mask=lane < count)
+
+
+@triton.jit
+def store_twice(y_ptr, z_ptr, B: tl.constexpr, ADDED: tl.constexpr):
+    lane = tl.arange(0, B)
+    tl.store(y_ptr + lane, lane + 1.0)
+    tl.debug_barrier()
+    tl.store(y_ptr + lane, lane + 1.0 + ADDED)
+    tl.store(z_ptr + lane, tl.load(y_ptr + (lane + B // 2) % B))
+
+
 def numbers(count: int) -> torch.Tensor:
     return torch.arange(1, count + 1, dtype=torch.float32)
 
@@ -144,6 +165,20 @@ def test_store_to_elements_loaded_by_another_warp_is_found(added, count):
     assert (finding.kind, finding.access, finding.count) == (FindingKind.WARP_CONFLICT, AccessKind.STORE, count)
 
 
+@pytest.mark.parametrize(("beyond", "found"), [("first", 0), ("wrapped", 0), ("reversed", 1)])
+def test_loads_by_lanes_that_the_store_masks_are_not_found(beyond, found):
+    with launching() as launched:
+        double_in_place[(1,)](numbers(90), 90, 128, beyond)
+    assert len(launched.executions[0].findings) == found
+
+
+@pytest.mark.parametrize(("added", "found"), [(0.0, 0), (0.5, 1)])
+def test_store_that_changes_nothing_is_not_found_by_a_load(added, found):
+    with launching() as launched:
+        store_twice[(1,)](torch.zeros(128), torch.zeros(128), 128, added)
+    assert len(launched.executions[0].findings) == found
+
+
 @pytest.mark.parametrize(("barrier", "found"), [(False, 2), (True, 0)])
 def test_iterations_of_a_loop_are_ordered_by_barriers_only(barrier, found):
     with launching() as launched:
@@ -177,7 +212,7 @@ def test_lanes_of_masked_accesses_are_those_of_the_block():
 def test_loads_of_smaller_elements_are_found():
     with launching() as launched:
         load_halves[(1,)](torch.zeros(128), torch.zeros(128, dtype=torch.int16), 128)
-    assert [one.count for one in launched.executions[0].findings] == [252]  # bytes, of which 4 are 0 as before
+    assert [one.count for one in launched.executions[0].findings] == [256]  # bytes of all elements that changed
 
 
 def test_two_names_of_one_tensor_are_one_storage():
