@@ -66,7 +66,8 @@ class MemoryCheck:
         except (EngineError, OSError) as error:
             self._report(Coverage.ENGINE_FAILED, f"the machine could not execute the launches: {error}")
             return
-        specialisations = {name for _, proven in chosen for name in proven.kernels}
+        every = (self._record.case(one.case.name) for one in self._lab.passed)
+        specialisations = {name for proven in every if proven is not None for name in proven.kernels}
         facts = (
             Fact(name="cases on the machine", value=counted(len(executed.cases), "case")),
             Fact(name="specialisations", value=f"{len(executed.specialisations)} of {len(specialisations)}"),

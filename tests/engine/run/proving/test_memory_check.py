@@ -111,7 +111,7 @@ class Checked:
 async def test_smallest_case_of_each_specialisation_is_executed(employ: Employ) -> None:
     made = Checked(employ, record_of(small=("a",), middle=("a",), large=("a", "b"), huge=("c",)))
     findings, report = await made.run()
-    facts = (Fact(name="cases on the machine", value="2 cases"), Fact(name="specialisations", value="2 of 2"))
+    facts = (Fact(name="cases on the machine", value="2 cases"), Fact(name="specialisations", value="2 of 3"))
     assert (findings, report) == (
         [], LayerReport(layer=Layer.BEHAVIOUR, by="memory", coverage=Coverage.CHECKED, facts=facts)
     )  # fmt: skip
