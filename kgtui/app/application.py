@@ -43,7 +43,6 @@ from kgtui.screens.base.appearance import Appearance
 from kgtui.screens.base.screen import KgtuiScreen
 from kgtui.settings.keys import Action, Where, bindings_of, first_key
 from kgtui.state.format.glyphs import ASCII, UNICODE, Glyphs
-from kgtui.widgets.text.typed_keys import after_typed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -321,13 +320,8 @@ class WorkbenchApp(TerminalApp):
         except KgtuiError as error:
             self.notify(str(error), severity="error", markup=False)
 
-    async def action_quit(self) -> None:
-        """Quit; with unsaved text ask once.  Textual's own key for this action remains when ours is remapped."""
-        self._is_ending = True  # a key typed after this one has no effect
-        after_typed(self.focused, self._quit)
-
-    def _quit(self) -> None:
-        self._is_ending = False
+    def quit(self) -> None:
+        """Quit; with unsaved text ask once."""
         workbench = self.workbench
         if workbench is not None and workbench.file.has_unsaved and not workbench.file.asked_to_leave:
             self.action_show("workbench")

@@ -29,7 +29,7 @@ from kgtui.app.terminal_driver import TerminalDriver
 from kgtui.app.while_active import WhileActive
 from kgtui.highlighting.cleaning import harmless_lines
 from kgtui.screens.base.dropped_input import is_dropped
-from kgtui.widgets.text.typed_keys import is_for_text
+from kgtui.widgets.text.typed_keys import after_typed, is_for_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -115,6 +115,20 @@ class TerminalApp(App[None]):
         # A key without effect there, as ctrl+c without a selection, comes back.
         self._passed_on = (*self._passed_on[-_MOST_PASSED_ON:], key)
         field.post_message(key)
+
+    async def action_quit(self) -> None:
+        """Quit, after the letters typed before.  Textual's own key for this action remains when ours is remapped."""
+
+        def quit_now() -> None:
+            self._is_ending = False
+            self.quit()
+
+        self._is_ending = True  # a key typed after this one has no effect
+        after_typed(self.focused, quit_now)
+
+    def quit(self) -> None:
+        """Quit at once."""
+        self.exit()
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """Exit, but not before the first screen is complete: Textual adds nothing to a screen while exiting."""

@@ -51,7 +51,6 @@ from kgtui.widgets.panes.base.source_pane import SourcePane
 from kgtui.widgets.panes.ir import IrPane
 from kgtui.widgets.text.code_view import CodeView
 from kgtui.widgets.text.toned import Grid, Lines
-from kgtui.widgets.text.typed_keys import after_typed
 
 PLACE = Place.GROUND
 
@@ -200,9 +199,6 @@ class WorkbenchScreen(KgtuiScreen):
 
     def action_step_back(self) -> None:
         """Undo one step: question, search, editing, filter, detail, zoom, an old run, the run, generating."""
-        after_typed(self.focused if self.bench.mode is Mode.EDIT else None, self._step_back)
-
-    def _step_back(self) -> None:
         ask = self.query_one(Ask)
         if ask.subject and not ask.waits:
             self.file.step_back()
@@ -213,8 +209,7 @@ class WorkbenchScreen(KgtuiScreen):
         elif ask.waits:
             ask.take_keys()
         elif self.bench.mode is Mode.EDIT:
-            self.context.set_mode(Mode.WATCH)
-            self.draw()
+            self.file.end_editing()
         elif self.searcher.wanted:
             self.searcher.clear()
         elif self.tabs.pane.step_back():

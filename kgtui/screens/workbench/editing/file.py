@@ -96,6 +96,15 @@ class FileKeeper:
             context.set_mode(Mode.EDIT)
             context.draw()
 
+    def end_editing(self) -> None:
+        """Return to the watch mode, with the letters typed before."""
+
+        def watch() -> None:
+            self._context.set_mode(Mode.WATCH)
+            self._context.draw()
+
+        after_typed(self._context.screen.focused, watch)
+
     def action_redo(self) -> None:
         """Redo what was undone; the editor has the same key of its own, so this is for a key that the user has set."""
         context = self._context
