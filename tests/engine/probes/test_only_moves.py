@@ -181,9 +181,9 @@ async def test_copying_kernel_that_rearranges_in_a_proven_case_passes(
 @pytest.mark.parametrize(
     ("sizes", "found"),
     [({"c": 1, "d": 1, "proven": 1}, 1), ({"c": 2, "proven": 1}, 1), ({"c": 1, "proven": 1}, 0)],
-    ids=["most unproven", "the largest unproven", "half proven"],
+    ids=["most unproven", "only smaller ones proven", "half proven"],
 )
-async def test_copying_kernel_passes_where_most_and_largest_are_proven(sizes: dict[str, int], found: int) -> None:
+async def test_copying_kernel_passes_where_most_of_its_size_are_proven(sizes: dict[str, int], found: int) -> None:
     lab = Rearranging(
         passed=[passed(name, (1,)) for name in sizes],
         looked=lambda case: came(launched(COPY, moved=int(case != "proven"))),
