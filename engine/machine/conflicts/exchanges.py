@@ -3,7 +3,9 @@
 The warps of a program run independently of each other.  Triton orders their accesses to shared memory, which it makes
 itself, but not those to global memory: a value that one warp stores and another one loads needs `tl.debug_barrier()`
 between the two.  Every operation that may move elements between threads counts as a barrier, since the compiler may
-insert one there; so this may overlook an exchange, and reports none that is ordered.
+insert one there; so this may overlook an exchange, and reports none that such an operation orders.  A conversion of
+layouts between a load and a store of a large block may have a barrier, too: that depends on the alignment of pointers,
+so that the order is no property of the kernel, and it is reported.
 """
 
 from __future__ import annotations
