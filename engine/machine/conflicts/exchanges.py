@@ -3,9 +3,8 @@
 The warps of a program run independently of each other.  Triton orders their accesses to shared memory, which it makes
 itself, but not those to global memory: a value that one warp stores and another one loads needs `tl.debug_barrier()`
 between the two.  Every operation that may move elements between threads counts as a barrier, since the compiler may
-insert one there; so this may overlook an exchange, and reports none that such an operation orders.  A conversion of
-layouts between a load and a store of a large block may have a barrier, too: that depends on the alignment of pointers,
-so that the order is no property of the kernel, and it is reported.
+insert one there; so may a conversion of layouts between a load and a store, where each thread has several elements.
+So this may overlook an exchange, and reports none that is ordered.
 """
 
 from __future__ import annotations
@@ -89,6 +88,8 @@ class Exchanges:
         for event in np.unique(events):
             chosen = events == event
             other = self._warps.width_of(self._journal.steps[int(event)].operation)
+            if not is_load and max(width, other) > self._warps.lanes:
+                continue  # what is stored may have been moved between threads behind the load
             stored_width, loaded_width = (other, width) if is_load else (width, other)
             apart[chosen] = self._warps.are_apart(stored[chosen], stored_width, loaded[chosen], loaded_width)
         kind = FindingKind.WARP_CONFLICT

@@ -38,6 +38,11 @@ class Warps(msgspec.Struct, frozen=True, kw_only=True):
         """The warps of a launch with these options."""
         return cls(count=num_warps if num_ctas == 1 else 1, threads=threads)
 
+    @property
+    def lanes(self) -> int:
+        """The threads of a program: in a block of as many elements each thread has one."""
+        return self.count * self.threads
+
     def width_of(self, operation: Operation) -> int:
         """Lanes of an access whose warps are known; SCALAR for a single element, else UNKNOWN.
 
@@ -50,7 +55,7 @@ class Warps(msgspec.Struct, frozen=True, kw_only=True):
         elements = elements_of(kind)
         if elements == 1:
             return SCALAR
-        is_spread = isinstance(kind, Tensor) and len(shape_of(kind)) == 1 and elements >= self.count * self.threads
+        is_spread = isinstance(kind, Tensor) and len(shape_of(kind)) == 1 and elements >= self.lanes
         return elements if is_spread else UNKNOWN
 
     def are_apart(self, stored: Array, stored_width: int, loaded: Array, loaded_width: int) -> Array:
@@ -74,7 +79,7 @@ class Warps(msgspec.Struct, frozen=True, kw_only=True):
             yield np.zeros(len(lanes), np.int64)
             return
         neighbours = 1
-        while neighbours <= min(_MOST_NEIGHBOURS, width // (self.count * self.threads)):
+        while neighbours <= min(_MOST_NEIGHBOURS, width // self.lanes):
             yield lanes // (neighbours * self.threads) % self.count
             neighbours *= 2
 

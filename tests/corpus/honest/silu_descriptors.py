@@ -1,5 +1,8 @@
 # kgtui: op=aten::silu expect=pass
-"""Tiles by tensor descriptors made in the kernel, of the rows if these are aligned, else of one row of all elements."""
+"""Tiles by tensor descriptors made in the kernel, of the rows if these are aligned, else of one row of all elements.
+
+A tensor map of Hopper stores whole pieces of 16 bytes, so that the one row is padded to a multiple of them.
+"""
 
 import torch
 import triton
@@ -17,14 +20,15 @@ def _silu(x, y, rows, cols, R: tl.constexpr, C: tl.constexpr):
 
 def silu(self):
     x = self.contiguous()
-    if x.data_ptr() % 16:
-        x = x.clone()
+    cols = x.shape[-1] if x.ndim else 1
+    if x.numel() and (cols * x.element_size() % 16 or x.data_ptr() % 16):
+        cols = triton.cdiv(x.numel(), 16) * 16
+        padded = x.new_zeros(cols)
+        padded[: x.numel()] = x.reshape(-1)
+        x = padded
     y = torch.empty_like(x)
     if x.numel():
-        cols = x.shape[-1] if x.ndim else 1
-        if cols * x.element_size() % 16:
-            cols = x.numel()
         rows = x.numel() // cols
         triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device=x.device))
         _silu[(triton.cdiv(rows, 16), triton.cdiv(cols, 32))](x, y, rows, cols, R=16, C=32)
-    return y
+    return y.reshape(-1)[: self.numel()].reshape(self.shape)

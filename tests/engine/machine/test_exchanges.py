@@ -165,6 +165,12 @@ def test_store_to_elements_loaded_by_another_warp_is_found(added, count):
     assert (finding.kind, finding.access, finding.count) == (FindingKind.WARP_CONFLICT, AccessKind.STORE, count)
 
 
+def test_store_of_a_block_with_several_elements_for_a_thread_is_not_found():
+    with launching() as launched:
+        load_then_store[(1,)](numbers(256), 256, 0.5)
+    assert launched.executions[0].findings == ()
+
+
 @pytest.mark.parametrize(("beyond", "found"), [("first", 0), ("wrapped", 0), ("reversed", 1)])
 def test_loads_by_lanes_that_the_store_masks_are_not_found(beyond, found):
     with launching() as launched:
