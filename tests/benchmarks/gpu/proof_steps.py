@@ -62,10 +62,10 @@ def watch() -> None:
         finally:
             STEPS.built_s.append(time.perf_counter())
 
-    async def noted_start(self: ProcessPool) -> Any:
+    async def noted_start(self: ProcessPool, *, on_machine: bool = False) -> Any:
         began = time.perf_counter()
         try:
-            return await start(self)
+            return await start(self, on_machine=on_machine)
         finally:
             STEPS.started_s.append(time.perf_counter() - began)
 
