@@ -12,6 +12,7 @@ from engine.errors import DeadlineError, EngineError, MachineBusyError
 from engine.model import CacheState, Outcome, ProblemId
 from engine.processes.builds.compiler_warming import CompilerWarming
 from engine.processes.directories import EngineDirectories
+from engine.sandbox.variables import MACHINE_VARIABLE
 from engine.verdict import outcome_mapping
 
 if TYPE_CHECKING:
@@ -169,6 +170,13 @@ async def test_interpreter_pool_forks_two_workers(employ: Employ) -> None:
     process_pool.begin()
     await process_pool.wait_until_warm()
     assert sorted(fake.forked) == ["compiler", "judge", "worker", "worker"]
+
+
+async def test_only_a_replayer_on_the_machine_of_a_device_is_told_to_use_the_machine(employ: Employ) -> None:
+    fake, process_pool = employ(target="sm_90")
+    for on_machine in (False, True):
+        await (await process_pool.start_replayer(on_machine=on_machine)).end()
+    assert [environment.get(MACHINE_VARIABLE) for environment in fake.environments] == [None, "1"]
 
 
 async def test_next_worker_is_warmed_early_only_without_timing(employ: Employ) -> None:
