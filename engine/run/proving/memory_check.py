@@ -11,6 +11,7 @@ import asyncio
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from engine import protocol
 from engine.devices.hardware.targets import target_named
@@ -27,6 +28,7 @@ from engine.protocol.proof.proof_file import ProvenCase
 from engine.run.event_stream import EventEmitter
 from engine.run.proving.proof_record import ProofRecord
 from engine.run.proving.replays import PLACES_BESIDE_PROBES
+from engine.run.proving.stage import repeat_after_errors
 from engine.verdict.executed_launches import MEMORY, findings_of
 
 BY = "memory"
@@ -62,7 +64,7 @@ class MemoryCheck:
             self._report(Coverage.NOT_AVAILABLE, "no proven case is small enough to be executed on the machine")
             return
         try:
-            executed = await self._executed(chosen)
+            executed = await repeat_after_errors(partial(self._executed, chosen))
         except (EngineError, OSError) as error:
             self._report(Coverage.ENGINE_FAILED, f"the machine could not execute the launches: {error}")
             return
@@ -98,6 +100,7 @@ class MemoryCheck:
             OSError: the process has no folder.
         """
         executed = _Executed()
+        self._held.clear()
         process = await self._lab.process_pool.start_replayer(on_machine=True)
         try:
             for case, proven in chosen:

@@ -73,11 +73,14 @@ def record_of(**kernels: tuple[str, ...]) -> ProofRecord:
 
 
 class Checked:
-    """One check by a process that answers with `reply`."""
+    """One check by processes that answer with `reply`, after as many `failures`."""
 
-    def __init__(self, employ: Employ, record: ProofRecord, reply: protocol.AnyReply = RIGHT) -> None:
+    def __init__(
+        self, employ: Employ, record: ProofRecord, reply: protocol.AnyReply = RIGHT, *, failures: int = 0
+    ) -> None:
         self.commands: list[protocol.AnyCommand] = []
         self._reply = reply
+        self._failures = failures
         _, self.pool = employ(self._answer, target="sm_90")
         self.emitter = EventEmitter(lambda: 0.0, started=0.0)
         lab = SimpleNamespace(
@@ -87,7 +90,7 @@ class Checked:
         )  # fmt: skip
         self.check = MemoryCheck(lab=cast("Lab", lab), record=record, emitter=self.emitter, target="sm_90")
 
-    def _answer(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply:
+    def _answer(self, kind: str, command: protocol.AnyCommand) -> protocol.AnyReply | bytes:
         if isinstance(command, protocol.Prepare):
             arena = protocol.ArenaSpec(storages=(), bytes=0, path=command.arena_path or "")
             self.commands.append(command)
@@ -97,6 +100,9 @@ class Checked:
         self.commands.append(command)
         if isinstance(command, protocol.HoldKernel):
             return protocol.Done(id=command.id)
+        if self._failures:
+            self._failures -= 1
+            return b"noise\n"
         return replace(self._reply, id=command.id)
 
     async def run(self) -> tuple[list[Finding], LayerReport]:
@@ -152,6 +158,14 @@ async def test_access_out_of_bounds_is_a_proof(employ: Employ) -> None:
             check="memory_access", severity=Severity.PROOF, message=message, case="small", location=Location(line=9)
         )
     ]
+
+
+async def test_failed_process_is_replaced_and_gets_the_kernels_again(employ: Employ) -> None:
+    made = Checked(employ, record_of(small=("a",), middle=("b",)), failures=1)
+    findings, report = await made.run()
+    assert (findings, report.coverage) == ([], Coverage.CHECKED)
+    held = [command.name for command in made.commands if isinstance(command, protocol.HoldKernel)]
+    assert held == ["a", "a", "b"]
 
 
 async def test_stopped_launch_without_an_access_is_a_proof(employ: Employ) -> None:
