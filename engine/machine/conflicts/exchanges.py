@@ -40,10 +40,11 @@ class Exchanges:
     def check_load(self, touched: Touched, event: int) -> None:
         """Check a load against earlier stores of its program, and keep it."""
         shadow, granules, lanes = touched.shadow, touched.granules, touched.lanes()
-        if shadow.changes is not None and shadow.change_lanes is not None:
-            conflict = self._unordered(touched, shadow.changes[granules])
+        if shadow.last_changes is not None:
+            stamps, change_lanes = shadow.last_changes
+            conflict = self._unordered(touched, stamps[granules])
             if conflict is not None:
-                stored, real = shadow.change_lanes[granules[conflict.at]], np.ones(len(conflict.at), np.bool_)
+                stored, real = change_lanes[granules[conflict.at]], np.ones(len(conflict.at), np.bool_)
                 self._find(touched, conflict, stored=stored, loaded=lanes[conflict.at], real=real)
         shadow.note_read_lanes(granules, stamp(event, touched.programs), lanes)
 
@@ -51,10 +52,11 @@ class Exchanges:
         """Check the elements of `view` that a store is about to change to `written` against earlier loads; keep it."""
         shadow, granules, lanes = touched.shadow, touched.granules, touched.lanes()
         differs = np.repeat(unsigned(view[touched.access.lanes.flat]) != unsigned(written), touched.per)
-        if shadow.last_reads is not None and shadow.read_lanes is not None:
-            conflict = self._unordered(touched, shadow.last_reads[granules])
+        if shadow.last_reads is not None:
+            earlier, read_lanes = shadow.last_reads
+            conflict = self._unordered(touched, earlier[granules])
             if conflict is not None:
-                loaded, stored = shadow.read_lanes[granules[conflict.at]], lanes[conflict.at]
+                loaded, stored = read_lanes[granules[conflict.at]], lanes[conflict.at]
                 real = differs[conflict.at] & self._may_use(touched, conflict, loaded)
                 self._find(touched, conflict, stored=stored, loaded=loaded, real=real)
         stamps = stamp(event, touched.programs)

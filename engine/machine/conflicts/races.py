@@ -118,7 +118,7 @@ class Races:
         """Check for reads of another program's writes, unless these left the values from before the launch."""
         shadow = touched.shadow
         assert shadow.before is not None
-        now, before = (bytes_by_granule(data, shadow.granule) for data in (shadow.storage.data, shadow.before))
+        now, before = (_bytes_by_granule(data, shadow.granule) for data in (shadow.storage.data, shadow.before))
         at = touched.granules[conflict.at]
         self._find(FindingKind.READ_CONFLICT, touched, conflict, real=(now[at] != before[at]).any(axis=1))
 
@@ -153,6 +153,6 @@ def _is_of_one_program(step: Step) -> bool:
     return step.operation.attributes.get("scope") == "cta"
 
 
-def bytes_by_granule(data: Array, granule: int) -> Array:
+def _bytes_by_granule(data: Array, granule: int) -> Array:
     """Bytes, a row per granule."""
     return data[: len(data) // granule * granule].reshape(-1, granule)

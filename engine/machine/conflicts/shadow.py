@@ -18,17 +18,8 @@ from engine.machine.memory import Storage
 from engine.machine.numerics import Array, word_of, words
 
 NEVER = -1
-_BY_GRANULE = (
-    "written",
-    "writers",
-    "first_readers",
-    "last_readers",
-    "changes",
-    "change_lanes",
-    "last_reads",
-    "read_lanes",
-)
-"""Arrays of a shadow with an entry per granule."""
+_BY_GRANULE = ("written", "writers", "first_readers", "last_readers", "last_changes", "last_reads")
+"""Arrays of a shadow whose last axis has an entry per granule."""
 _RELAXED = 'atomic operations with sem="relaxed" order no other accesses'
 _ONE_SIDED = 'an atomic operation with sem="acquire" orders no access before it, one with sem="release" none after it'
 _PROGRAM_BITS = np.int64(0xFFFFFFFF)
@@ -105,8 +96,8 @@ class AtomicOrder:
 class Shadow:
     """The history of one storage, per granule: an element, or one byte after an access of another unit.
 
-    Where lanes of one program may exchange data, there are also the stamps and lanes of the last write that changed
-    something, and of the last read.
+    Where lanes of one program may exchange data, there are also two rows, the stamps and the lanes, of the last write
+    that changed something, and of the last read.
     """
 
     storage: Storage
@@ -115,10 +106,8 @@ class Shadow:
     writers: Array | None = None
     first_readers: Array | None = None
     last_readers: Array | None = None
-    changes: Array | None = None
-    change_lanes: Array | None = None
+    last_changes: Array | None = None
     last_reads: Array | None = None
-    read_lanes: Array | None = None
     before: Array | None = field(default=None)
 
     @classmethod
@@ -208,21 +197,17 @@ class Shadow:
 
     def note_change_lanes(self, granules: Array, stamps: Array, lanes: Array) -> None:
         """Record the programs and lanes that have changed these granules."""
-        if self.changes is None or self.change_lanes is None:
-            self.changes, self.change_lanes = (
-                np.full(self._count(), NEVER, np.int64),
-                np.zeros(self._count(), np.int64),
-            )
-        self.changes[granules], self.change_lanes[granules] = stamps, lanes
+        self.last_changes = self._with_lanes(self.last_changes, granules, stamps, lanes)
 
     def note_read_lanes(self, granules: Array, stamps: Array, lanes: Array) -> None:
         """Record the programs and lanes that have read these granules."""
-        if self.last_reads is None or self.read_lanes is None:
-            self.last_reads, self.read_lanes = (
-                np.full(self._count(), NEVER, np.int64),
-                np.zeros(self._count(), np.int64),
-            )
-        self.last_reads[granules], self.read_lanes[granules] = stamps, lanes
+        self.last_reads = self._with_lanes(self.last_reads, granules, stamps, lanes)
+
+    def _with_lanes(self, rows: Array | None, granules: Array, stamps: Array, lanes: Array) -> Array:
+        """The rows with these stamps and lanes."""
+        rows = np.full((2, self._count()), NEVER, np.int64) if rows is None else rows
+        rows[0, granules], rows[1, granules] = stamps, lanes
+        return rows
 
     def _count(self) -> int:
         return self.storage.bytes // self.granule
@@ -234,7 +219,7 @@ class Shadow:
         for name in _BY_GRANULE:
             array = getattr(self, name)
             if array is not None:
-                setattr(self, name, np.repeat(array, self.granule))
+                setattr(self, name, np.repeat(array, self.granule, axis=-1))
         self.granule = 1
 
 
