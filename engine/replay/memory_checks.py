@@ -28,8 +28,8 @@ class MemoryChecks:
 
     def warps_of(self, launch: Launch) -> Warps:
         """The warps of each program of a launch."""
-        num_ctas = 1 if launch.options.get("num_ctas", "1") == "1" else 2
-        return Warps.of_launch(launch.num_warps, num_ctas=num_ctas, threads=self._warp_threads)
+        has_one_block = launch.options.get("num_ctas", "1") == "1"
+        return Warps.of_launch(launch.num_warps, has_one_block=has_one_block, threads=self._warp_threads)
 
     def note(
         self, execution: Execution, launch: Launch, step: Launched, module: Module, names: Mapping[str, str]

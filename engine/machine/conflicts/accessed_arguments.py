@@ -38,12 +38,12 @@ class AccessedArguments(msgspec.Struct, frozen=True, kw_only=True):
         written, read = classes.found(classes.written), classes.found(classes.read)
         class_by_argument = {place: classes.find(one.index) for place, one in enumerate(function.arguments)}
         return cls(
-            written=None if unknown & written else _in(written, class_by_argument),
-            read=None if unknown & read else _in(read, class_by_argument),
+            written=None if unknown & written else _arguments_in(written, class_by_argument),
+            read=None if unknown & read else _arguments_in(read, class_by_argument),
         )
 
 
-def _in(classes: set[int], class_by_argument: Mapping[int, int]) -> frozenset[int]:
+def _arguments_in(classes: set[int], class_by_argument: Mapping[int, int]) -> frozenset[int]:
     return frozenset(place for place, one in class_by_argument.items() if one in classes)
 
 

@@ -26,7 +26,7 @@ UNKNOWN = 0
 class Warps(msgspec.Struct, frozen=True, kw_only=True):
     """The warps of each program of a launch, and the threads of each warp.
 
-    A program of several blocks of threads, `num_ctas` of its options, counts as one warp: how its lanes are distributed
+    A program of several blocks of threads (`num_ctas` of its options) counts as one warp: how its lanes are distributed
     is not known here.
     """
 
@@ -34,9 +34,9 @@ class Warps(msgspec.Struct, frozen=True, kw_only=True):
     threads: int = 32
 
     @classmethod
-    def of_launch(cls, num_warps: int, *, num_ctas: int, threads: int) -> Warps:
-        """The warps of a launch with these options."""
-        return cls(count=num_warps if num_ctas == 1 else 1, threads=threads)
+    def of_launch(cls, num_warps: int, *, has_one_block: bool, threads: int) -> Warps:
+        """The warps of each program of a launch, which may have one block of threads."""
+        return cls(count=num_warps if has_one_block else 1, threads=threads)
 
     @property
     def lanes(self) -> int:

@@ -279,7 +279,7 @@ class Launcher:
         self.makes_pointers = makes_pointers(metadata.ttir)
         self.options = _options_of(metadata)
         self.warps = Warps.of_launch(
-            metadata.num_warps, num_ctas=getattr(metadata, "num_ctas", 1), threads=metadata.target.warp_size
+            metadata.num_warps, has_one_block=getattr(metadata, "num_ctas", 1) == 1, threads=metadata.target.warp_size
         )
         self.refused: Exception | None = None
         self._launches = launches

@@ -1,4 +1,4 @@
-"""A run on a device executes its proven launches on the machine; here the CPU stands in for the device."""
+"""A run on a device executes its proven launches on the machine, too; tested on the CPU, treated as a device."""
 
 from __future__ import annotations
 
