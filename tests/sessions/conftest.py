@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -59,7 +60,7 @@ from engine.model.events import (
     StageStarted,
     SuiteRuleApplied,
 )
-from sessions import Store, open_store
+from sessions import RunKey, Store, open_store
 
 
 class FixedClock:
@@ -379,3 +380,22 @@ def unprivileged(unprivileged_later: WithoutRoot) -> Iterator[None]:
     """A test without the powers of root."""
     with unprivileged_later():
         yield
+
+
+@pytest.fixture
+def find(store, session_id):
+    """The number of the stored run that answers a request as that of a run, or one changed a little; None without."""
+
+    def find_cached(run_id: int, **changed):
+        key = RunKey(
+            digest=store.run(run_id).digest,
+            problem="aten::softmax",
+            device="cpu",
+            target="sm_90",
+            tiers=(Tier.SMOKE,),
+            session=session_id,
+        )
+        found = store.find_cached(replace(key, **changed))
+        return found.id if found else None
+
+    return find_cached

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.model import BenchmarkPlan, CacheState, Case, DType, Outcome, Tier
-from sessions import RunFilter, RunKey
+from sessions import RunFilter
 from sessions.rows import VARIANT_TAG
 
 FILE = Path("/home/user/softmax.py")
@@ -61,24 +61,12 @@ def test_fastest_of_file_excludes_unwritten_variants(store, time, reported, trie
     assert fastest() == (written, 8.5)
 
 
-def test_variant_does_not_answer_for_its_file(store, judge, session_id):
-    def known(number: int) -> int | None:
-        key = RunKey(
-            digest=store.run(number).digest,
-            problem="aten::softmax",
-            device="cpu",
-            target="sm_90",
-            tiers=(Tier.SMOKE,),
-            session=session_id,
-        )
-        found = store.find_cached(key)
-        return found.id if found else None
-
+def test_variant_does_not_answer_for_its_file(store, judge, find):
     variant = judge(source=b"BLOCK = 64")
     store.set_tag(variant, VARIANT_TAG)
-    assert known(variant) is None
+    assert find(variant) is None
     own = judge(source=b"BLOCK = 64")
-    assert known(own) == own
+    assert find(own) == own
 
 
 def test_failed_cases_of_variant_are_not_of_file(store, judge):

@@ -10,27 +10,10 @@ import pytest
 from engine.model import Finding, Outcome, Policy, Severity, Tier
 from engine.model.events import FindingRaised, LayerChecked
 from engine.model.layers import Coverage, Layer, LayerReport
-from sessions import RunKey
 from tests.sessions.queries.expected import TWO_PASSED
 
 
 class TestCached:
-    @pytest.fixture
-    def find(self, store, session_id):
-        def find_cached(run_id: int, **changed):
-            key = RunKey(
-                digest=store.run(run_id).digest,
-                problem="aten::softmax",
-                device="cpu",
-                target="sm_90",
-                tiers=(Tier.SMOKE,),
-                session=session_id,
-            )
-            found = store.find_cached(replace(key, **changed))
-            return found.id if found else None
-
-        return find_cached
-
     def test_the_newest_finished_run_answers(self, judge, find):
         judge()
         newest = judge(Outcome.WRONG_VALUE)

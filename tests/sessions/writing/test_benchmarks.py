@@ -11,7 +11,6 @@ import pytest
 
 from engine.model import BenchmarkPlan, CacheState, Case, DType, Outcome, Policy, Tier
 from engine.model.benchmark import Method
-from sessions import RunKey
 from sessions.export import as_csv, as_json, as_markdown
 
 
@@ -168,21 +167,8 @@ class TestBest:
 
 class TestCached:
     @pytest.fixture
-    def find(self, store, session_id):
-        def find_cached(wanted: BenchmarkPlan | None):
-            key = RunKey(
-                digest=store.run(1).digest,
-                problem="aten::softmax",
-                device="cuda",
-                target="sm_90",
-                tiers=(Tier.SMOKE,),
-                session=session_id,
-                benchmark=wanted,
-            )
-            found = store.find_cached(key)
-            return found.id if found else None
-
-        return find_cached
+    def find_timed(self, find):
+        return lambda wanted: find(1, device="cuda", benchmark=wanted)
 
     @pytest.mark.parametrize(
         ("wanted", "found"),
@@ -198,31 +184,31 @@ class TestCached:
             "another baseline", "a baseline of another case", "none",
         ],
     )  # fmt: skip
-    def test_run_with_all_requested_times_answers(self, time, reported, find, wanted, found):
+    def test_run_with_all_requested_times_answers(self, time, reported, find_timed, wanted, found):
         time(
             reported.case("a", baselines={"eager": 1.0, "compile": 1.0, "vllm": None}),
             reported.case("b", baselines={"eager": 1.0, "vllm": None}),
         )
-        assert find(wanted) == found
+        assert find_timed(wanted) == found
 
-    def test_untimed_passing_run_does_not_answer(self, time, reported, find):
+    def test_untimed_passing_run_does_not_answer(self, time, reported, find_timed):
         time(reported.summary())
-        assert find(None) == 1
-        assert find(plan("a")) is None
+        assert find_timed(None) == 1
+        assert find_timed(plan("a")) is None
 
-    def test_untimed_case_is_timed_again(self, time, reported, find):
+    def test_untimed_case_is_timed_again(self, time, reported, find_timed):
         time(reported.case("a", outcome=Outcome.OUT_OF_MEMORY))
-        assert find(plan("a")) is None
+        assert find_timed(plan("a")) is None
 
-    def test_failed_run_answers_timing_request(self, time, reported, find):
+    def test_failed_run_answers_timing_request(self, time, reported, find_timed):
         time(reported.summary(), outcome=Outcome.WRONG_VALUE)
-        assert find(plan("a")) == 1
+        assert find_timed(plan("a")) == 1
 
-    def test_newer_untimed_run_does_not_hide_timed_one(self, time, reported, find):
+    def test_newer_untimed_run_does_not_hide_timed_one(self, time, reported, find_timed):
         time(reported.case("a"))
         time(reported.summary())
-        assert find(plan("a")) == 1
-        assert find(None) == 2
+        assert find_timed(plan("a")) == 1
+        assert find_timed(None) == 2
 
 
 class TestExport:
